@@ -2,11 +2,10 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { SwapRecord } from '../src/experiments/swap/record.ts';
-import { swapKind } from '../src/experiments/swap/record.ts';
+import type { SwapRecord } from '../src/experiments/swap/evidence.ts';
 import type { Reproduction } from '../src/history/reproduce/procedure.ts';
 import { createStore } from '../src/results/store.ts';
-import { eightPlacements, makeSwap } from './fixtures/make-swap.ts';
+import { eightPlacements, makeSwap, swapRecordKind } from './fixtures/make-swap.ts';
 import { referenceFolder } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -16,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-const save = (record: SwapRecord) => createStore(world, 'results').saveAs(swapKind, record);
+const save = (record: SwapRecord) => createStore(world, 'results').saveAs(swapRecordKind, record);
 
 async function reproduced(...argv: string[]): Promise<Reproduction> {
   expect(await world.bench('reproduce', 'swap', ...argv, '--json'), world.err()).toBe(0);
@@ -41,7 +40,9 @@ it('compares CPU under load, idle included, and says so of a swap whose ratio is
     published: '1.24.6',
     run: null,
   });
-  expect(notes[0]).toBe('Ours: shadow: 1.13.1 against 1.11.3: internal more, external more.');
+  expect(notes[0]).toContain(
+    'Ours: 8 trials; shadow, 1.13.1 against 1.11.3: internal more: +12m, external more',
+  );
   expect(notes.filter((note) => note.includes('the load is not visible'))).toHaveLength(4);
 });
 
@@ -75,7 +76,7 @@ it('is in the history as a run of its experiment, with its summary, and has ever
   const record = makeSwap(eightPlacements(100, 120));
   await save(record);
   expect(await world.bench('history')).toBe(0);
-  expect(world.out()).toContain('shadow: 1.13.1 against 1.11.3: internal more, external more');
+  expect(world.out()).toContain('shadow, 1.13.1 against 1.11.3: internal more: +20m, external');
   expect(await world.bench('report', 'latest', '--format', 'md,csv,json,html,blog,svg')).toBe(0);
   const names = [
     'report.md',
@@ -88,4 +89,19 @@ it('is in the history as a run of its experiment, with its summary, and has ever
   for (const name of names) expect(world.out()).toContain(name);
   expect(await world.bench('report', 'latest', '--format', 'benchstat')).toBe(2);
   expect(world.err()).toContain('a run of "swap" has no format "benchstat"');
+});
+
+it('is compared with the swap of last month, has a trend, and can fail a gate', async () => {
+  const [before, now] = ['20261020-080000-0001', '20261120-080000-0002'];
+  await save(makeSwap(eightPlacements(100, 112), { id: before, startedAt: '2026-10-20T08:00:00.000Z' }));
+  await save(makeSwap(eightPlacements(100, 140), { id: now, startedAt: '2026-11-20T08:00:00.000Z' }));
+  expect(await world.bench('compare', before, now), world.err()).toBe(0);
+  expect(world.out()).toContain('coredns@1.13.1, shadow, 2,000 queries/s');
+  expect(world.out()).toMatch(/^ +net-internal +111m +139m +\+28m +\+25m…\+31m +more$/m);
+  expect(world.out()).toMatch(/^ +query-internal .*\+25\.1 % +\S+ % +more$/m);
+  for (const figure of ['p99-internal', 'lost-internal', 'memory-internal'])
+    expect(world.out()).toMatch(new RegExp(`^ +${figure} .*not shown$`, 'm'));
+  expect(await world.bench('trend', '--metric', 'net-internal', '--json'), world.err()).toBe(0);
+  expect(await world.bench('gate', now, '--against', before)).toBe(9);
+  expect(world.out().replaceAll(/\s+/g, ' ')).toContain('net CPU, internal of coredns@1.13.1');
 });

@@ -1,24 +1,41 @@
 /** From placements of a swap to verdicts, tables and sentences. */
 import { describe, expect, it } from 'vitest';
-import { summaryOf } from '../src/experiments/swap/document.ts';
-import type { SwapRecord } from '../src/experiments/swap/record.ts';
-import { swapRecords } from '../src/experiments/swap/records.ts';
-import { swapResults } from '../src/experiments/swap/results.ts';
+import { buildDifferences, programOf, versionPrinted } from '../src/experiments/swap/builds.ts';
+import { canarySentence } from '../src/experiments/swap/canary-words.ts';
+import type { SwapEvidence, SwapRecord } from '../src/experiments/swap/evidence.ts';
+import { swap } from '../src/experiments/swap/index.ts';
 import { publishedRecord } from '../src/history/published.ts';
 import { formatJson } from '../src/results/json-text.ts';
 import { loadVisibility, visibilityProblem } from '../src/stats/load-visibility.ts';
 import { detectableDifference } from '../src/stats/sample-test.ts';
-import { eightPlacements, makeSwap, type PlacementChoice } from './fixtures/make-swap.ts';
+import { eightPlacements, makeSwap, type PlacementChoice, withTrials } from './fixtures/make-swap.ts';
 
-const resultOf = (record: SwapRecord, workload = 'internal') => {
-  const row = record.results.find((one) => one.side === 'B' && one.workload === workload);
-  if (row?.difference == null) throw new Error('no result');
-  return { ...row, difference: row.difference };
-};
+function resultOf(record: SwapRecord, figure = 'net-internal') {
+  const item = record.cases.find(({ subject }) => subject !== record.baseline);
+  const delta = item?.comparison?.deltas[figure];
+  if (delta != null && !('difference' in delta)) throw new Error('no difference');
+  return { delta: delta ?? null, summary: item?.summary[figure] ?? null };
+}
 
 function rendered(name: string, record: SwapRecord, columns = 80): string {
-  const opened = swapRecords.open({ text: formatJson(record), path: 'run.json' });
+  if (swap.records === null || !('open' in swap.records)) throw new Error('no records');
+  const opened = swap.records.open({ text: formatJson(record), path: 'run.json' });
   return opened.render(name, { delta: 'relative', columns }) ?? '';
+}
+
+const onOneLine = (text: string) => text.replaceAll(/\s+/g, ' ');
+
+/** The record with the evidence of its placements changed. */
+function withEvidence(
+  record: SwapRecord,
+  change: (evidence: SwapEvidence, index: number) => SwapEvidence,
+): SwapRecord {
+  return withTrials(
+    record,
+    record.trials.map((trial, index) =>
+      trial.status === 'ok' ? { ...trial, evidence: change(trial.evidence, index) } : trial,
+    ),
+  );
 }
 
 describe('the verdict of a swap', () => {
@@ -27,20 +44,18 @@ describe('the verdict of a swap', () => {
     ['less', 100, 80, 2],
     ['no difference shown', 100, 101, 8],
   ])('is "%s" where net CPU goes from %i m to %i m', (verdict, a, b, scatter) => {
-    const { difference } = resultOf(makeSwap(eightPlacements(a, b, scatter)));
-    expect(difference).toMatchObject({ verdict, pairs: 4, reasons: [] });
-    expect(
-      (difference.lowCores ?? 0) <= (b - a) / 1000 && (b - a) / 1000 <= (difference.highCores ?? 0),
-    ).toBe(true);
+    const { delta } = resultOf(makeSwap(eightPlacements(a, b, scatter)));
+    // Both name sets are corrected together.
+    expect(delta).toMatchObject({ verdict, n: 4, comparisons: 2 });
+    const expected = (b - a) / 1000;
+    expect((delta?.low ?? 0) <= expected && expected <= (delta?.high ?? 0)).toBe(true);
   });
 
   it('rests on placements: a minute of equal readings more does not make it surer', () => {
-    const choices = eightPlacements(100, 104, 8);
-    const once = resultOf(makeSwap(choices)).difference;
-    const record = makeSwap(choices);
-    const longer = record.placements.map((placement) => ({
-      ...placement,
-      phases: placement.phases.map((phase) => ({
+    const record = makeSwap(eightPlacements(100, 104, 8));
+    const longer = withEvidence(record, (evidence) => ({
+      ...evidence,
+      phases: evidence.phases.map((phase) => ({
         ...phase,
         observation:
           phase.observation === null
@@ -48,44 +63,61 @@ describe('the verdict of a swap', () => {
             : { ...phase.observation, samples: phase.observation.samples.flatMap((one) => [one, one, one]) },
       })),
     }));
-    expect(resultOf(makeSwap(choices, { placements: longer })).difference).toEqual(once);
+    expect(resultOf(longer)).toEqual(resultOf(record));
   });
 
   it('says how small a difference so many placements could show, and that one pair shows none', () => {
-    const { difference } = resultOf(makeSwap(eightPlacements(100, 101, 8)));
-    expect(difference.detectableCores).toBeGreaterThan(Math.abs(difference.netCores ?? 0));
-    const one = resultOf(makeSwap(eightPlacements(100, 150).slice(0, 2))).difference;
-    expect(one).toMatchObject({ verdict: 'no difference shown', lowCores: null, detectableCores: null });
+    const { delta } = resultOf(makeSwap(eightPlacements(100, 101, 8)));
+    expect(delta?.detectable).toBeGreaterThan(Math.abs(delta?.difference ?? 0));
+    const one = makeSwap(eightPlacements(100, 150).slice(0, 2));
+    expect(resultOf(one).delta).toMatchObject({
+      ...{ verdict: 'no difference shown', low: null, detectable: null, n: 1 },
+    });
+    expect(onOneLine(rendered('terminal', one))).toContain('1 pair of placements. One pair cannot show');
   });
 
-  it('does not take pairs apart: a placement that does not count takes its partner with it', () => {
-    const choices = eightPlacements(100, 120);
-    const lost = choices.map(
-      (choice, index): PlacementChoice => (index === 2 ? { ...choice, held: 0.9 } : choice),
-    );
-    const { difference, placements } = resultOf(makeSwap(lost));
-    expect(difference).toMatchObject({ pairs: 3, reasons: ['placement 3: 90.0 % of the rate was held'] });
-    expect(placements).toBe(3);
-  });
-
-  it.each(['reverted', 'restarted', 'mixed-versions'] as const)(
-    'is "not comparable" if all were %s',
-    (reason) => {
-      const failure = { reason, message: `they were ${reason}` };
-      const { difference } = resultOf(
-        makeSwap(eightPlacements(100, 120).map((one) => ({ ...one, failure }))),
+  it.each([
+    [{ held: 0.9 }, '- placement 3: 90.0 % of the rate was held\n'],
+    [{ failure: 'they were restarted' }, 'trial 2 failed: they were restarted'],
+  ] satisfies [Partial<PlacementChoice>, string][])(
+    'does not take pairs apart: with %j, a placement takes its partner with it',
+    (change, warning) => {
+      const choices = eightPlacements(100, 120);
+      const record = makeSwap(
+        choices.map((choice, index) => (index === 2 ? { ...choice, ...change } : choice)),
       );
-      expect(difference.verdict).toBe('not comparable');
-      expect(difference.reasons).toContain(`placement 1: they were ${reason}`);
+      const { delta, summary } = resultOf(record);
+      expect(delta?.n).toBe(3);
+      expect(summary?.n).toBe(3);
+      expect(rendered('markdown', record, 200)).toContain(warning);
     },
   );
 
-  it('is "load not visible" where CPU under load is that of idle, whatever the difference', () => {
-    const { difference } = resultOf(makeSwap(eightPlacements(2, 9, 0.5, 280)));
-    expect(difference.verdict).toBe('load not visible');
-    expect(difference.reasons.join()).toMatch(
-      /A: the load is not visible in the CPU figures: they rise by \dm above idle, and the load should cost 80m or more/,
+  it('is none if all placements failed', () => {
+    const record = makeSwap(eightPlacements(100, 120).map((one) => ({ ...one, failure: 'mixed' })));
+    expect(resultOf(record).delta).toBeNull();
+    expect(rendered('terminal', record)).not.toMatch(/more|less|no difference/);
+    expect(rendered('terminal', record)).toContain('8 of 8 trials failed; shadow');
+  });
+
+  it('is none where CPU under load is that of idle, whatever the difference; what clients saw still counts', () => {
+    const record = makeSwap(eightPlacements(2, 9, 0.5, 280));
+    for (const figure of ['net-internal', 'loaded-internal', 'query-internal'])
+      expect(resultOf(record, figure)).toEqual({ delta: null, summary: null });
+    const [, b] = record.cases;
+    expect(b?.comparison?.deltas['p99-internal']).not.toBeNull();
+    const shown = rendered('markdown', record, 400);
+    expect(shown).toMatch(
+      /\(load not visible\): Nothing can be said about names of the cluster\. 1\.11\.3, 4 placements: the load is not visible in the CPU figures: they rise by \dm above idle, and the load should cost 80m or more/,
     );
+  });
+
+  it('is none without idle windows, since then there is no net CPU', () => {
+    const record = withEvidence(makeSwap(eightPlacements(100, 120)), (evidence) => ({
+      ...evidence,
+      phases: evidence.phases.filter(({ kind }) => kind !== 'idle'),
+    }));
+    expect(resultOf(record).delta).toBeNull();
   });
 });
 
@@ -131,31 +163,23 @@ describe('the warning that the load is not visible', () => {
   );
 
   it('fires on them as placements of a swap, too, and its report says that nothing can be said', () => {
-    const samplesOf = (side: string, workload: string) =>
-      record.cases.find(({ key }) =>
-        key.startsWith(`coredns@${side === 'A' ? '1.11.3' : '1.13.1'}/${workload}`),
-      )?.samples?.cpuCores ?? [];
+    const samplesOf = (side: string, names: string) =>
+      record.cases.find(({ key }) => key.startsWith(`coredns@${side === 'A' ? '1.11.3' : '1.13.1'}/${names}`))
+        ?.samples?.cpuCores ?? [];
     const made = makeSwap(eightPlacements(276, 290).slice(0, 2));
     // Idle was not measured.
-    const placements = made.placements.map((placement) => ({
-      ...placement,
-      phases: placement.phases.flatMap((phase) => {
+    const published = withEvidence(made, (evidence) => ({
+      ...evidence,
+      phases: evidence.phases.flatMap((phase) => {
         if (phase.kind === 'idle' || phase.observation === null) return [];
-        const cores = samplesOf(placement.side, phase.kind);
-        const samples = cores.map((cpuCores, index) => ({
-          atSeconds: 5.5 * index,
-          cpuCores,
-          memoryBytes: null,
+        const samples = samplesOf(evidence.side, phase.kind).map((cpuCores, index) => ({
+          ...{ atSeconds: 5.5 * index, cpuCores, memoryBytes: null },
         }));
         return [{ ...phase, observation: { ...phase.observation, samples } }];
       }),
     }));
-    const { settings } = made;
-    const published = { ...made, placements, results: swapResults({ placements, settings }) };
-    for (const workload of ['internal', 'external'])
-      expect(resultOf(published, workload).difference.verdict).toBe('load not visible');
     expect(rendered('markdown', published)).toContain(
-      '(load not visible): Nothing can be said about names of the cluster. A: the load is not visible in the CPU figures',
+      '(load not visible): Nothing can be said about names of the cluster. 1.11.3, 1 placement: the load is not visible in the CPU figures',
     );
     expect(rendered('markdown', made)).not.toContain('load not visible');
   });
@@ -178,60 +202,54 @@ describe('the warning that the load is not visible', () => {
 describe('the report of a swap', () => {
   const record = makeSwap(eightPlacements(100, 120));
 
-  it('has the published table, the one with intervals, and what clients saw', () => {
-    const shown = rendered('markdown', record);
+  it('has the published table, figures with intervals, and what clients saw', () => {
+    const shown = rendered('markdown', record, 200);
     for (const row of [
       '| Version | Workload Type | Average CPU (mCores) |',
-      '| Version | Workload | Placements | Idle | Under load |',
-      '| Version | Workload |',
+      '## What the load costs: names of the cluster',
+      '## What clients saw: names outside the cluster',
     ])
       expect(shown).toContain(row);
     expect(shown).toMatch(/\| 1\.13\.1 +\| Internal +\| +125m \| \+19m \(\+18\.\d %\) \|/);
-    expect(shown).toMatch(/\*\*more\*\*/);
+    expect(shown).toMatch(/\| CoreDNS 1\.13\.1 \| +6\.0m ±0 % \| +125m ±\d %/);
+    expect(shown.replaceAll('\u00a0', ' ')).toMatch(
+      /\| Net CPU, internal +\| \+20m \\?\[\+1\dm, \+2\dm\\?\]: higher/,
+    );
+    expect(shown).toContain('**1.13.1, internal** (more: +20m)');
   });
 
   it('warns where Go, or how it was built, differs between both sides, and only there', () => {
-    const build = {
-      platform: 'linux/amd64',
-      goVersion: '1.23.9',
-      vendor: 'Red Hat 1.23.9-1.el9_6',
-      fips: 'strictfipsruntime',
-      revision: null,
-    };
-    const withBuilds = (b: readonly object[]) => {
-      const { A, B } = record.versions;
-      const versions = { A: { ...A, builds: [build] }, B: { ...B, builds: b } };
-      return rendered('markdown', { ...record, versions } as SwapRecord, 200);
-    };
-    const shown = withBuilds([{ ...build, goVersion: '1.24.6', fips: null }]);
-    expect(shown).toContain(
-      '- CoreDNS is not all that changed: Go differs, 1.23.9 in 1.11.3 and 1.24.6 in 1.13.1.\n',
+    const printed = (line: string) =>
+      [versionPrinted(`CoreDNS-1.11.3\nlinux/amd64, ${line}\n`)].flatMap((one) => one ?? []);
+    const a = programOf('a', 'image', printed('go1.23.9 (Red Hat 1.23.9-1.el9_6) X:strictfipsruntime, '));
+    const other = programOf('b', 'image', printed('go1.24.6 (Red Hat 1.23.9-1.el9_6), '));
+    expect(buildDifferences([a, other])).toEqual([
+      'CoreDNS is not all that changed: Go differs, 1.23.9 in 1.11.3 and 1.24.6 in 1.11.3.',
+      'CoreDNS is not all that changed: FIPS mode differs, strictfipsruntime in 1.11.3 and none in 1.11.3.',
+    ]);
+    const same = programOf(
+      'b',
+      'image',
+      printed('go1.23.9 (Red Hat 1.23.9-1.el9_6) X:strictfipsruntime, abc'),
     );
-    expect(shown).toContain('the FIPS mode differs, strictfipsruntime in 1.11.3 and none in 1.13.1.\n');
-    expect(shown).not.toContain('vendor differs');
-    expect(shown).toContain('linux/amd64, Go 1.23.9 (Red Hat 1.23.9-1.el9_6), FIPS mode strictfipsruntime');
-    for (const same of [
-      withBuilds([{ ...build, revision: 'abc' }]),
-      withBuilds([]),
-      rendered('markdown', record),
-    ])
-      expect(same).not.toContain('not all that changed');
+    expect(buildDifferences([a, same])).toEqual([]);
+    expect(buildDifferences([a, programOf('b', 'image', [{ version: '1.13.1', build: {} }])])).toEqual([]);
   });
 
   it('has each reading in a table and as CSV, and what each pod used', () => {
-    const [first] = makeSwap(eightPlacements(100, 120).slice(0, 1)).placements;
-    if (first === undefined) throw new Error('no placement');
     const pod = (name: string, node: string, cpuCores: number | null) => ({
       ...{ name, node, cpuCores, queries: null, cpuSeconds: null, memoryBytes: null, throttledSeconds: null },
     });
-    const phases = first.phases.map((phase) => ({
-      ...phase,
-      instances: [
-        pod('dns-1', 'node-1', phase.kind === 'idle' ? 0.003 : 0.111),
-        pod('dns-2', 'node-2', null),
-      ],
+    const made = withEvidence(makeSwap(eightPlacements(100, 120).slice(0, 1)), (evidence) => ({
+      ...evidence,
+      phases: evidence.phases.map((phase) => ({
+        ...phase,
+        instances: [
+          pod('dns-1', 'node-1', phase.kind === 'idle' ? 0.003 : 0.111),
+          pod('dns-2', 'node-2', null),
+        ],
+      })),
     }));
-    const made = makeSwap([], { placements: [{ ...first, phases }] });
     const shown = rendered('markdown', made, 200);
     expect(shown).toMatch(/\| 1 A +\| 1\.11\.3 +\| dns-1 +\| node-1 +\| +3\.0m \| +111m \| +111m \|/);
     expect(shown).toMatch(/\| dns-2 +\| node-2 +\| +– \| +– \| +– \|/);
@@ -247,7 +265,8 @@ describe('the report of a swap', () => {
       ...choice,
       held: index === 3 ? 0.7 : 1,
     }));
-    const shown = rendered('markdown', makeSwap(choices));
+    const made = makeSwap(choices);
+    const shown = rendered('markdown', made);
     expect(shown).toContain(
       'no: internal: 70.0 % of the rate was held; external: 70.0 % of the rate was held',
     );
@@ -255,17 +274,17 @@ describe('the report of a swap', () => {
     expect(shown).toContain(
       '- 2 of 16 loads did not hold the rate, although it was held for 3 s before the first placement: the least reached 1,400 queries a second; give the nodes to nothing else, or repeat it with --rate 1100\n',
     );
-    const { placements, settings, ...rest } = makeSwap(choices);
-    const inPart = placements.map((placement) => ({
-      ...placement,
-      phases: placement.phases.map((phase) =>
-        phase.kind === 'external' && phase.load !== null
-          ? { ...phase, load: { ...phase.load, qps: 2000 } }
-          : phase,
-      ),
-    }));
-    const results = swapResults({ placements: inPart, settings });
-    const partial = rendered('markdown', { ...rest, settings, placements: inPart, results });
+    const partial = rendered(
+      'markdown',
+      withEvidence(made, (evidence) => ({
+        ...evidence,
+        phases: evidence.phases.map((phase) =>
+          phase.kind === 'external' && phase.load !== null
+            ? { ...phase, load: { ...phase.load, qps: 2000 } }
+            : phase,
+        ),
+      })),
+    );
     expect(partial).toContain('in part: internal: 70.0 % of the rate was held |');
     expect(partial).toContain('- internal, placement 4: 70.0 % of the rate was held\n');
     expect(rendered('markdown', record)).not.toContain('did not hold the rate');
@@ -278,85 +297,57 @@ describe('the report of a swap', () => {
   });
 
   it('says in one line what was found', () => {
-    expect(summaryOf(record)).toBe('shadow: 1.13.1 against 1.11.3: internal more, external more');
+    expect(onOneLine(rendered('terminal', record))).toContain(
+      '8 trials; shadow, 1.13.1 against 1.11.3: internal more: +20m, external more: +16m.',
+    );
   });
 
-  it('has one row of data for each placement and workload, in base units', () => {
+  it('has one row of data for each placement, in base units', () => {
     const [head = '', ...rows] = rendered('csv', record).trim().split('\n');
-    expect(head.split(',').slice(0, 5)).toEqual(['placement', 'pair', 'side', 'version', 'workload']);
-    expect(rows).toHaveLength(16);
-    expect(rows[0]).toContain('1,1,A,1.11.3,internal,,0.006,');
+    expect(head.split(',').slice(0, 7)).toEqual([
+      ...['case', 'subject', 'method', 'rate', 'round', 'status', 'idle'],
+    ]);
+    expect(rows).toHaveLength(8);
+    expect(rows[0]).toContain('coredns@1.11.3,shadow,2000,0,ok,0.006,');
   });
 
-  it('in place says what the canary lost during rolling updates and otherwise, and how everything was put back', () => {
-    const choices = eightPlacements(100, 120).slice(0, 4);
+  it('in place says what the canary lost of each placement, and how everything was put back', () => {
     const during = [null, 12, null, 8];
-    const canaries = choices.map((choice, index) => ({
+    const choices = eightPlacements(100, 120).map((choice, index) => ({
       ...choice,
       canary: { during: during[index] ?? null, after: index === 2 ? 1 : 0 },
     }));
-    const image = { before: 'coredns:1.11.3', after: 'coredns:1.13.1' };
-    const what = 'image of container coredns in Deployment kube-system/coredns';
-    const restore = {
-      seconds: 4.25,
-      changes: [{ what, ...image, state: 'reverted' }],
-      canary: { seconds: 10, sent: 200, lost: 10, longestLossSeconds: 1 },
-      superseded: [],
-    };
-    const record = makeSwap(canaries, { method: 'in-place', restore });
-    const shown = rendered('terminal', record).replaceAll(/\s+/g, ' ');
-    expect(shown).toContain(
+    const closing = ['Everything was as before 4.3 s after the last placement.'];
+    const settings = { ...record.settings, method: 'in-place' as const };
+    const shown = rendered('markdown', makeSwap(choices, { settings, closing }), 200);
+    expect(shown).toMatch(/\| 2 B +\| 1\.13\.1 .*\| +12 of 200 \| +0 of 5,000 \| yes/);
+    expect(shown).toContain('## At the end\n\n- Everything was as before 4.3 s');
+  });
+
+  it('of a run that was killed says how far it came', () => {
+    const killed = makeSwap(eightPlacements(100, 120).slice(0, 3), { status: 'running', endedAt: null });
+    expect(onOneLine(rendered('terminal', killed))).toContain('not finished; 3 of 4 trials');
+  });
+});
+
+describe('the canary of a whole swap', () => {
+  const counts = (sent: number, lost: number) => ({
+    ...{ seconds: sent / 20, sent, lost, longestLossSeconds: Math.ceil(lost / 20) },
+  });
+
+  it('tells rolling updates from the rest of the time', () => {
+    const rollouts = [counts(200, 12), counts(200, 8), counts(200, 10)];
+    expect(canarySentence({ rollouts, between: [counts(10_000, 1), counts(10_000, 0)] })).toBe(
       'The canary lost 30 of 600 (5.00%) queries during 3 rolling updates, 10.0 each; losses lasted 1 s in a row at most, and 1 of 20,000 (0.01%) in the rest of the time.',
     );
-    expect(shown).toContain('Everything was as before 4.3 s after the last placement.');
-    expect(shown).toContain(`${what}: coredns:1.11.3 → coredns:1.13.1, reverted`);
-    expect(rendered('markdown', record)).toMatch(/\| 2 B +\| 1\.13\.1 .*\| +12 of 200 \| +0 of 5,000 \| yes/);
-    const [head = [], ...rows] = rendered('csv', record)
-      .trim()
-      .split('\n')
-      .map((line) => line.split(','));
-    const column = head.indexOf('canary_lost_during_rollout');
-    expect(rows.map((row) => row[column])).toEqual(['', '', '12', '12', '', '', '8', '8']);
   });
 
-  it('in place says in few words that rolling updates lost nothing', () => {
-    const choices = eightPlacements(100, 120).slice(0, 4);
-    const record = makeSwap(
-      choices.map((choice) => ({ ...choice, canary: { during: choice.side === 'B' ? 0 : null, after: 0 } })),
-      { method: 'in-place' },
+  it('says in few words that rolling updates lost nothing, or that there was none', () => {
+    expect(canarySentence({ rollouts: [counts(400, 0)], between: [counts(20_000, 0)] })).toBe(
+      'The canary lost 0 of 400 (0.00%) queries during 1 rolling update, and 0 of 20,000 (0.00%) in the rest of the time.',
     );
-    expect(rendered('terminal', record, 200)).toContain(
-      'The canary lost 0 of 400 (0.00%) queries during 2 rolling updates, and 0 of 20,000 (0.00%) in the rest of the time.',
+    expect(canarySentence({ rollouts: [], between: [counts(200, 3)] })).toBe(
+      'The canary lost 3 of 200 (1.50%) queries.',
     );
-  });
-
-  it('in place, of a run that was killed, says how far it came and who puts it back', () => {
-    const record = makeSwap(eightPlacements(100, 120).slice(0, 3), {
-      method: 'in-place',
-      status: 'running',
-      endedAt: null,
-      settings: { ...makeSwap([]).settings, sequence: 'ABBA' },
-    });
-    const shown = rendered('terminal', record).replaceAll(/\s+/g, ' ');
-    expect(shown).toContain('Not finished: 3 of 4 placements measured.');
-    expect(shown).toContain('the guard in the cluster does that');
-  });
-
-  it('in place, of a run that ended before its first load, says what clients saw of its rolling updates', () => {
-    const [first] = makeSwap([
-      { side: 'B', idle: 6, internal: 100, canary: { during: 3, after: 0 } },
-    ]).placements;
-    if (first === undefined) throw new Error('no placement');
-    const placement = { ...first, phases: [], failure: { reason: 'failed' as const, message: 'stopped' } };
-    const record = makeSwap([], { method: 'in-place', status: 'interrupted', placements: [placement] });
-    const shown = rendered('terminal', record, 200);
-    expect(shown).toContain('The canary lost 3 of 200 (1.50%) queries during 1 rolling update');
-    expect(shown).toContain('no: stopped');
-  });
-
-  it('without any placement still says how it ended', () => {
-    const failure = { code: 'E_NO_RATE', message: 'the rate cannot be held', fix: 'Give a lower one.' };
-    const shown = rendered('terminal', makeSwap([], { failure, status: 'interrupted' }));
-    expect(shown).toContain('Ended early, 0 of 0 placements measured: the rate cannot be held.');
   });
 });

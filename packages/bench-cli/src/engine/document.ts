@@ -114,7 +114,7 @@ const isTwin = ({ aa }: EngineCase) => aa;
 function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject: string): Section[] {
   const claims = record.cases.filter((item) => !item.aa);
   return tables.map(({ title, estimands: names, columns: titles }) => {
-    const estimands = record.estimands.filter(({ name }) => names.includes(name));
+    const estimands = names.flatMap((name) => record.estimands.find((each) => each.name === name) ?? []);
     const [first] = estimands;
     const noun =
       first !== undefined && estimands.every(({ unit }) => unit === first.unit) ? nounOf(first) : '';

@@ -70,8 +70,8 @@ const OWN: readonly OwnExperiment[] = [
       'swap [options]':
         'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
     },
-    load: async () => (await import('./swap/commands.ts')).addSwapCommands,
-    records: async () => (await import('./swap/records.ts')).swapRecords,
+    load: async () => (await import('./swap/index.ts')).swap.addCommands,
+    records: async () => (await import('./swap/index.ts')).swap.records,
     publications: async () => (await import('./swap/publications.ts')).swapPublications,
   },
   {

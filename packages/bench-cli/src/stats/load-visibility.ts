@@ -75,16 +75,6 @@ export function loadVisibility({
   };
 }
 
-/** Of several placements: the middle of what they show. Null for none. */
-export function middleVisibility(all: readonly Visibility[]): Visibility | null {
-  const [first] = all;
-  if (first === undefined) return null;
-  const riseCores = median(all.map((one) => one.riseCores));
-  const distinctReadings = Math.round(median(all.map((one) => one.distinctReadings)));
-  const isVisible = riseCores >= MIN_VISIBLE_SHARE * first.expectedCores;
-  return { ...first, riseCores, distinctReadings, isVisible };
-}
-
 const millicores = (cores: number) => `${Math.round(cores * 1000)}m`;
 
 /** What speaks against the figures, in one sentence without its end; empty where the load shows. */

@@ -1,8 +1,9 @@
 /** `bench swap --method in-place`: what its record says of CPU, of clients, and of what was put back. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SwapRecord, swapKind } from '../../src/experiments/swap/record.ts';
+import type { SwapRecord } from '../../src/experiments/swap/evidence.ts';
 import { createStore } from '../../src/results/store.ts';
+import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { clusterWorld } from './support/bench.ts';
 import { startBench } from './support/bench-process.ts';
 import {
@@ -23,18 +24,23 @@ beforeAll(async () => {
 });
 afterAll(() => removeStandIn(dns));
 
-function checkPlacements({ placements, versions, settings }: SwapRecord): void {
-  expect(placements.map(({ side }) => side).join('')).toBe('AB');
-  for (const { side, pods, phases, failure, canary } of placements) {
-    expect(failure).toBeNull();
+/** Placements that were measured. */
+const measuredIn = ({ trials }: SwapRecord) =>
+  trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
+
+function checkPlacements(record: SwapRecord): void {
+  const { settings, programs } = record;
+  expect(measuredIn(record).map(({ evidence }) => evidence.side)).toEqual(['A', 'B']);
+  for (const [index, { evidence }] of measuredIn(record).entries()) {
+    const { pods, phases, canary } = evidence;
     expect(canary?.sent).toBeGreaterThan(0);
     expect(pods.map(({ version, source }) => [version, source])).toEqual([
-      [versions[side].version, 'metrics'],
+      [programs[index]?.version, 'metrics'],
     ]);
     expect(phases.map(({ kind }) => kind)).toEqual(['idle', 'internal', 'external', 'idle']);
     for (const { observation, load, kind } of phases) {
       expect(observation).toMatchObject({ cpuSource: 'kubelet-summary', processes: 1 });
-      if (kind !== 'idle') expect(load?.queriesCompleted).toBeGreaterThan(settings.ratePerSecond);
+      if (kind !== 'idle') expect(load?.queriesCompleted).toBeGreaterThan(settings.rate);
     }
   }
 }
@@ -46,27 +52,33 @@ describe('an in-place swap', () => {
       const flags = ['--observe', 'summary', '--idle', '1', '--duration', '2', '--rate', '500'];
       flags.push('--loader-cpu', '400m');
       expect(await world.bench(...swapFlags(dns, suite.images.clusters), ...flags), world.err()).toBe(0);
-      const { record } = await createStore(world, 'results').loadAs(swapKind, 'latest');
-      expect(record).toMatchObject({
-        status: 'complete',
-        method: 'in-place',
-        failure: null,
-        workload: { title: `Deployment ${dns.namespace}/dns`, service: 'dns', pods: 1 },
-        versions: { A: { image: suite.images.ours }, B: { image: suite.images.clusters } },
-      });
+      const { record } = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
+      expect(record).toMatchObject({ status: 'complete', settings: { method: 'in-place' } });
+      expect(record.programs.map(({ executable }) => executable)).toEqual([
+        suite.images.ours,
+        suite.images.clusters,
+      ]);
+      expect(record.conditions['DNS of the cluster']).toBe(
+        `Deployment ${dns.namespace}/dns, container coredns, Service dns`,
+      );
       checkPlacements(record);
-      expect(record.placements.map(({ rolloutCanary }) => rolloutCanary === null)).toEqual([true, false]);
-      expect(record.restore).toMatchObject({
-        changes: [{ before: suite.images.ours, after: suite.images.clusters, state: 'reverted' }],
-        superseded: [],
-      });
-      expect(record.restore?.seconds).toBeGreaterThan(0);
-      expect(record.restore?.canary?.sent).toBeGreaterThan(0);
-      for (const { netCores, loadedCores, idleCores } of record.results) {
-        expect(netCores?.median).toBeGreaterThan(0);
-        expect(loadedCores?.median).toBeGreaterThan(idleCores?.median ?? 1);
+      expect(measuredIn(record).map(({ evidence }) => evidence.rolloutCanary === null)).toEqual([
+        true,
+        false,
+      ]);
+      const [restored, change, canary] = record.closing ?? [];
+      expect(restored).toMatch(/^Everything was as before [\d.]+ s after the last placement\.$/);
+      expect(change).toContain(`"${suite.images.ours}" → "${suite.images.clusters}", reverted`);
+      expect(canary).toMatch(/The canary lost \d+ of \d+ .*during 2 rolling updates/);
+      for (const { summary } of record.cases) {
+        for (const names of ['internal', 'external']) {
+          expect(summary[`net-${names}`]?.median).toBeGreaterThan(0);
+          expect(summary[`loaded-${names}`]?.median).toBeGreaterThan(summary.idle?.median ?? 1);
+        }
       }
-      expect(world.out()).toMatch(/The canary lost \d+ of \d+ .*during 2 rolling updates/);
+      expect(world.out().replaceAll(/\s+/g, ' ')).toMatch(
+        /The canary lost \d+ of \d+ .*during 2 rolling updates/,
+      );
       expect(await world.bench('report', 'latest', '--format', 'md,csv,json,html,blog,svg,png')).toBe(0);
       await asBefore(dns);
     } finally {
@@ -83,12 +95,12 @@ describe('an in-place swap', () => {
     expect(await running.exited, running.said()).toBeNull();
     const world = await clusterWorld(suite.kubeconfig);
     try {
-      const { record, directory: run } = await createStore(world, out).loadAs(swapKind, 'latest');
-      expect(record).toMatchObject({ status: 'running', endedAt: null, restore: null });
-      expect(record.placements.map(({ side }) => side)).toEqual(['A']);
+      const { record, directory: run } = await createStore(world, out).loadAs(swapRecordKind, 'latest');
+      expect(record).toMatchObject({ status: 'running', endedAt: null });
+      expect(measuredIn(record).map(({ evidence }) => evidence.side)).toEqual(['A']);
+      expect(record.closing).toBeUndefined();
       expect(await world.bench('report', run, '--format', 'terminal'), world.err()).toBe(0);
-      expect(world.out()).toContain('Not finished: 1 of 2 placements measured.');
-      expect(world.out().replaceAll(/\s+/g, ' ')).toContain('the guard in the cluster does that');
+      expect(world.out()).toContain('not finished; 1 of 2 trials');
     } finally {
       await world.remove();
     }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
-import { swapKind } from '../../src/experiments/swap/record.ts';
 import { createStore } from '../../src/results/store.ts';
+import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { adminApi, leftovers } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
 import { makeStandIn, removeStandIn, type StandIn } from './support/stand-in.ts';
@@ -33,30 +33,53 @@ describe('bench swap beside the DNS', () => {
       const before = await versionOf();
       expect(await world.bench(...flags()), world.err()).toBe(0);
       expect(await versionOf()).toBe(before);
-      const { record } = await createStore(world, 'results').loadAs(swapKind, 'latest');
-      expect(record).toMatchObject({ status: 'complete', method: 'shadow', restore: null, failure: null });
-      expect(record.versions.A.image).toBe(suite.images.ours);
-      expect(record.versions.B.image).toBe(suite.images.clusters);
-      expect(record.placements.map(({ side }) => side)).toEqual(['A', 'B']);
-      for (const { side, pods, phases, failure, canary } of record.placements) {
-        expect(failure).toBeNull();
+      const { record } = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
+      expect(record).toMatchObject({ status: 'complete', settings: { method: 'shadow' } });
+      expect(record.closing).toBeUndefined();
+      expect(record.programs.map(({ executable }) => executable)).toEqual([
+        suite.images.ours,
+        suite.images.clusters,
+      ]);
+      expect(record.trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+      for (const [index, trial] of record.trials.entries()) {
+        if (trial.status === 'failed') continue;
+        const { side, pods, phases, canary } = trial.evidence;
+        expect(side).toBe(index === 0 ? 'A' : 'B');
         expect(canary).toBeNull();
-        expect(pods.map(({ version }) => version)).toEqual([record.versions[side].version]);
+        expect(pods.map(({ version }) => version)).toEqual([record.programs[index]?.version]);
         expect(phases.map(({ kind }) => kind)).toEqual(['internal', 'external']);
         for (const { observation, load } of phases) {
           expect(observation?.cpuSource).toBe('kubelet-summary');
           expect(load?.queriesCompleted).toBeGreaterThan(0);
         }
+        expect(trial.figures['p99-internal']).toBeGreaterThan(0);
       }
-      expect(record.results.map(({ side, workload }) => `${side} ${workload}`)).toEqual([
-        'A internal',
-        'A external',
-        'B internal',
-        'B external',
-      ]);
       const shown = world.out().replaceAll(/\s+/g, ' ');
       expect(shown).toContain('they had none of its own background load');
-      expect(shown).toContain('Complete: 2 of 2 placements measured.');
+      expect(shown).toMatch(/2 trials; shadow, \S+ against \S+: internal/);
+    } finally {
+      await world.remove();
+    }
+    expect(await leftovers()).toEqual([]);
+  });
+
+  it('that was stopped goes on with the placement that is missing', async () => {
+    const world = await clusterWorld(suite.kubeconfig);
+    try {
+      const running = world.bench(...flags('--observe', 'none'));
+      await world.errContains('1/2');
+      world.send('SIGINT');
+      expect(await running, world.err()).toBe(130);
+      expect(await leftovers()).toEqual([]);
+      const before = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
+      expect(before.record.trials.map(({ order }) => order)).toEqual([0]);
+      expect(await world.bench('swap', '--resume', 'latest'), world.err()).toBe(0);
+      const { record } = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
+      expect(record.trials.map(({ order, status }) => [order, status])).toEqual([
+        [0, 'ok'],
+        [1, 'ok'],
+      ]);
+      expect(record.trials[0]).toEqual(before.record.trials[0]);
     } finally {
       await world.remove();
     }

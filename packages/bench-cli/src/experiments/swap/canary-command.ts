@@ -1,35 +1,46 @@
 /** `bench swap canary`: what a client of the cluster's DNS sees for a while, for example during an ordinary rolling update. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { openChangeable } from '../../cluster-changes/changeable.ts';
+import type { SettingsOf } from '../../config/setting.ts';
+import { type Interruption, listenForInterruption } from '../../interruption.ts';
+import { createDisplay } from '../../progress/display.ts';
+import { newRunId } from '../../results/run-id.ts';
 import type { World } from '../../world.ts';
 import { lostOf } from './canary-words.ts';
-import { choiceOf, secondsOf } from './flags.ts';
+import type { CanaryFigures } from './evidence.ts';
 import { openCanary } from './in-place/canary.ts';
-import { CANARY_RATE, type CanaryCount } from './in-place/canary-count.ts';
-import { type DnsWorkload, findWorkload, type WorkloadChoice } from './in-place/find-workload.ts';
+import { CANARY_RATE } from './in-place/canary-count.ts';
+import { type DnsWorkload, findWorkload } from './in-place/find-workload.ts';
 import { openRun } from './open-run.ts';
-import { runSwap, type SwapCall, type Values } from './run-swap.ts';
+import { choiceOf } from './plan.ts';
+import type { PLACE_SETTINGS, SwapSettings } from './settings.ts';
 
 /** Starting its pod, and waiting for the last answers. */
 const SPARE_SECONDS = 60;
 
-interface CanarySettings {
-  readonly choice: WorkloadChoice;
-  readonly seconds: number;
-}
+type CanarySettings = SettingsOf<typeof PLACE_SETTINGS> & Pick<SwapSettings, 'duration'>;
 
-async function watch(call: SwapCall<CanarySettings>, { service }: DnsWorkload): Promise<CanaryCount> {
-  const { settings, interruption, say, world } = call;
-  const { seconds } = settings;
-  const { signal } = interruption;
-  const { address } = service;
-  const { run, close } = await openRun(call, { loadSeconds: seconds, serverCores: 0 });
+async function watch(
+  world: World,
+  settings: CanarySettings,
+  { service }: DnsWorkload,
+  { signal, force }: Interruption,
+  say: (text: string) => void,
+): Promise<CanaryFigures> {
+  const { duration } = settings;
+  const runId = newRunId(world.clock.now());
+  const needs = { loadSeconds: duration, serverCores: 0 };
+  const { run, close } = await openRun({ world, runId, settings, signal, force }, needs);
   try {
-    const runSeconds = seconds + SPARE_SECONDS;
-    const canary = await openCanary(run, { address, runSeconds, signal, until: signal });
+    const { name, address } = service;
+    const canary = await openCanary(run, {
+      ...{ address, signal, until: signal },
+      runSeconds: duration + SPARE_SECONDS,
+    });
     try {
       canary.take();
-      say(`asking Service ${service.name} ${CANARY_RATE} times a second for ${seconds} s`);
-      await world.clock.sleep(seconds, signal);
+      say(`asking Service ${name} ${CANARY_RATE} times a second for ${duration} s`);
+      await world.clock.sleep(duration, signal);
       return await canary.takeSettled(signal);
     } finally {
       await canary.stop();
@@ -39,21 +50,30 @@ async function watch(call: SwapCall<CanarySettings>, { service }: DnsWorkload): 
   }
 }
 
-function canaryText({ service, title }: DnsWorkload, count: CanaryCount): string {
+function canaryText({ service, title }: DnsWorkload, count: CanaryFigures): string {
   const { longestLossSeconds } = count;
   const inRow = longestLossSeconds > 0 ? `, ${longestLossSeconds} s in a row at most` : '';
   return `${title} through Service ${service.name} (${service.address}): lost ${lostOf(count)} queries in ${count.seconds} s${inRow}\n`;
 }
 
 /** Changes nothing. */
-export async function canaryCommand(world: World, values: Values, argv: readonly string[]): Promise<number> {
-  const settings = { choice: choiceOf(values), seconds: secondsOf(values, 'duration', 1) };
-  return runSwap({ world, values, argv, settings }, async (call) => {
-    const workload = await findWorkload(call.cluster.client, settings.choice, call.interruption.signal);
-    const count = await watch(call, workload);
-    const { title, service } = workload;
-    const json = JSON.stringify({ workload: title, service: service.name, ...count }, null, 2);
-    world.stdout.write(values.json === true ? `${json}\n` : canaryText(workload, count));
-    return EXIT_STATUS.success;
+export async function canaryCommand(world: World, settings: CanarySettings, json: boolean): Promise<number> {
+  const display = createDisplay(world.stderr);
+  const say = (text: string) => display.line(text);
+  const interruption = listenForInterruption(world, say, {
+    first: 'removing the canary; once more not to wait for it',
+    again: 'not waiting; Kubernetes goes on removing it',
   });
+  try {
+    const { client } = await openChangeable(world, settings.context, interruption.force);
+    const workload = await findWorkload(client, choiceOf(settings), interruption.signal);
+    const count = await watch(world, settings, workload, interruption, say);
+    const { title, service } = workload;
+    const text = JSON.stringify({ workload: title, service: service.name, ...count }, null, 2);
+    world.stdout.write(json ? `${text}\n` : canaryText(workload, count));
+    return EXIT_STATUS.success;
+  } finally {
+    interruption.release();
+    display.clear();
+  }
 }

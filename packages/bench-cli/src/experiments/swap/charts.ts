@@ -1,9 +1,9 @@
-/** The charts of a swap: CPU over time with the placements, and what the load costs by version and workload. */
+/** The charts of a swap: CPU over time with the placements, and what the load costs by version and name set. */
+import { okTrials } from '../../engine/record.ts';
 import type { IntervalChart, LineChart } from '../../report/document/document.ts';
-import type { SummaryStatistic } from '../../results/record.ts';
-import { figuresOf } from './placement-figures.ts';
-import type { Phase, SwapRecord, SwapRow, SwapWorkload } from './record.ts';
-import { workloadWords } from './words.ts';
+import { NAME_SETS, type Phase, type SwapRecord } from './evidence.ts';
+import { estimandName } from './figures.ts';
+import { namesWords, placementsOf, versionOf } from './words.ts';
 
 const secondsBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 1000;
 
@@ -20,8 +20,8 @@ function pointsOf({ startedAt, observation }: Phase, origin: string): { x: numbe
 
 /** Each placement is a line and a shade; a minute is 60. */
 export function timeChart(record: SwapRecord): LineChart {
-  const { placements, startedAt } = record;
-  const origin = placements[0]?.startedAt ?? startedAt;
+  const placements = placementsOf(record);
+  const origin = placements[0]?.startedAt ?? record.startedAt;
   const minutes = (seconds: number) => seconds / 60;
   return {
     type: 'lines',
@@ -29,26 +29,26 @@ export function timeChart(record: SwapRecord): LineChart {
     title: 'CPU of the DNS containers over time',
     caption:
       'Millicores of all DNS containers together, without their sidecars. Each shade is a placement, with its number, in the colour of its ' +
-      'version; within it idle, load with both workloads, idle. Lines join readings of one phase.',
+      'version; within it idle, load with both name sets, idle. Lines join readings of one phase.',
     xAxis: 'minutes since the first placement',
     yAxis: 'millicores',
     panels: [
       {
         title: '',
-        lines: placements.flatMap(({ side, number, phases }) =>
-          phases.map((phase) => ({
-            series: side,
+        lines: placements.flatMap(({ case: series, number, version, evidence }) =>
+          evidence.phases.map((phase) => ({
+            series,
             points: pointsOf(phase, origin).map(({ x, y }) => ({
               x: minutes(x),
               y,
-              tip: `Placement ${number}, ${record.versions[side].version}, ${phase.kind}: ${y.toFixed(1)} millicores`,
+              tip: `Placement ${number}, ${version}, ${phase.kind}: ${y.toFixed(1)} millicores`,
             })),
           })),
         ),
-        bands: placements.map(({ side, startedAt: begin, endedAt, number }) => ({
+        bands: placements.map(({ case: series, startedAt: begin, endedAt, number }) => ({
           from: minutes(secondsBetween(origin, begin)),
           to: minutes(secondsBetween(origin, endedAt)),
-          series: side,
+          series,
           label: String(number),
         })),
       },
@@ -56,84 +56,53 @@ export function timeChart(record: SwapRecord): LineChart {
   };
 }
 
-interface BarFigure {
-  readonly name: string;
-  readonly title: string;
-  readonly axis: string;
-  readonly caption: string;
-  /** Of a row, in base units. */
-  of(row: SwapRow): SummaryStatistic | null;
-  /** Of each placement that counts, in base units. */
-  ofPlacement(record: SwapRecord, row: SwapRow): number[];
-  /** Base units to those of the axis. */
-  readonly scale: number;
-}
-
-function placementValues(
-  { placements, settings }: SwapRecord,
-  { side, workload }: SwapRow,
-  value: 'netCores' | 'cpuSecondsPerQuery',
-): number[] {
-  return placements
-    .filter((placement) => placement.side === side)
-    .map((placement) => figuresOf(placement, workload, settings.ratePerSecond))
-    .flatMap((one) => (one.excluded === null ? (one[value] ?? []) : []));
-}
-
-const NET: BarFigure = {
-  name: 'net-cpu',
-  title: 'What the load costs',
-  axis: 'net millicores',
-  caption:
-    'CPU under load minus CPU when idle. Bars: medians over placements. Whiskers: 95 % intervals of the median. Points: placements, in their order.',
-  of: ({ netCores }) => netCores,
-  ofPlacement: (record, row) => placementValues(record, row, 'netCores'),
-  scale: 1000,
-};
-
-const PER_QUERY: BarFigure = {
-  name: 'cpu-per-query',
-  title: 'CPU per query',
-  axis: 'µs per query',
-  caption: 'Net CPU ÷ queries answered. Bars, whiskers and points as above.',
-  of: ({ cpuSecondsPerQuery }) => cpuSecondsPerQuery,
-  ofPlacement: (record, row) => placementValues(record, row, 'cpuSecondsPerQuery'),
-  scale: 1e6,
-};
-
-function barChart(record: SwapRecord, figure: BarFigure): IntervalChart {
-  const { name, title, axis, caption, scale } = figure;
-  const workloads = [...new Set(record.results.map(({ workload }) => workload))];
-  const pointOf = (row: SwapRow, workload: SwapWorkload) => {
-    const statistic = figure.of(row);
-    if (statistic === null) return [];
-    const { median, low, high, n } = statistic;
-    const text = `${(median * scale).toFixed(1)} ${axis}`;
-    return [
-      {
-        series: row.side,
-        value: median * scale,
-        low: low === null ? null : low * scale,
-        high: high === null ? null : high * scale,
-        samples: figure.ofPlacement(record, row).map((value) => value * scale),
-        tip: `${record.versions[row.side].version}, ${workload}: ${text}, ${n} placements`,
-      },
-    ];
-  };
+/** @param scale from base units to those of the axis */
+function costChart(
+  record: SwapRecord,
+  figure: 'net' | 'query',
+  scale: number,
+  texts: Pick<IntervalChart, 'name' | 'title' | 'axis' | 'caption'>,
+): IntervalChart {
   return {
     type: 'intervals',
-    name,
-    title,
-    axis,
-    caption,
-    groups: workloads.map((workload) => ({
-      label: `${workload}: ${workloadWords(workload)}`,
-      points: record.results
-        .filter((row) => row.workload === workload)
-        .flatMap((row) => pointOf(row, workload)),
+    ...texts,
+    groups: NAME_SETS.map((names) => ({
+      label: `${names}: ${namesWords(names)}`,
+      points: record.cases.flatMap(({ key, subject, summary }) => {
+        const statistic = summary[estimandName(figure, names)];
+        if (statistic == null) return [];
+        const { median, low, high, n } = statistic;
+        return [
+          {
+            series: key,
+            value: median * scale,
+            low: low === null ? null : low * scale,
+            high: high === null ? null : high * scale,
+            samples: okTrials(record, key).flatMap(({ figures }) => {
+              const value = figures[estimandName(figure, names)];
+              return value == null ? [] : [value * scale];
+            }),
+            tip: `${versionOf(record, subject)}, ${names}: ${(median * scale).toFixed(1)} ${texts.axis}, ${n} placements`,
+          },
+        ];
+      }),
     })),
   };
 }
 
-export const netChart = (record: SwapRecord) => barChart(record, NET);
-export const perQueryChart = (record: SwapRecord) => barChart(record, PER_QUERY);
+export const netChart = (record: SwapRecord) =>
+  costChart(record, 'net', 1000, {
+    name: 'net-cpu',
+    title: 'What the load costs',
+    axis: 'net millicores',
+    caption:
+      'CPU under load minus CPU when idle. Bars: medians over placements. Whiskers: 95 % intervals of the median. Points: placements, in their order.',
+  });
+
+export const perQueryChart = (record: SwapRecord) =>
+  costChart(record, 'query', 1e6, {
+    name: 'cpu-per-query',
+    title: 'CPU per query',
+    axis: 'µs per query',
+    caption: 'Net CPU ÷ queries answered. Bars, whiskers and points as above.',
+  });

@@ -1,16 +1,8 @@
-/** The namespace of a swap's run, or of a canary's. */
-import type { RunConfiguration } from '../../config/configuration.ts';
-import type { Interruption } from '../../interruption.ts';
+/** The namespace of a run, or of a canary's. */
+import type { OpenRequest } from '../../engine/experiment.ts';
 import { imagesOf } from '../../targets/kubernetes/images.ts';
 import { type OpenedCluster, openCluster } from '../../targets/kubernetes/open-cluster.ts';
-import type { World } from '../../world.ts';
-
-export interface RunRequest {
-  readonly world: World;
-  readonly runId: string;
-  readonly configuration: RunConfiguration;
-  readonly interruption: Interruption;
-}
+import { kubernetesOf } from './settings.ts';
 
 export interface RunNeeds {
   readonly loadSeconds: number;
@@ -21,18 +13,19 @@ export interface RunNeeds {
 }
 
 export function openRun(
-  { world, runId, configuration, interruption }: RunRequest,
-  needs: RunNeeds,
-): Promise<OpenedCluster> {
-  const { kubernetes } = configuration;
-  return openCluster({
+  {
     world,
     runId,
-    settings: kubernetes,
-    images: imagesOf(kubernetes, 'builtin'),
-    loaders: 1,
-    signal: interruption.signal,
-    force: interruption.force,
-    ...needs,
-  });
+    settings,
+    signal,
+    force,
+  }: Pick<
+    OpenRequest<Readonly<Record<string, unknown>>, unknown>,
+    'world' | 'runId' | 'settings' | 'signal' | 'force'
+  >,
+  needs: RunNeeds,
+): Promise<OpenedCluster> {
+  const kubernetes = kubernetesOf(settings);
+  const images = imagesOf(kubernetes, 'builtin');
+  return openCluster({ world, runId, settings: kubernetes, images, loaders: 1, signal, force, ...needs });
 }

@@ -8,15 +8,15 @@ import { clusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
 import { fileWorkload, writeQueryFile } from '../../workload/load-workload.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
-import { type SwapRecord, type SwapWorkload, WORKLOADS } from './record.ts';
+import { NAME_SETS, type NameSet } from './evidence.ts';
 
 /** What the user wants to be asked, by workload; the rest is the cluster's own. */
-export type OwnQueries = Readonly<Partial<Record<SwapWorkload, BenchWorkload>>>;
+export type OwnQueries = Readonly<Partial<Record<NameSet, BenchWorkload>>>;
 
 const FLAGS = {
   internal: ['--queries-internal', 'queriesInternal'],
   external: ['--queries-external', 'queriesExternal'],
-} as const satisfies Record<SwapWorkload, readonly [flag: string, name: string]>;
+} as const satisfies Record<NameSet, readonly [flag: string, name: string]>;
 
 /**
  * The files of the flags, before anything is connected to.
@@ -26,8 +26,8 @@ export async function readOwnQueries(
   world: Pick<World, 'fs' | 'cwd'>,
   values: Readonly<Record<string, unknown>>,
 ): Promise<OwnQueries> {
-  const own: Partial<Record<SwapWorkload, BenchWorkload>> = {};
-  for (const kind of WORKLOADS) {
+  const own: Partial<Record<NameSet, BenchWorkload>> = {};
+  for (const kind of NAME_SETS) {
     const [flag, name] = FLAGS[kind];
     const file = values[name];
     if (typeof file !== 'string') continue;
@@ -44,10 +44,13 @@ export async function readOwnQueries(
   return own;
 }
 
-/** As the record keeps them. */
-export function recordedQueries(own: OwnQueries): SwapRecord['settings']['queries'] {
+/** Which names are asked for, where the user has given them: for conditions. */
+export function queryConditions(own: OwnQueries): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(own).map(([kind, { name, size }]) => [kind, { file: name, names: size }]),
+    Object.entries(own).map(([names, { name, size }]) => [
+      `queries of ${names}`,
+      `${name}, ${size} different ones`,
+    ]),
   );
 }
 

@@ -1,7 +1,8 @@
 /** Whether loads held the rate, and which rate to try next. Pure. */
 import { formatFixed } from '../../report/numbers.ts';
-import { figuresOf, MIN_RATE_RATIO } from './placement-figures.ts';
-import { type SwapRecord, WORKLOADS } from './record.ts';
+import { NAME_SETS, type SwapRecord } from './evidence.ts';
+import { estimandName, MIN_RATE_RATIO } from './figures.ts';
+import { placementsOf } from './words.ts';
 
 /** How long a rate is tried before anything is changed or measured. */
 export const PROBE_SECONDS = 3;
@@ -17,17 +18,17 @@ export function advisedRate(heldPerSecond: number): number {
 }
 
 /** What to do about loads that did not hold the rate although it was tried before; empty if all did. */
-export function rateAdvice({ placements, settings }: SwapRecord): string[] {
-  const { ratePerSecond } = settings;
-  const rates = placements.flatMap((placement) =>
-    WORKLOADS.flatMap((workload) => figuresOf(placement, workload, ratePerSecond).qps ?? []),
+export function rateAdvice(record: SwapRecord): string[] {
+  const { rate } = record.settings;
+  const held = placementsOf(record).flatMap(({ figures }) =>
+    NAME_SETS.flatMap((names) => figures[estimandName('held', names)] ?? []),
   );
-  const short = rates.filter((rate) => rate < ratePerSecond * MIN_RATE_RATIO);
+  const short = held.filter((share) => share < MIN_RATE_RATIO);
   if (short.length === 0) return [];
-  const least = Math.min(...short);
+  const least = Math.min(...short) * rate;
   const advised = advisedRate(least);
   const next = advised > 0 ? `, or repeat it with --rate ${advised}` : '';
   return [
-    `${short.length} of ${rates.length} loads did not hold the rate, although it was held for ${PROBE_SECONDS} s before the first placement: the least reached ${formatFixed(least, 0)} queries a second; give the nodes to nothing else${next}`,
+    `${short.length} of ${held.length} loads did not hold the rate, although it was held for ${PROBE_SECONDS} s before the first placement: the least reached ${formatFixed(least, 0)} queries a second; give the nodes to nothing else${next}`,
   ];
 }

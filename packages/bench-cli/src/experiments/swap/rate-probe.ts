@@ -1,35 +1,30 @@
 /** Tries the rate before anything is changed or measured: a rate that cannot be held is a message, not an hour lost. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
-import type { Loader } from '../../loaders/loader.ts';
 import { formatFixed } from '../../report/numbers.ts';
-import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import { NAME_SETS, type NameSet } from './evidence.ts';
+import { MIN_RATE_RATIO } from './figures.ts';
 import type { DnsWorkload } from './in-place/find-workload.ts';
 import { measurePhase } from './in-place/measure-phase.ts';
-import { MIN_RATE_RATIO } from './placement-figures.ts';
+import type { PhasesRequest } from './in-place/placements.ts';
 import { advisedRate, PROBE_SECONDS } from './rate-held.ts';
-import { type SwapWorkload, WORKLOADS } from './record.ts';
-import { workloadWords } from './words.ts';
 
-export interface ProbeRequest {
-  readonly run: ClusterRun;
-  readonly loader: Loader;
+import { namesWords } from './words.ts';
+
+interface ProbeRequest extends PhasesRequest {
   readonly workload: DnsWorkload;
   readonly pods: readonly V1Pod[];
-  readonly ratePerSecond: number;
-  readonly queryFiles: Readonly<Record<SwapWorkload, string>>;
-  readonly rawDirectory: string;
-  readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
 /** The first one also fills caches, and the machine may have been busy for a moment. */
 const MAX_TRIES = 2;
 /** Queries that were answered, per second. */
-async function reachedRate(request: ProbeRequest, kind: SwapWorkload): Promise<number> {
+async function reachedRate(request: ProbeRequest, kind: NameSet): Promise<number> {
   const { run, queryFiles, rawDirectory } = request;
   const { load } = await measurePhase({
     ...request,
+    ratePerSecond: request.settings.rate,
     run: { ...run, observation: 'none' },
     kind,
     seconds: PROBE_SECONDS,
@@ -40,24 +35,25 @@ async function reachedRate(request: ProbeRequest, kind: SwapWorkload): Promise<n
   return (load?.queriesCompleted ?? 0) / PROBE_SECONDS;
 }
 
-function noRate({ ratePerSecond, workload }: ProbeRequest, kind: SwapWorkload, held: number): BenchError {
+function noRate({ settings, workload }: ProbeRequest, kind: NameSet, held: number): BenchError {
   const advised = advisedRate(held);
   const fix = advised > 0 ? `Give a lower one: --rate ${advised}.` : 'Find out why the DNS does not answer.';
   return new BenchError(
     'E_NO_RATE',
-    `the rate cannot be held: ${formatFixed(held, 0)} of ${formatFixed(ratePerSecond, 0)} queries per second for ${workloadWords(kind)} were answered by ${workload.image}`,
+    `the rate cannot be held: ${formatFixed(held, 0)} of ${formatFixed(settings.rate, 0)} queries per second for ${namesWords(kind)} were answered by ${workload.image}`,
     { fix: `${fix} Nothing was changed.` },
   );
 }
 
 /** @throws BenchError `E_NO_RATE` if one of the workloads is not answered at the rate. */
 export async function demandRate(request: ProbeRequest): Promise<void> {
-  const { ratePerSecond, say } = request;
-  for (const kind of WORKLOADS) {
-    say(`trying ${formatFixed(ratePerSecond, 0)} queries per second for ${workloadWords(kind)}`);
+  const { settings, say } = request;
+  const { rate } = settings;
+  for (const kind of NAME_SETS) {
+    say(`trying ${formatFixed(rate, 0)} queries per second for ${namesWords(kind)}`);
     let held = 0;
-    for (let tries = 0; tries < MAX_TRIES && held < ratePerSecond * MIN_RATE_RATIO; tries += 1)
+    for (let tries = 0; tries < MAX_TRIES && held < rate * MIN_RATE_RATIO; tries += 1)
       held = Math.max(held, await reachedRate(request, kind));
-    if (held < ratePerSecond * MIN_RATE_RATIO) throw noRate(request, kind, held);
+    if (held < rate * MIN_RATE_RATIO) throw noRate(request, kind, held);
   }
 }

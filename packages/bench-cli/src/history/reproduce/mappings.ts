@@ -1,5 +1,6 @@
 /** Which cases of a run stand for the rows of a publication. Pure. */
 import { parseServerName } from '../../config/server-name.ts';
+import { METRIC_NAMES } from '../../stats/metrics.ts';
 import { type EntryCase, isUnbound, UNLIMITED } from '../entry.ts';
 import type { Mapping } from './procedure.ts';
 
@@ -33,10 +34,26 @@ export const blogMapping: Mapping = (published, cases) => {
     );
 };
 
+/** A placement of `bench swap` has both name sets: for each a case, with CPU under load as published, idle included. */
+function byNameSet(item: EntryCase): EntryCase[] {
+  const { rate } = item.point;
+  if (item.point.workload !== undefined || typeof rate !== 'number') return [item];
+  return ['internal', 'external'].map((workload) => ({
+    ...item,
+    point: { workload, rate, transport: 'udp' },
+    trials: item.trials.flatMap((trial) => {
+      const [loaded, held] = ['loaded', 'held'].map((figure) => trial.figures[`${figure}-${workload}`]);
+      const cores = loaded == null || held == null ? null : loaded / (rate * held);
+      return cores === null ? [] : [{ ...trial, figures: { [METRIC_NAMES.cpuSecondsPerQuery]: cores } }];
+    }),
+  }));
+}
+
 /** The published versions with the same workload, at any fixed rate: the published one first. */
 export const swapMapping: Mapping = (published, cases) => {
   const wanted = parseServerName(published.server ?? '');
   return cases
+    .flatMap(byNameSet)
     .filter((item) => {
       const name = parseServerName(item.subject ?? '');
       return (

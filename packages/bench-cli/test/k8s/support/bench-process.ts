@@ -95,6 +95,6 @@ export async function startBench(argv: readonly string[], options: HaltOptions):
 }
 
 /** How long it took to put everything back, as a swap says at its end. */
-export function restoreSeconds({ told }: Halted): number {
-  return Number(/([\d.]+) s after the last placement/.exec(told())?.[1]);
+export function restoreSeconds({ said }: Halted): number {
+  return Number(/([\d.]+) s after the last placement/.exec(said())?.[1]);
 }

@@ -2,6 +2,7 @@
 
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
 import { connectedApi } from '../../../cluster-changes/connected-api.ts';
+import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
 import { BenchError } from '../../../errors.ts';
@@ -14,7 +15,6 @@ import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/ope
 import type { Permission } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import type { World } from '../../../world.ts';
-import { explainFailure } from '../../swap/explain.ts';
 import type { Measured } from '../measure.ts';
 import type { Subject } from '../record.ts';
 import { readClusterDetails } from '../tiger/cluster-details.ts';

@@ -1,5 +1,7 @@
 /** What a canary asks, what it counts, and when it has lost too much. Pure. */
 
+import type { CanaryFigures } from '../evidence.ts';
+
 /** Enough to see 1 % within some seconds; nothing for a DNS server. */
 export const CANARY_RATE = 20;
 /** A query without an answer after this is lost; resolvers ask again after 5 s. */
@@ -15,15 +17,8 @@ export interface CanarySecond {
   readonly lost: number;
 }
 
-/** What a client saw over some time. */
-export interface CanaryCount extends CanarySecond {
-  readonly seconds: number;
-  /** In a row with losses. */
-  readonly longestLossSeconds: number;
-}
-
 /** Sums up seconds. Pure. */
-export function countSeconds(seconds: readonly CanarySecond[]): CanaryCount {
+export function countSeconds(seconds: readonly CanarySecond[]): CanaryFigures {
   let run = 0;
   let longest = 0;
   for (const { lost } of seconds) {

@@ -6,10 +6,10 @@ import { configMapOf } from '../../../targets/kubernetes/objects/config-map.ts';
 import { jobOf } from '../../../targets/kubernetes/objects/job.ts';
 import { unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { runJob } from '../../../targets/kubernetes/run-job.ts';
+import type { CanaryFigures } from '../evidence.ts';
 import {
   CANARY_RATE,
   CANARY_TIMEOUT_SECONDS,
-  type CanaryCount,
   type CanarySecond,
   countSeconds,
   losingSeconds,
@@ -28,9 +28,9 @@ export interface Canary {
   /** Aborted with a BenchError `E_QUERIES_LOST` when too much is lost, or when nothing is heard of it. */
   readonly signal: AbortSignal;
   /** Starts a new count; returns the last one. Queries of the last seconds may still be unanswered: they count later. */
-  take(): CanaryCount;
+  take(): CanaryFigures;
   /** The same once the fate of all queries sent so far is known, which takes some seconds. */
-  takeSettled(signal: AbortSignal): Promise<CanaryCount>;
+  takeSettled(signal: AbortSignal): Promise<CanaryFigures>;
   stop(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import type { DnsWorkload } from './find-workload.ts';
 
 /** The image of the DNS container; nothing else of the workload. */
-export function imageEdit(workload: DnsWorkload, image: string): PlannedEdit {
+function imageEdit(workload: DnsWorkload, image: string): PlannedEdit {
   const { container, containerIndex, title, path, uid } = workload;
   const place = `/spec/template/spec/containers/${containerIndex}`;
   return {
@@ -15,6 +15,21 @@ export function imageEdit(workload: DnsWorkload, image: string): PlannedEdit {
     edits: [{ pointer: `${place}/image`, before: workload.image, after: image }],
     pinned: [{ pointer: `${place}/name`, value: container }],
   };
+}
+
+export interface Edits {
+  /** Reconcilers to pause, in this order. */
+  readonly pauses: readonly PlannedEdit[];
+  readonly image: PlannedEdit;
+  /** In the order in which they are made. */
+  readonly all: readonly PlannedEdit[];
+}
+
+/** Finds what has to be changed; changes nothing. */
+export async function planEdits(api: ClusterApi, workload: DnsWorkload, imageB: string): Promise<Edits> {
+  const image = imageEdit(workload, imageB);
+  const pauses = await reconcilerEdits(api, workload);
+  return { pauses, image, all: [...pauses, image] };
 }
 
 /** OpenShift's resource of its DNS: `Unmanaged` makes its operator leave the DaemonSet alone. */
@@ -68,7 +83,7 @@ async function scaleEdit(
 }
 
 /** What has to be paused, in this order, so that nobody puts the image back. */
-export async function reconcilerEdits(api: ClusterApi, workload: DnsWorkload): Promise<PlannedEdit[]> {
+async function reconcilerEdits(api: ClusterApi, workload: DnsWorkload): Promise<PlannedEdit[]> {
   if (workload.namespace !== OPENSHIFT_NAMESPACE) return [];
   const unmanaged = await unmanagedEdit(api);
   if (unmanaged !== null) {

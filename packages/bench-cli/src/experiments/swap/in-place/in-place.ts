@@ -1,15 +1,13 @@
-/** `bench swap --method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
-import type { Change, PlannedEdit } from '../../../cluster-changes/change.ts';
-import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
+/** `--method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
+import { messageOf } from '@dinodns-bench/program';
+import { describeChange } from '../../../cluster-changes/change.ts';
+import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
+import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
 import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
-import type { RunConfiguration } from '../../../config/configuration.ts';
-import type { Interruption } from '../../../interruption.ts';
-import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
-import type { Loader } from '../../../loaders/loader.ts';
-import type { Cluster } from '../../../results/record.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
+import { BenchError } from '../../../errors.ts';
+import { formatFixed } from '../../../report/numbers.ts';
 import {
   JOURNAL_ANNOTATION,
   managedLabels,
@@ -17,295 +15,294 @@ import {
   runLabels,
 } from '../../../targets/kubernetes/objects/labels.ts';
 import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts';
-import { BENCH_VERSION } from '../../../version.ts';
-import type { World } from '../../../world.ts';
-import { type CheckedImages, checkImages } from '../check-images.ts';
+import { canarySentence, lostOf } from '../canary-words.ts';
+import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
+import { type CheckedRun, openPhases } from '../open-phases.ts';
 import { openRun } from '../open-run.ts';
-import { type OwnQueries, writeQueries } from '../query-files.ts';
+import type { OpenedSwap, SwapRequest } from '../placed.ts';
 import { demandRate } from '../rate-probe.ts';
-import type { Side, SwapPlacement } from '../record.ts';
 import { podsOf } from './await-rollout.ts';
 import { type Canary, openCanary } from './canary.ts';
-import type { CanaryCount } from './canary-count.ts';
-import { imageEdit, reconcilerEdits } from './edits.ts';
-import { type DnsWorkload, findWorkload, type WorkloadChoice } from './find-workload.ts';
+import type { Edits } from './edits.ts';
 import { pauseReconcilers } from './pause.ts';
-import { runPlacements } from './placements.ts';
+import { type PlacementCanary, type PlaceRequest, place } from './place.ts';
 import { preflight } from './preflight.ts';
 import { restoreCluster } from './restore-cluster.ts';
-import { demandAnotherImage, targetImage } from './target-image.ts';
 
-export interface InPlaceSettings {
-  /** A version, or an image. */
-  readonly to: string;
-  readonly choice: WorkloadChoice;
-  readonly sequence: readonly Side[];
-  readonly settleSeconds: number;
-  readonly idleSeconds: number;
-  readonly durationSeconds: number;
-  readonly ratePerSecond: number;
-  readonly leaseSeconds: number;
-  readonly leaseNamespace: string;
-  readonly ownQueries: OwnQueries;
-}
-
-/** What it takes to look at the cluster. */
-export interface InPlaceRequestBase extends InPlaceSettings {
-  readonly client: KubeClient;
-  /** Its requests end with the second Ctrl-C. */
-  readonly api: ClusterApi;
-  /** For what must be done even then. */
-  apiUntil(signal: AbortSignal): ClusterApi;
-  readonly runId: string;
-  readonly configuration: RunConfiguration;
-  readonly interruption: Interruption;
-}
-
-export interface InPlaceRequest extends InPlaceRequestBase {
-  readonly world: World;
-  readonly plan: InPlacePlan;
-  /** For query files and raw output. */
-  readonly directory: string;
-  readonly say: (text: string) => void;
-  /** Called before the first change. */
-  readonly onReady: (found: FoundInPlace) => Promise<void>;
-  /** Called at the end of each placement, also of one that failed. */
-  readonly onPlacement: (placement: SwapPlacement) => Promise<void>;
-}
-
-/** What the checks before the first change have shown. */
-export interface FoundInPlace {
-  readonly checked: CheckedImages;
-  readonly cluster: Cluster;
-  readonly warnings: readonly string[];
-}
-
-/** What was found and decided before anything is changed. */
-export interface InPlacePlan {
-  readonly workload: DnsWorkload;
-  readonly imageB: string;
-  /** Reconcilers to pause, in this order. */
-  readonly pauses: readonly PlannedEdit[];
-  readonly image: PlannedEdit;
-  readonly namespace: string;
-}
-
-export interface InPlaceResult {
-  /** Why it ended early; null if all placements were carried out. */
-  readonly failure: unknown;
-  /** From the end of the last placement until everything was as before. */
-  readonly restoreSeconds: number;
-  /** What a client saw of it; null if the image was as before already. */
-  readonly restoreCanary: CanaryCount | null;
-  /** Every change of the journal, with what became of it. */
-  readonly changes: readonly Change[];
-  /** What somebody else has changed meanwhile, and so was left alone. */
-  readonly superseded: readonly string[];
-}
-
-/** Time for what is not measured: image checks, rollouts, waits for the kubelet's figures. */
+/** Time for what is not measured: image checks, waits for the kubelet's figures. */
 const SPARE_SECONDS = 120;
 const READING_SECONDS = 60;
 
-/** Finds what there is and decides what would be changed. Changes nothing. */
-export async function planInPlace({
-  client,
-  api,
-  to,
-  choice,
-  configuration,
-  runId,
-  interruption,
-}: InPlaceRequestBase): Promise<InPlacePlan> {
-  const workload = await findWorkload(client, choice, interruption.signal);
-  const imageB = targetImage(to, workload.image);
-  return {
-    workload,
-    imageB,
-    pauses: await reconcilerEdits(api, workload),
-    image: imageEdit(workload, imageB),
-    namespace: namespaceOf(configuration.kubernetes.namespacePrefix, runId),
-  };
+/** How long the canary may run. */
+function estimatedSeconds({ settings, decided }: SwapRequest): number {
+  const { settle, idle, duration, readyTime } = settings;
+  const phases = 2 * idle + 2 * duration + 4 * READING_SECONDS;
+  return SPARE_SECONDS + decided.placements * (settle + phases + readyTime);
 }
 
-function estimatedSeconds(
-  { sequence, settleSeconds, idleSeconds, durationSeconds }: InPlaceSettings,
-  rollout: number,
+/** Nobody changes the DNS of a cluster by a slip. */
+function demandConsent({ settings, decided }: SwapRequest): void {
+  if (settings.yesChangeClusterDns) return;
+  throw new BenchError(
+    'E_USAGE',
+    `this changes the image of ${decided.workload.title}, which all programs of the cluster use`,
+    {
+      fix: 'See what would be done with --dry-run; add --yes-change-cluster-dns to do it.',
+    },
+  );
+}
+
+/** What a client saw, of all placements, also of those that failed. */
+interface Seen {
+  readonly rollouts: CanaryFigures[];
+  readonly between: CanaryFigures[];
+}
+
+/** What is there while the cluster is changed; filled step by step, and closed as far as it was. */
+interface Open {
+  readonly cluster: OpenedCluster;
+  readonly api: ChangeableCluster['api'];
+  readonly seen: Seen;
+  readonly notes: string[];
+  readonly applied: PlaceRequest['applied'];
+  session?: ChangeSession;
+  canary?: Canary;
+  /** The guard has read the journal, so changes may have been made. */
+  isGuarded: boolean;
+}
+
+function startSession(
+  { world, runId, settings, force, say }: SwapRequest,
+  { apiUntil }: ChangeableCluster,
+  open: Open,
 ) {
-  const phases = 2 * idleSeconds + 2 * durationSeconds + 4 * READING_SECONDS;
-  return SPARE_SECONDS + sequence.length * (settleSeconds + phases + rollout);
-}
-
-interface Opened extends InPlaceRequest {
-  readonly run: ClusterRun;
-  readonly loader: Loader;
-  readonly holder: string;
-  /** Called when the guard has read the journal: changes may follow. */
-  readonly onGuarded: () => void;
-}
-
-async function measureInPlace(
-  opened: Opened,
-  session: ChangeSession,
-  canary: Canary,
-  checked: CheckedImages,
-  queryFiles: Awaited<ReturnType<typeof writeQueries>>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { run, client, api, plan, configuration, directory } = opened;
-  const seconds = configuration.kubernetes.readyTime;
-  await pauseReconcilers({ client, api, session, seconds, signal }, plan.pauses);
-  await runPlacements({
-    ...opened,
-    run,
-    api,
-    session,
-    canary,
-    workload: plan.workload,
-    imageB: plan.imageB,
-    rolloutSeconds: seconds,
-    knownVersions: checked.byImageId,
-    queryFiles,
-    rawDirectory: `${directory}/raw`,
-    signal,
+  return openSession({
+    ...{ apiUntil, force, clock: world.clock, runId, experiment: 'swap' },
+    leaseNamespace: settings.leaseNamespace,
+    leaseSeconds: settings.lease,
+    namespace: open.cluster.run.namespace,
+    holder: holderOf({ world, runId }),
+    labels: { ...managedLabels, ...runLabels(runId) },
+    onEvent: ({ state, text }) => say(`${state}: ${text}`),
   });
 }
+
+const holderOf = ({ world, runId }: Pick<SwapRequest, 'world' | 'runId'>) =>
+  `${world.machine.hostname}/${world.processes.ownPid}/${runId}`;
 
 /** Everything that needs the run's namespace, and must be known before the first change. */
-async function checkFirst(opened: Opened, cluster: OpenedCluster, signal: AbortSignal) {
-  const { run, client, loader, plan, ratePerSecond, directory, say, world } = opened;
-  const { workload } = plan;
-  const images = { A: workload.image, B: plan.imageB };
-  const checked = await checkImages(run, { workload, images, say, signal });
-  const queryFiles = await writeQueries(world, client, directory, opened.ownQueries, signal);
-  const rawDirectory = `${directory}/raw`;
-  const pods = await podsOf(client, workload, signal);
-  await demandRate({ run, loader, workload, pods, ratePerSecond, queryFiles, rawDirectory, say, signal });
-  await opened.onReady({ checked, cluster: cluster.cluster, warnings: cluster.warnings });
-  return { checked, queryFiles };
+async function checkFirst(request: SwapRequest, { cluster }: Open, signal: AbortSignal): Promise<CheckedRun> {
+  const { run } = cluster;
+  const { workload } = request.decided;
+  const phases = await openPhases(request, run, signal);
+  await demandRate({ ...phases, workload, pods: await podsOf(run.client, workload, signal), signal });
+  return phases;
 }
 
-/** Until then nothing may be changed: the guard puts everything back when this process is gone. */
-async function startGuard(opened: Opened, signal: AbortSignal): Promise<void> {
-  const { run, api, plan, leaseNamespace, holder, runId: token, say } = opened;
-  const paths = [plan.image, ...plan.pauses].map(({ object }) => object.path);
+/** Until the guard is there nothing may be changed: it puts everything back when this process is gone. */
+async function startGuard(
+  request: SwapRequest,
+  open: Open,
+  edits: Edits,
+  signal: AbortSignal,
+): Promise<void> {
+  const { world, runId, settings, say } = request;
+  const { run } = open.cluster;
   say('deploying the guard');
-  await deployGuard({ run, api, image: run.images.loader, leaseNamespace, holder, token, paths, signal });
-  opened.onGuarded();
-}
-
-/** Puts everything back, while the canary still looks. */
-async function restoreWatched(
-  opened: Opened,
-  session: ChangeSession,
-  canary: Canary,
-): Promise<Pick<InPlaceResult, 'restoreSeconds' | 'restoreCanary' | 'superseded'>> {
-  const { clock } = opened.world;
-  const isChanged = !session.isUnchanged();
-  canary.take();
-  const startedAt = clock.monotonicSeconds();
-  const superseded = await restoreCluster(opened, session);
-  const restoreSeconds = clock.monotonicSeconds() - startedAt;
-  const count = isChanged ? await canary.takeSettled(session.signal) : null;
-  return { restoreSeconds, restoreCanary: count === null || count.sent === 0 ? null : count, superseded };
-}
-
-/** With the guard in place: from the first change until everything is put back. */
-async function changeAndRestore(
-  opened: Opened,
-  cluster: OpenedCluster,
-  session: ChangeSession,
-): Promise<InPlaceResult> {
-  const { run, plan, configuration, interruption } = opened;
-  const signal = AbortSignal.any([interruption.signal, session.signal]);
-  const { checked, queryFiles } = await checkFirst(opened, cluster, signal);
-  await startGuard(opened, signal);
-  const canary = await openCanary(run, {
-    address: plan.workload.service.address,
-    runSeconds: estimatedSeconds(opened, configuration.kubernetes.readyTime),
-    signal,
-    until: session.signal,
+  await deployGuard({
+    ...{
+      run,
+      api: open.api,
+      image: run.images.loader,
+      holder: holderOf({ world, runId }),
+      token: runId,
+      signal,
+    },
+    leaseNamespace: settings.leaseNamespace,
+    paths: [edits.image, ...edits.pauses].map(({ object }) => object.path),
   });
+  open.isGuarded = true;
+}
+
+const LEFT_TO_GUARD =
+  'bench ended before it could see everything put back: the guard in the cluster does that. See what is left with: bench swap status';
+
+/** Puts everything back while the canary still looks, and says what came of it. */
+async function restoreWatched(request: SwapRequest, open: Open): Promise<void> {
+  const { clock } = request.world;
+  const { session, canary, seen, notes } = open;
+  if (session === undefined || canary === undefined) return;
+  const isChanged = !session.isUnchanged();
+  seen.between.push(canary.take());
+  const startedAt = clock.monotonicSeconds();
+  const superseded = await restoreCluster(request, session);
+  const seconds = formatFixed(clock.monotonicSeconds() - startedAt, 1);
+  if (isChanged) seen.rollouts.push(await canary.takeSettled(session.signal));
+  const but = superseded.length === 0 ? '' : ' but for what somebody else has changed meanwhile';
+  notes.push(
+    `Everything was as before ${seconds} s after the last placement${but}.`,
+    ...session.changes().map((change) => `${describeChange(change)}, ${change.state}`),
+    ...superseded.map((what) => `Left alone, because somebody else has changed it: ${what}`),
+  );
+}
+
+/** Gives everything back: Lease, journal and namespace, unless changes are left, which the guard needs them for. */
+async function leave({ force }: SwapRequest, open: Open, error: unknown): Promise<void> {
+  const { session, isGuarded, cluster } = open;
+  if (isGuarded && (force.aborted || isLost(error) || session?.isUnchanged() === false)) {
+    session?.abandon();
+    return;
+  }
   try {
-    const all = AbortSignal.any([signal, canary.signal]);
-    const failure = await measureInPlace(opened, session, canary, checked, queryFiles, all).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    const restored = await restoreWatched(opened, session, canary);
-    return { failure, ...restored, changes: session.changes() };
+    await session?.close();
   } finally {
-    await canary.stop();
+    await cluster.close();
   }
 }
 
-/**
- * Checks what can be checked without creating anything.
- * @throws BenchError that names what is missing, or that the image is in place already.
- */
-export async function checkBefore(
-  { client, api, leaseNamespace, to, interruption }: InPlaceRequestBase,
-  plan: InPlacePlan,
-): Promise<void> {
-  await preflight({
-    client,
-    api,
-    workload: plan.workload,
-    edits: [...plan.pauses, plan.image],
-    leaseNamespace,
-    namespace: plan.namespace,
-    signal: interruption.signal,
+async function closeAll(request: SwapRequest, open: Open): Promise<void> {
+  const { canary, seen, notes, session } = open;
+  let failure: unknown = null;
+  try {
+    await restoreWatched(request, open);
+  } catch (error) {
+    failure = error;
+    notes.push(LEFT_TO_GUARD);
+  }
+  try {
+    await canary?.stop();
+  } finally {
+    if (canary !== undefined) notes.push(canarySentence(seen));
+    await leave(request, open, failure);
+  }
+  // Whoever ended the run has said so already.
+  const isSaid = request.force.aborted || session?.signal.aborted === true;
+  if (failure !== null && !isSaid) throw explainFailure(failure);
+}
+
+/** What a placement failed with, and what clients saw of it. */
+function failureOf(error: unknown, seen: PlacementCanary, after: CanaryFigures): unknown {
+  const reason = explainFailure(error);
+  if (!(reason instanceof BenchError)) return reason;
+  const during =
+    seen.rollout === null
+      ? []
+      : [`the canary lost ${lostOf(seen.rollout)} queries while the image was changed`];
+  return new BenchError(reason.code, reason.message, {
+    fix: reason.fix,
+    evidence: [...reason.evidence, ...during, `the canary lost ${lostOf(after)} queries afterwards`],
+    cause: error,
   });
-  // After the check that no other swap is at it, which may just have put that image in place.
-  demandAnotherImage(plan.workload, plan.imageB, to);
+}
+
+interface Placing extends PlaceRequest {
+  readonly seen: Seen;
+  /** Ctrl-C, or a lost Lease. */
+  readonly signal: AbortSignal;
+}
+
+/** A placement that cannot go on is the last one: everything is put back at once. */
+async function placeWatched(placing: Placing, planned: PlannedTrial, side: Side): Promise<SwapEvidence> {
+  const { canary, seen, signal } = placing;
+  const own: PlacementCanary = { rollout: null };
+  let isMeasured = false;
+  const end = () => {
+    const after = canary.take();
+    if (own.rollout !== null) seen.rollouts.push(own.rollout);
+    seen.between.push(after);
+    return after;
+  };
+  try {
+    const all = AbortSignal.any([signal, canary.signal]);
+    all.throwIfAborted();
+    const { demandSamePods, ...evidence } = await place(placing, planned, side, own, all);
+    isMeasured = true;
+    demandSamePods();
+    return { ...evidence, rolloutCanary: own.rollout, canary: end() };
+  } catch (error) {
+    const after = end();
+    signal.throwIfAborted();
+    const failure = failureOf(canary.signal.aborted ? canary.signal.reason : error, own, after);
+    throw isMeasured ? failure : new LastTrial(failure);
+  }
+}
+
+/** From the checks to the paused reconcilers. */
+async function begin(
+  request: SwapRequest,
+  connected: ChangeableCluster,
+  open: Open,
+  edits: Edits,
+): Promise<Pick<CheckedRun, 'programs'> & { readonly placing: Placing; readonly lost: AbortSignal }> {
+  const { decided, settings } = request;
+  const { run } = open.cluster;
+  const session = await startSession(request, connected, open);
+  open.session = session;
+  const lost = new AbortController();
+  const end = () => lost.abort(explainFailure(session.signal.reason));
+  if (session.signal.aborted) end();
+  else session.signal.addEventListener('abort', end, { once: true });
+  const signal = AbortSignal.any([request.signal, lost.signal]);
+  const { programs, ...phases } = await checkFirst(request, open, signal);
+  await startGuard(request, open, edits, signal);
+  const canary = await openCanary(run, {
+    address: decided.workload.service.address,
+    runSeconds: estimatedSeconds(request),
+    signal,
+    until: session.signal,
+  });
+  open.canary = canary;
+  const { api, seen, applied } = open;
+  const all = AbortSignal.any([signal, canary.signal]);
+  const pausing = { client: run.client, api, session, seconds: settings.readyTime, signal: all };
+  await pauseReconcilers(pausing, edits.pauses);
+  return {
+    placing: { ...phases, api, session, canary, plan: decided, edits, applied, seen, signal },
+    programs,
+    lost: lost.signal,
+  };
 }
 
 /**
- * The whole swap, after `checkBefore`. Before it resolves or rejects, everything is as before; if that is not possible,
- * because this process has lost the cluster, the guard does it, and the error says so.
+ * Before it rejects, or `close` resolves or rejects, everything is as before; if that is not possible, because this process
+ * has lost the cluster, the guard does it, and the error says so.
  */
-export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResult> {
-  const { world, apiUntil, runId, leaseNamespace, leaseSeconds, say, interruption } = request;
-  const cluster = await openRun(request, {
-    loadSeconds: request.durationSeconds,
-    serverCores: 0,
-    annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
+export async function openInPlace(request: SwapRequest, edits: Edits): Promise<OpenedSwap> {
+  const { world, settings, decided, runId, force, signal } = request;
+  demandConsent(request);
+  const connected = await openChangeable(world, settings.context, force);
+  const { client, api } = connected;
+  const { leaseNamespace } = settings;
+  const namespace = namespaceOf(settings.namespacePrefix, runId);
+  await preflight({
+    client,
+    api,
+    workload: decided.workload,
+    edits: edits.all,
+    leaseNamespace,
+    namespace,
+    signal,
   });
-  const holder = `${world.machine.hostname}/${world.processes.ownPid}/${runId}`;
-  const guard = { isThere: false, isNeeded: false };
-  const onGuarded = () => {
-    guard.isThere = true;
+  const open: Open = {
+    cluster: await openRun(request, {
+      loadSeconds: settings.duration,
+      serverCores: 0,
+      annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
+    }),
+    ...{ api, seen: { rollouts: [], between: [] }, notes: [], applied: { change: null }, isGuarded: false },
   };
   try {
-    const session = await openSession({
-      apiUntil,
-      force: interruption.force,
-      clock: world.clock,
-      leaseNamespace,
-      leaseSeconds,
-      runId,
-      experiment: 'swap',
-      namespace: cluster.run.namespace,
-      holder,
-      labels: { ...managedLabels, ...runLabels(runId) },
-      onEvent: ({ state, text }) => say(`${state}: ${text}`),
-    });
-    try {
-      const { run } = cluster;
-      const loader = createBuiltinJob(run, BENCH_VERSION);
-      const opened = { ...request, run, loader, holder, onGuarded };
-      const result = await changeAndRestore(opened, cluster, session);
-      await session.close();
-      return result;
-    } catch (error) {
-      // Without a guard nothing was changed; with it, restoring may have failed, or not be verified, and then the guard goes on.
-      const isForced = interruption.force.aborted;
-      guard.isNeeded = guard.isThere && (isForced || isLost(error) || !session.isUnchanged());
-      if (guard.isNeeded) session.abandon();
-      else await session.close();
-      throw error;
-    }
-  } finally {
-    if (!guard.isNeeded) await cluster.close();
+    const { placing, programs, lost } = await begin(request, connected, open, edits);
+    return {
+      ...{ programs, opened: open.cluster, lost },
+      place: (planned, side) => placeWatched(placing, planned, side),
+      closing: () => open.notes,
+      close: () => closeAll(request, open),
+    };
+  } catch (error) {
+    // The first error is the one to report.
+    await closeAll(request, open).catch((second: unknown) => open.notes.push(messageOf(second)));
+    for (const note of open.notes) request.say(note);
+    throw error;
   }
 }

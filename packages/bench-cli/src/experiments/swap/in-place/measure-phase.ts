@@ -6,38 +6,17 @@ import { observeMetrics } from '../../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../../observe/kubernetes/observe-pods.ts';
 import { podSource } from '../../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../../observe/window.ts';
-import type { InstanceObservation, LoadResult, Observation } from '../../../results/record.ts';
+import type { LoadResult } from '../../../results/record.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import type { Phase } from '../record.ts';
+import type { Phase } from '../evidence.ts';
 import type { DnsWorkload } from './find-workload.ts';
-
-export type PhaseKind = 'idle' | 'internal' | 'external';
-
-export interface MeasuredPhase {
-  readonly kind: PhaseKind;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  readonly load: LoadResult | null;
-  /** Null where nothing could be observed. */
-  readonly observation: Observation | null;
-  /** Each pod by itself; null where only their sum was observed. */
-  readonly instances: readonly InstanceObservation[] | null;
-}
-
-/** As the record keeps them. */
-export function recordedPhases(phases: readonly MeasuredPhase[]): Phase[] {
-  return phases.map(({ instances, ...phase }) => ({
-    ...phase,
-    instances: instances === null ? null : [...instances],
-  }));
-}
 
 export interface PhaseRequest {
   readonly run: ClusterRun;
   readonly loader: Loader;
   readonly workload: DnsWorkload;
   readonly pods: readonly V1Pod[];
-  readonly kind: PhaseKind;
+  readonly kind: Phase['kind'];
   readonly seconds: number;
   readonly ratePerSecond: number;
   readonly queryFile: string;
@@ -101,7 +80,7 @@ async function underLoad(request: PhaseRequest, window: ObservationWindow): Prom
   return loading;
 }
 
-export async function measurePhase(request: PhaseRequest): Promise<MeasuredPhase> {
+export async function measurePhase(request: PhaseRequest): Promise<Phase> {
   const { run, kind, seconds, signal } = request;
   const { clock } = run.client;
   const window = await openWindow(request);
@@ -116,7 +95,15 @@ export async function measurePhase(request: PhaseRequest): Promise<MeasuredPhase
     }
     const endedAt = clock.now().toISOString();
     const observation = await window.end();
-    return { kind, startedAt, endedAt, load, observation, instances: window.instances?.() ?? null };
+    const instances = window.instances?.() ?? null;
+    return {
+      kind,
+      startedAt,
+      endedAt,
+      load,
+      observation,
+      instances: instances === null ? null : [...instances],
+    };
   } finally {
     await window.end().catch(() => undefined);
   }

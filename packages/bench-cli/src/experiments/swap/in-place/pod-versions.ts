@@ -1,20 +1,8 @@
 /** Which version each pod of the DNS runs: not the image that it should run, but what runs. */
 import type { V1Pod } from '@kubernetes/client-node';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import type { PodVersion } from '../evidence.ts';
 import type { DnsWorkload } from './find-workload.ts';
-
-export interface PodVersion {
-  readonly pod: string;
-  readonly node: string;
-  readonly image: string;
-  /** As the node resolved it. */
-  readonly imageId: string;
-  readonly version: string | null;
-  /** `metrics`: from its coredns_build_info; `image`: from `-version` of the same image on a node. */
-  readonly source: 'metrics' | 'image' | null;
-  readonly restarts: number;
-  readonly startedAt: string;
-}
 
 const METRICS_PORT = 9153;
 

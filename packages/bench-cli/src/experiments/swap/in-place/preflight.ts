@@ -46,6 +46,12 @@ export function inPlaceRights({
   ];
 }
 
+/** @throws JournalPending if another run has not put everything back */
+export async function demandNoJournal(api: ClusterApi, leaseNamespace: string): Promise<void> {
+  const pending = await readJournal(api, leaseNamespace);
+  if (pending !== null) throw new JournalPending(pending.journal);
+}
+
 /** A cluster in the middle of something else is no place to begin. */
 async function demandRest({ client, api, workload, signal }: PreflightRequest): Promise<void> {
   const object = await read(api, workload.path);
@@ -94,8 +100,7 @@ async function tryEdits({ api, edits }: PreflightRequest): Promise<void> {
 export async function preflight(request: PreflightRequest): Promise<void> {
   const { client, api, leaseNamespace, signal } = request;
   await demandRights(client, inPlaceRights(request), ROLE_FILE, signal);
-  const pending = await readJournal(api, leaseNamespace);
-  if (pending !== null) throw new JournalPending(pending.journal);
+  await demandNoJournal(api, leaseNamespace);
   await demandRest(request);
   await tryEdits(request);
 }

@@ -13,18 +13,17 @@ const POLL_SECONDS = 0.5;
 export async function restoreCluster(
   {
     world: { clock },
-    configuration,
+    settings: { readyTime: seconds },
     say,
   }: {
     readonly world: { readonly clock: Clock };
-    readonly configuration: { readonly kubernetes: { readonly readyTime: number } };
+    readonly settings: { readonly readyTime: number };
     readonly say: (text: string) => void;
   },
   session: ChangeSession,
 ): Promise<string[]> {
   const superseded = await session.revertAll();
   const startedAt = clock.monotonicSeconds();
-  const seconds = configuration.kubernetes.readyTime;
   for (let shown = ''; ; ) {
     session.signal.throwIfAborted();
     const [problem] = await session.unsettled();

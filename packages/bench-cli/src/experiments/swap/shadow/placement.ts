@@ -1,27 +1,20 @@
 /** One placement beside the cluster's DNS: a fresh Deployment of one version, measured and removed. */
 import type { V1Pod } from '@kubernetes/client-node';
-import { BenchError } from '../../../errors.ts';
-import type { Loader } from '../../../loaders/loader.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import type { PlannedTrial } from '../../../engine/experiment.ts';
 import { CONTAINER } from '../../../targets/kubernetes/objects/pods.ts';
 import { waitForPods, waitUntilGone } from '../../../targets/kubernetes/wait-for-pods.ts';
+import type { Side, SwapEvidence } from '../evidence.ts';
 import type { DnsWorkload } from '../in-place/find-workload.ts';
-import { type MeasuredPhase, recordedPhases } from '../in-place/measure-phase.ts';
-import { failureOf, measureAll, type PhaseSettings } from '../in-place/placements.ts';
+import { demandSamePods, measureAll, numberOf, type PhasesRequest } from '../in-place/placements.ts';
 import { podVersions } from '../in-place/pod-versions.ts';
-import { newPlacement } from '../new-placement.ts';
+import type { SwapPlan } from '../plan.ts';
 import { demandRate } from '../rate-probe.ts';
-import type { Side, SwapPlacement } from '../record.ts';
 import { type CopyObjects, copyObjects } from './objects.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
-export interface ShadowPlacementRequest extends PhaseSettings {
-  readonly run: ClusterRun;
-  readonly plan: CopyPlan;
-  readonly loader: Loader;
-  readonly images: Readonly<Record<Side, string>>;
-  /** Versions by image ID. */
-  readonly knownVersions: ReadonlyMap<string, string>;
+export interface ShadowPlacementRequest extends PhasesRequest {
+  readonly plan: SwapPlan;
+  readonly copy: CopyPlan;
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +32,7 @@ interface RunningCopy {
 }
 
 async function start(
-  { run, plan, signal }: ShadowPlacementRequest,
+  { run, copy, signal }: ShadowPlacementRequest,
   objects: CopyObjects,
   what: string,
 ): Promise<RunningCopy> {
@@ -50,14 +43,14 @@ async function start(
   const address = service.spec?.clusterIP ?? '';
   const { name, labels } = objects;
   const pods = await waitForPods({ client, namespace, labels, what, signal }, name, {
-    pods: plan.replicas,
+    pods: copy.replicas,
     until: 'ready',
     seconds: settings.readyTime,
     scheduleSeconds: settings.scheduleTime,
   });
   const image = objects.deployment.spec?.template.spec?.containers[0]?.image ?? '';
   const own = { namespace, kind: 'Deployment' as const, name, labels, image, container: CONTAINER };
-  const workload = { ...plan.workload, ...own, sidecars: {}, service: { name, address } };
+  const workload = { ...copy.workload, ...own, sidecars: {}, service: { name, address } };
   return { workload, pods, labels, startSeconds: client.clock.monotonicSeconds() - begin };
 }
 
@@ -76,9 +69,9 @@ async function withCopy<T>(
   unit: string,
   use: (copy: RunningCopy) => Promise<T>,
 ): Promise<T> {
-  const { run, plan, images } = request;
-  const image = images[side];
-  const objects = copyObjects(run, plan, image, unit);
+  const { run, plan, copy } = request;
+  const image = plan.images[side];
+  const objects = copyObjects(run, copy, image, unit);
   try {
     return await use(await start(request, objects, `${side}, ${image}`));
   } finally {
@@ -100,34 +93,18 @@ export function probeShadow(request: ShadowPlacementRequest): Promise<void> {
   return withCopy(request, 'A', 'dns-probe', (copy) => demandRate({ ...request, ...copy }));
 }
 
-/** A placement that fails does not count; only what ends the run rejects. */
 export async function shadowPlacement(
   request: ShadowPlacementRequest,
-  index: number,
+  planned: PlannedTrial,
   side: Side,
-): Promise<SwapPlacement> {
-  const { run, images, knownVersions, signal } = request;
-  const { clock } = run.client;
-  const number = index + 1;
-  const startedAt = clock.now().toISOString();
-  const placement = newPlacement({ number, side, image: images[side], startedAt });
-  try {
-    await withCopy(request, side, `dns-${side.toLowerCase()}-${number}`, async (copy) => {
-      const { workload, pods, labels, startSeconds } = copy;
-      const versions = await podVersions(run.client, workload, pods, knownVersions, signal);
-      const phases: MeasuredPhase[] = [];
-      await measureAll({ ...request, workload }, index, pods, phases, signal);
-      placement.rolloutSeconds = startSeconds;
-      placement.pods = versions;
-      placement.phases = recordedPhases(phases);
-      placement.failure = failureOf(versions, pods, await podsNow(request, labels));
-      placement.endedAt = clock.now().toISOString();
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof BenchError) || error.code !== 'E_LOADER_FAILED') throw error;
-    placement.failure = { reason: 'failed', message: error.message };
-    placement.endedAt = clock.now().toISOString();
-  }
-  return placement;
+): Promise<SwapEvidence> {
+  const { run, plan, knownVersions, signal } = request;
+  const unit = `dns-${side.toLowerCase()}-${numberOf(planned)}`;
+  return withCopy(request, side, unit, async ({ workload, pods: before, labels, startSeconds }) => {
+    const pods = await podVersions(run.client, workload, before, knownVersions, signal);
+    const phases = await measureAll(request, planned, { workload, pods: before }, signal);
+    demandSamePods(pods, before, await podsNow(request, labels));
+    const image = plan.images[side];
+    return { side, image, rolloutSeconds: startSeconds, rolloutCanary: null, canary: null, pods, phases };
+  });
 }

@@ -1,6 +1,6 @@
 /** Text for people on standard output: folded to the width of a terminal, and as it is for programs. */
-import { foldLines } from '../../text.ts';
-import type { World } from '../../world.ts';
+import { foldLines } from '../text.ts';
+import type { World } from '../world.ts';
 
 const DEFAULT_COLUMNS = 80;
 

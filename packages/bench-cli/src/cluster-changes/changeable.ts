@@ -1,25 +1,25 @@
-/** The cluster of the kubeconfig, for commands that change it. */
-import type { ClusterApi } from '../../cluster-changes/cluster-api.ts';
-import { connectedApi } from '../../cluster-changes/connected-api.ts';
-import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
-import type { World } from '../../world.ts';
+/** The cluster of a kubeconfig, for commands that change it. */
+import { createClient, type KubeClient } from '../kubernetes-api/client.ts';
+import type { World } from '../world.ts';
+import type { ClusterApi } from './cluster-api.ts';
+import { connectedApi } from './connected-api.ts';
 
-export interface SwapCluster {
+export interface ChangeableCluster {
   readonly client: KubeClient;
-  /** Its requests end with the signal of `openSwapCluster`. */
+  /** Its requests end with the signal of `openChangeable`. */
   readonly api: ClusterApi;
   /** The same, whose requests end with another signal. */
   apiUntil(signal: AbortSignal): ClusterApi;
 }
 
 /** @param signal Ends requests; not the first Ctrl-C, after which everything is put back. */
-export async function openSwapCluster(
+export async function openChangeable(
   world: World,
   context: string | undefined,
   signal: AbortSignal,
-): Promise<SwapCluster> {
+): Promise<ChangeableCluster> {
   // client-node takes half a second to load; only commands for clusters need it.
-  const { connect } = await import('../../kubernetes-api/connect.ts');
+  const { connect } = await import('../kubernetes-api/connect.ts');
   const connection = await connect(world, context);
   const { clock } = world;
   const apiUntil = (until: AbortSignal) => connectedApi({ connection, clock, signal: until });

@@ -1,13 +1,13 @@
 /** `bench swap restore`: puts back what a run has changed, from any machine, whether or not the run still lives. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { describeChange } from '../../cluster-changes/change.ts';
-import { readJournal } from '../../cluster-changes/journal.ts';
-import { takeOver } from '../../cluster-changes/take-over.ts';
-import { BenchError } from '../../errors.ts';
-import { isOurs } from '../../targets/kubernetes/run-namespace.ts';
-import type { World } from '../../world.ts';
-import { openSwapCluster, type SwapCluster } from './cluster.ts';
-import { writeText } from './say.ts';
+import { BenchError } from '../errors.ts';
+import { isOurs } from '../targets/kubernetes/run-namespace.ts';
+import type { World } from '../world.ts';
+import { describeChange } from './change.ts';
+import { type ChangeableCluster, openChangeable } from './changeable.ts';
+import { readJournal } from './journal.ts';
+import { takeOver } from './take-over.ts';
+import { writeText } from './write-text.ts';
 
 export interface RestoreOptions {
   readonly context: string | undefined;
@@ -21,7 +21,11 @@ export interface RestoreOptions {
 const SPARE_SECONDS = 180;
 
 /** The namespace of the run, with its guard. */
-async function removeNamespace({ client }: SwapCluster, name: string, signal: AbortSignal): Promise<void> {
+async function removeNamespace(
+  { client }: ChangeableCluster,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
   const found = await client.get('Namespace', name, undefined, signal);
   if (found !== null && isOurs(found)) await client.delete('Namespace', name, undefined, signal);
 }
@@ -30,7 +34,7 @@ async function removeNamespace({ client }: SwapCluster, name: string, signal: Ab
 export async function restoreCommand(world: World, options: RestoreOptions): Promise<number> {
   const { leaseNamespace, settleSeconds, run } = options;
   const signal = AbortSignal.timeout((settleSeconds + SPARE_SECONDS) * 1000);
-  const cluster = await openSwapCluster(world, options.context, signal);
+  const cluster = await openChangeable(world, options.context, signal);
   const { api } = cluster;
   const stored = await readJournal(api, leaseNamespace);
   if (stored === null) {

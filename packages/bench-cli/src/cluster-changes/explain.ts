@@ -1,9 +1,9 @@
 /** Failures of changes, as errors that say what to do. */
 import { messageOf } from '@dinodns-bench/program';
-import { explainRefusal } from '../../cluster-changes/connected-api.ts';
-import { LeaseTaken } from '../../cluster-changes/lease-keeper.ts';
-import { ChangeRefused, isLost, JournalPending } from '../../cluster-changes/session.ts';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../errors.ts';
+import { explainRefusal } from './connected-api.ts';
+import { LeaseTaken } from './lease-keeper.ts';
+import { ChangeRefused, isLost, JournalPending } from './session.ts';
 
 export function explainFailure(error: unknown): unknown {
   const details = { cause: error };

@@ -1,12 +1,12 @@
 /** `bench swap status`: what a run has changed, and what of it is put back. Changes nothing. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { describeChange } from '../../cluster-changes/change.ts';
-import { isPending, type Journal, readJournal } from '../../cluster-changes/journal.ts';
-import { type Lease, readLease } from '../../cluster-changes/lease.ts';
-import { counted } from '../../text.ts';
-import type { World } from '../../world.ts';
-import { openSwapCluster } from './cluster.ts';
-import { writeText } from './say.ts';
+import { counted } from '../text.ts';
+import type { World } from '../world.ts';
+import { describeChange } from './change.ts';
+import { openChangeable } from './changeable.ts';
+import { isPending, type Journal, readJournal } from './journal.ts';
+import { type Lease, readLease } from './lease.ts';
+import { writeText } from './write-text.ts';
 
 export interface StatusOptions {
   readonly context: string | undefined;
@@ -39,7 +39,7 @@ function journalLines(journal: Journal | null): string[] {
 }
 
 export async function statusCommand(world: World, options: StatusOptions): Promise<number> {
-  const { api } = await openSwapCluster(world, options.context, AbortSignal.timeout(LIMIT_MS));
+  const { api } = await openChangeable(world, options.context, AbortSignal.timeout(LIMIT_MS));
   const lease = await readLease(api, options.leaseNamespace);
   const journal = (await readJournal(api, options.leaseNamespace))?.journal ?? null;
   if (options.json) {

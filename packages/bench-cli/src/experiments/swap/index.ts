@@ -1,0 +1,186 @@
+/** Swap: does another version of CoreDNS cost more in this cluster? */
+import type { Command } from 'commander';
+import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
+import type { SettingsOf, SettingTable } from '../../config/setting.ts';
+import { addFlags, defineExperiment, givenFlags } from '../../engine/command.ts';
+import { LastTrial, type Opened, type OpenRequest } from '../../engine/experiment.ts';
+import type { Call, Experiment } from '../../engine/registered.ts';
+import { decideSettings } from '../../engine/settings.ts';
+import type { ServerRecord } from '../../results/record.ts';
+import { buildDifferences, buildText } from './builds.ts';
+import { swapDocument } from './document.ts';
+import { swapEvidenceSchema } from './evidence.ts';
+import { estimandsOf } from './figures.ts';
+import type { OpenedSwap } from './placed.ts';
+import type { SwapPlan } from './plan.ts';
+import { queryConditions } from './query-files.ts';
+import { readingsCsv } from './readings.ts';
+import { JOURNAL_SETTINGS, PLACE_SETTINGS, SWAP_SETTINGS, type SwapSettings } from './settings.ts';
+
+/** What went wrong with a change of the cluster, as an error that says what to do. */
+async function explained<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const { explainFailure } = await import('../../cluster-changes/explain.ts');
+    throw error instanceof LastTrial ? error : explainFailure(error);
+  }
+}
+
+function conditionsOf(
+  { workload, method, ownQueries }: SwapPlan,
+  programs: readonly ServerRecord[],
+): Record<string, string> {
+  const { title, container, service, sidecars, cpuLimitCores, memoryLimitBytes, replicas } = workload;
+  const pods = 'copy' in method ? method.copy.replicas : replicas;
+  return {
+    target: 'kubernetes',
+    'DNS of the cluster': `${title}, container ${container}, Service ${service.name}`,
+    pods: pods === null ? 'one on each node' : String(pods),
+    ...(cpuLimitCores === null ? {} : { 'CPU limit': String(cpuLimitCores) }),
+    ...(memoryLimitBytes === null ? {} : { 'memory limit': String(memoryLimitBytes) }),
+    ...Object.fromEntries(Object.entries(sidecars).map(([name, image]) => [`sidecar ${name}`, image])),
+    ...Object.fromEntries(
+      programs.flatMap(({ name, executable, ...program }) => {
+        const build = buildText(program);
+        return [[`image of ${name}`, executable], ...(build === '' ? [] : [[`build of ${name}`, build]])];
+      }),
+    ),
+    ...queryConditions(ownQueries),
+  };
+}
+
+function warningsOf({ names, method }: SwapPlan, programs: readonly ServerRecord[]): string[] {
+  const others = programs.filter(
+    ({ name, version }) => name.startsWith('coredns@') && !name.endsWith(`@${version}`),
+  );
+  return [
+    ...buildDifferences(programs),
+    ...others.map(({ executable, version }) => `${executable} says that it is ${version}.`),
+    ...('copy' in method
+      ? [
+          "The versions ran beside the cluster's DNS, which was not touched: they had none of its own background load.",
+          ...method.copy.notCarriedOver.map((what) => `Not carried over to the copies: ${what}.`),
+        ]
+      : []),
+    ...(names.A === names.B ? ['Both versions are the same.'] : []),
+  ];
+}
+
+interface Context {
+  readonly swap: OpenedSwap;
+  readonly plan: SwapPlan;
+}
+
+async function open(request: OpenRequest<SwapSettings, SwapPlan>): Promise<Opened<Context>> {
+  const { decided: plan, display, world } = request;
+  const { describeEnvironment } = await import('../../environment/describe.ts');
+  const { openShadow } = await import('./shadow/shadow.ts');
+  const { openInPlace } = await import('./in-place/in-place.ts');
+  const asked = { ...request, say: (text: string) => display.line(text) };
+  const { method } = plan;
+  const swap = await ('copy' in method ? openShadow(asked, method.copy) : openInPlace(asked, method.edits));
+  const { programs } = swap;
+  return {
+    context: { swap, plan },
+    environment: { ...(await describeEnvironment(world)), cluster: swap.opened.cluster },
+    programs,
+    provisioned: [],
+    conditions: conditionsOf(plan, programs),
+    warnings: [...swap.opened.warnings, ...warningsOf(plan, programs)],
+    ...(swap.lost === undefined ? {} : { lost: swap.lost }),
+    closing: () => swap.closing?.() ?? [],
+    [Symbol.asyncDispose]: () => swap.close(),
+  };
+}
+
+const experiment = defineExperiment({
+  name: 'swap',
+  question: 'Does another version of CoreDNS cost more in this cluster?',
+  description:
+    'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
+  settings: SWAP_SETTINGS,
+  plan: (settings, world) =>
+    explained(async () => {
+      const { planSwap } = await import('./plan.ts');
+      return planSwap(settings, world);
+    }),
+  open: (request) => explained(() => open(request)),
+  evidence: swapEvidenceSchema,
+  trial: ({ swap, plan }: Context, planned) =>
+    explained(() => swap.place(planned, planned.case.subject === plan.names.A ? 'A' : 'B')),
+  estimands: estimandsOf,
+  document: swapDocument,
+  formats: [readingsCsv],
+});
+
+/** A command below `bench swap` with the settings of `table`, some of which `bench swap` has as well. */
+function addBelow<T extends SettingTable>(
+  command: Command,
+  call: Call,
+  table: T,
+  act: (settings: SettingsOf<T>, values: Record<string, unknown>) => Promise<number>,
+): void {
+  addFlags(command, table)
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (_flags: unknown, own: Command) => {
+      const values = own.optsWithGlobals();
+      const given = { flags: givenFlags(table, values), file: undefined };
+      const settings = await decideSettings(call.world, `swap ${own.name()}`, table, given);
+      call.status = await explained(() => act(settings, values));
+    });
+}
+
+function addRest(swap: Command, call: Call): void {
+  const { world } = call;
+  const isJson = ({ json }: Record<string, unknown>) => json === true;
+  addBelow(
+    swap
+      .command('status')
+      .description('what a swap has changed in this cluster, and what of it is put back')
+      .option('--json', 'print it as JSON'),
+    call,
+    JOURNAL_SETTINGS,
+    async ({ context, leaseNamespace }, values) =>
+      (await import('../../cluster-changes/status-command.ts')).statusCommand(world, {
+        context,
+        leaseNamespace,
+        json: isJson(values),
+      }),
+  );
+  addBelow(
+    swap
+      .command('restore')
+      .description('put back what a swap has changed, from any machine; a swap that still runs stops')
+      .option('--run <id>', 'only if it is this run'),
+    call,
+    JOURNAL_SETTINGS,
+    async ({ context, leaseNamespace }, { run }) =>
+      (await import('../../cluster-changes/restore-command.ts')).restoreCommand(world, {
+        ...{ context, leaseNamespace, settleSeconds: KUBERNETES_DEFAULTS.readyTime },
+        run: run === undefined ? undefined : String(run),
+      }),
+  );
+  const { duration } = SWAP_SETTINGS;
+  addBelow(
+    swap
+      .command('canary')
+      .description(
+        'ask the DNS of the cluster as a client does, for a while: `kubectl rollout restart` meanwhile shows what an ordinary rolling update loses',
+      )
+      .option('--json', 'print the counts as JSON'),
+    call,
+    { ...PLACE_SETTINGS, duration: { ...duration, description: 'how long' } },
+    async (settings, values) =>
+      (await import('./canary-command.ts')).canaryCommand(world, settings, isJson(values)),
+  );
+}
+
+export const swap: Experiment = {
+  ...experiment,
+  addCommands: async (program, call) => {
+    await experiment.addCommands(program, call);
+    const command = program.commands.find((each) => each.name() === experiment.name);
+    if (command !== undefined) addRest(command, call);
+  },
+};

@@ -1,0 +1,194 @@
+/** What a swap compares, found in the cluster before anything is changed. Reads only. */
+import { describeChange, inversePatch } from '../../cluster-changes/change.ts';
+import { openChangeable } from '../../cluster-changes/changeable.ts';
+import { describeRight } from '../../cluster-changes/rights.ts';
+import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
+import { BenchError } from '../../errors.ts';
+import type { InterruptionWords } from '../../interruption.ts';
+import { namespaceOf } from '../../targets/kubernetes/objects/labels.ts';
+import { counted, formatDuration } from '../../text.ts';
+import type { World } from '../../world.ts';
+import type { Side } from './evidence.ts';
+import { type Edits, planEdits } from './in-place/edits.ts';
+import {
+  type DnsWorkload,
+  findWorkload,
+  parseWorkload,
+  type WorkloadChoice,
+} from './in-place/find-workload.ts';
+import { demandNoJournal, inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
+import { demandAnotherImage, targetImage, versionIn } from './in-place/target-image.ts';
+import { type OwnQueries, readOwnQueries } from './query-files.ts';
+import { type SwapSettings, sequenceOf } from './settings.ts';
+import { type CopyPlan, planCopy } from './shadow/plan-copy.ts';
+import { readRoleOf, shadowRights } from './shadow/rights.ts';
+
+export interface SwapPlan {
+  readonly workload: DnsWorkload;
+  readonly images: Readonly<Record<Side, string>>;
+  /** Of the subjects. */
+  readonly names: Readonly<Record<Side, string>>;
+  readonly ownQueries: OwnQueries;
+  /** Placements that a run can have at most. */
+  readonly placements: number;
+  /** What is copied beside the DNS, or changed in it. */
+  readonly method: { readonly copy: CopyPlan } | { readonly edits: Edits };
+}
+
+/** Planning takes a few requests. */
+const LIMIT_MS = 60_000;
+
+/** Starting pods or a rolling update, and waiting for the kubelet's figures. */
+const SPARE_SECONDS = 25;
+
+export function choiceOf({
+  workload,
+  container,
+  service,
+}: Partial<Pick<SwapSettings, 'workload' | 'container' | 'service'>>): WorkloadChoice {
+  return {
+    ...(workload === undefined ? {} : { workload: parseWorkload(workload) }),
+    ...(container === undefined ? {} : { container }),
+    ...(service === undefined ? {} : { service }),
+  };
+}
+
+/** `coredns@1.13.1` by the image's tag, so that runs of the same versions can be compared; otherwise the image itself. */
+function namesOf(images: SwapPlan['images']): SwapPlan['names'] {
+  const [A, B] = [images.A, images.B].map((image) => {
+    const version = versionIn(image);
+    return version === null ? image : `coredns@${version}`;
+  });
+  return A === undefined || B === undefined || A === B ? images : { A, B };
+}
+
+const titleOf = (name: string) => name.replace(/^coredns@/, 'CoreDNS ');
+
+/** Lines below titles, with an empty line between them; nothing of a title without lines. */
+function paragraphs(...all: readonly (readonly [title: string, lines: readonly string[]])[]): string {
+  return all
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`)
+    .join('\n');
+}
+
+const RIGHTS = `Rights beyond those of k8s/rbac.yaml (${ROLE_FILE} grants them)`;
+
+/** What was found, what would be created or changed and put back, and the rights that it takes. */
+function summaryOf({ workload, images, method }: SwapPlan, settings: SwapSettings): string {
+  const sidecars = Object.entries(workload.sidecars).map(
+    ([name, value]) => `sidecar ${name}: ${value}, unchanged`,
+  );
+  const found = [
+    `${workload.title}, container ${workload.container}: ${workload.image}`,
+    `Service ${workload.namespace}/${workload.service.name}, ${workload.service.address}`,
+  ];
+  if ('edits' in method) {
+    const { all } = method.edits;
+    const { leaseNamespace, namespacePrefix } = settings;
+    const namespace = namespaceOf(namespacePrefix, '<run>');
+    const rights = inPlaceRights({ workload, edits: all, leaseNamespace, namespace });
+    return paragraphs(
+      ['Found', [...found, ...sidecars]],
+      ['Would be changed, in this order', all.map(describeChange)],
+      [
+        'Would be put back, in this order, with these patches',
+        all.toReversed().map((edit) => `${edit.object.title}: ${JSON.stringify(inversePatch(edit))}`),
+      ],
+      [RIGHTS, rights.map(describeRight)],
+    );
+  }
+  const { replicas, configMaps, notCarriedOver } = method.copy;
+  const { readRole: role = readRoleOf(workload) } = settings;
+  return paragraphs(
+    ['Found', found],
+    [
+      'Would be created, in a namespace of the run, which is removed at the end',
+      [
+        ...[...configMaps.keys()].map((name) => `a copy of ConfigMap ${workload.namespace}/${name}`),
+        `a Deployment of ${images.A} and one of ${images.B} in turns, ${counted(replicas, 'pod')} each`,
+        `an account with the role ${role}, bound by a ClusterRoleBinding of the name of the namespace`,
+      ],
+    ],
+    ['Not carried over to the copies', notCarriedOver],
+    ['Would be changed', ['nothing']],
+    [RIGHTS, shadowRights(workload, role).map(describeRight)],
+  );
+}
+
+function interruptionWords({ method, lease }: SwapSettings): InterruptionWords {
+  return method === 'shadow'
+    ? {
+        first: 'removing what this run has made; once more not to wait for it',
+        again: 'not waiting; Kubernetes goes on removing it',
+      }
+    : {
+        first: 'putting everything back; once more to leave that to the guard in the cluster',
+        again: `what is not put back yet is left to the guard in the cluster, which begins within ${formatDuration(lease)}: see \`bench swap status\``,
+      };
+}
+
+/** As the sequence says: a change of the image is a rolling update, so the twin of A follows or precedes A. */
+function orderOf(sequence: string, baseline: string) {
+  return <T extends PlannedCase>(cases: readonly T[], round: number): readonly T[] => {
+    const a = cases.filter(({ subject }) => subject === baseline);
+    const b = cases.filter(({ subject }) => subject !== baseline);
+    return sequence[(2 * round) % sequence.length] === 'A' ? [...a, ...b] : [...b, ...a.toReversed()];
+  };
+}
+
+/** @throws BenchError for a DNS that is not there, or that cannot be compared. */
+export async function planSwap(settings: SwapSettings, world: World): Promise<ExperimentPlan<SwapPlan>> {
+  const {
+    to,
+    method: how,
+    rate,
+    duration,
+    idle,
+    settle,
+    trials,
+    until,
+    maxTrials,
+    aa,
+    placements,
+  } = settings;
+  if (to === undefined) {
+    throw new BenchError('E_USAGE', '--to is missing: the version or image to compare with', {
+      fix: 'Name it: `bench swap --to 1.13.1`.',
+    });
+  }
+  const ownQueries = await readOwnQueries(world, settings);
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const { client, api } = await openChangeable(world, settings.context, signal);
+  const workload = await findWorkload(client, choiceOf(settings), signal);
+  const images = { A: workload.image, B: targetImage(to, workload.image) };
+  // It may be in place because another swap is at it.
+  if (how === 'in-place' && images.B === images.A) await demandNoJournal(api, settings.leaseNamespace);
+  demandAnotherImage(workload, images.B, to);
+  const names = namesOf(images);
+  const rounds = placements === undefined ? trials : placements.length / 2;
+  const plan: SwapPlan = {
+    ...{ workload, images, names, ownQueries },
+    placements: (until === undefined ? rounds : Math.max(rounds, maxTrials)) * (aa ? 3 : 2),
+    method:
+      how === 'shadow'
+        ? { copy: await planCopy(client, workload, signal) }
+        : { edits: await planEdits(api, workload, images.B) },
+  };
+  const expectedSeconds = settle + 2 * idle + 2 * duration + SPARE_SECONDS;
+  return {
+    subjects: [names.A, names.B].map((name) => ({ name, title: titleOf(name) })),
+    baseline: names.A,
+    cases: [names.A, names.B].map((subject) => ({
+      key: `${subject}/${how}/rate=${rate}`,
+      subject,
+      point: { method: how, rate },
+      expectedSeconds,
+    })),
+    decided: plan,
+    rounds,
+    order: orderOf(sequenceOf(settings), names.A),
+    summary: summaryOf(plan, settings),
+    interruption: interruptionWords(settings),
+  };
+}

@@ -1,0 +1,156 @@
+/** The settings of `bench swap`: its own, and those of `bench run` that it takes as well. */
+import { z } from 'zod';
+import {
+  KUBERNETES_DEFAULTS,
+  KUBERNETES_SETTINGS,
+  type KubernetesSettings,
+} from '../../config/kubernetes-settings.ts';
+import { pickSettings, type Setting, type SettingsOf } from '../../config/setting.ts';
+import { booleanFromText, choice, number, seconds, text } from '../../config/value-schemas.ts';
+import { pick } from '../../engine/settings.ts';
+
+/** A shorter one would expire between two renewals on a busy machine. */
+const MIN_LEASE_SECONDS = 5;
+
+const atLeast = (minimum: number) =>
+  seconds(minimum, `must be a duration of at least ${minimum} seconds, for example 90s or 2m`);
+
+const rateMessage = 'must be a number of queries per second above 0, for example 2000';
+const workloadMessage =
+  'is not NAMESPACE/KIND/NAME of a Deployment, DaemonSet or StatefulSet, for example kube-system/deployment/coredns';
+const sequenceMessage =
+  'cannot be paired: give pairs of one A and one B each, in any order, for example AB, ABBA or ABBAABBA';
+
+const isPaired = (sequence: string) => /^(?:AB|BA)+$/.test(sequence);
+const flagSchema = z.preprocess(booleanFromText, z.boolean('must be true or false'));
+
+/** Where the DNS of a cluster is; also of `bench swap canary`. */
+export const PLACE_SETTINGS = {
+  workload: {
+    flag: '--workload <name>',
+    description: 'the workload that serves cluster DNS, NAMESPACE/KIND/NAME (default: that of the cluster)',
+    schema: z
+      .string(workloadMessage)
+      .regex(/^[^/]+\/(?:deployment|daemonset|statefulset)\/[^/]+$/i, workloadMessage),
+  },
+  service: {
+    flag: '--service <name>',
+    description: 'the Service in front of it (default: the one for its pods)',
+    schema: text,
+  },
+  ...pick(
+    [
+      ...(['context', 'namespacePrefix', 'loaderImage', 'pullPolicy', 'pullSecrets', 'loaderNode'] as const),
+      ...(['loaderTolerations', 'loaderCpu', 'podLabels', 'runAsUser', 'scheduleTime', 'readyTime'] as const),
+    ],
+    {
+      loaderImage: {
+        description: 'of the load generator, the guard and the canary: built from k8s/images/load',
+      },
+    },
+  ),
+} as const satisfies Record<string, Setting>;
+
+/** Also of `bench swap status` and `bench swap restore`. */
+export const JOURNAL_SETTINGS = {
+  ...pick(['context']),
+  leaseNamespace: {
+    flag: '--lease-namespace <name>',
+    description: 'namespace of the Lease and the journal',
+    schema: text,
+    default: 'kube-system',
+  },
+} as const satisfies Record<string, Setting>;
+
+/** Defaults as published. */
+export const SWAP_SETTINGS = {
+  to: {
+    flag: '--to <version>',
+    description: 'version or image to compare with the one that runs: 1.13.1',
+    schema: text,
+  },
+  method: {
+    flag: '--method <name>',
+    description:
+      'shadow: beside the cluster’s DNS, which is not touched; in-place: change its image, and put it back',
+    schema: choice(['shadow', 'in-place']),
+    default: 'shadow',
+  },
+  placements: {
+    flag: '--placements <sequence>',
+    description:
+      'A: the version that runs, B: the other; in this order instead of as many pairs as --trials says (default: ABBA again and again)',
+    schema: z.preprocess(
+      (value) => (typeof value === 'string' ? value.toUpperCase() : value),
+      z.string(sequenceMessage).refine(isPaired, sequenceMessage),
+    ),
+  },
+  rate: {
+    flag: '--rate <n>',
+    description: 'queries per second',
+    schema: number(z.number(rateMessage).positive(rateMessage)),
+    default: 2000,
+  },
+  idle: {
+    flag: '--idle <time>',
+    description: 'of each window without load; without one, nothing is said of net CPU',
+    schema: atLeast(0),
+    default: 60,
+  },
+  settle: { flag: '--settle <time>', description: 'after each rollout', schema: atLeast(0), default: 30 },
+  queriesInternal: {
+    flag: '--queries-internal <file>',
+    description:
+      'a name and a type on each line, instead of names of Services (default: those of the cluster)',
+    schema: text,
+  },
+  queriesExternal: {
+    flag: '--queries-external <file>',
+    description: 'the same for names outside the cluster (default: six, which a cache soon answers)',
+    schema: text,
+  },
+  container: {
+    flag: '--container <name>',
+    description: 'the container of the workload (default: the one that serves DNS)',
+    schema: text,
+  },
+  lease: {
+    flag: '--lease <time>',
+    description: 'without a sign of life for so long, the guard puts everything back',
+    schema: atLeast(MIN_LEASE_SECONDS),
+    default: 60,
+  },
+  yesChangeClusterDns: {
+    flag: '--yes-change-cluster-dns',
+    description: 'agree that the DNS of the cluster is changed',
+    schema: flagSchema,
+    default: false,
+  },
+  readRole: {
+    flag: '--read-role <name>',
+    description: 'ClusterRole with which CoreDNS reads the cluster (default: system:coredns)',
+    schema: text,
+  },
+  ...PLACE_SETTINGS,
+  ...JOURNAL_SETTINGS,
+  ...pick(['duration', 'observe', 'until', 'maxTrials', 'aa'], {
+    duration: { default: 60, description: 'of each load' },
+  }),
+  trials: {
+    ...pick(['trials'], { trials: { default: 4, description: 'pairs of placements, one of each version' } })
+      .trials,
+    needs: {
+      give: 'the usual sequence (no --placements)',
+      met: ({ placements }) => placements === undefined,
+    },
+  },
+} as const satisfies Record<string, Setting>;
+export type SwapSettings = SettingsOf<typeof SWAP_SETTINGS>;
+
+/** What opening a cluster takes. */
+export function kubernetesOf(settings: Readonly<Record<string, unknown>>): KubernetesSettings {
+  return pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...settings, target: 'kubernetes' });
+}
+
+/** The sides of the placements, as far as they are dictated: then `ABBA` again and again. */
+export const sequenceOf = ({ placements = 'ABBA' }: Pick<SwapSettings, 'placements'>) => placements;
