@@ -6,7 +6,7 @@ import { formatJson } from '../src/results/json-text.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
 import { type TestWorld, type TestWorldOptions, testWorld } from './support/test-world.ts';
 
-const STORED = new URL('fixtures/records/version-1.json', import.meta.url);
+const STORED = new URL('fixtures/records/stored.json', import.meta.url);
 
 let world: TestWorld;
 async function useWorld(options: TestWorldOptions = {}): Promise<string> {

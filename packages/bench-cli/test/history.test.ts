@@ -150,10 +150,10 @@ describe('bench history', () => {
     expect(rebuilt.err).toContain('broken/run.json');
   });
 
-  it('reads reference runs one folder deeper, and records of schema version 1', async () => {
+  it('reads reference runs one folder deeper, and old records', async () => {
     const folder = join(results(), 'reference', 'old');
     await mkdir(folder, { recursive: true });
-    const text = await readFile(join(import.meta.dirname, 'fixtures/records/version-1.json'), 'utf8');
+    const text = await readFile(join(import.meta.dirname, 'fixtures/records/stored.json'), 'utf8');
     await writeFile(join(folder, 'run.json'), text);
     const { id } = JSON.parse(text);
     expect((await bench('history')).out).toContain(id);

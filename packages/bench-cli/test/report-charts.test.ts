@@ -44,7 +44,7 @@ describe('the charts', () => {
   });
 
   it('are left out and named, with the reason, where a record has no data for them', async () => {
-    const text = await readFile(new URL('fixtures/records/version-1.json', import.meta.url), 'utf8');
+    const text = await readFile(new URL('fixtures/records/stored.json', import.meta.url), 'utf8');
     const { drawn, missing } = await plotsOf(parseRecord(text, 'run.json'), 'relative', PAGE_LOOK);
     expect(drawn.map(({ name }) => name)).toContain('qps');
     expect(missing).toContain('“Latency percentiles”, because the load generator reported none');

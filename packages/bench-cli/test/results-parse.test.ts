@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BenchError } from '../src/errors.ts';
 import { formatJson, jsonErrorOffset } from '../src/results/json-text.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
+import { SCHEMA_VERSION } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 
 const record = makeRecord({
@@ -41,6 +42,22 @@ describe('a record', () => {
     expect(errorOf('{"a": [1, 2,, 3]}').message).toContain('line 1, column 13');
   });
 
+  it('that was damaged in a value is refused at the place of the damage', () => {
+    for (const [damage, place] of [
+      [{ trials: null }, 'trials: '],
+      [{ environment: 'a machine' }, 'environment: '],
+      [{ cases: [3, ...record.cases.slice(1)] }, 'cases[0]: '],
+    ] as const) {
+      const error = errorOf(JSON.stringify({ ...record, ...damage }));
+      expect(error.code).toBe('E_RECORD_UNREADABLE');
+      expect(error.evidence[0]).toContain(place);
+    }
+  });
+
+  it.each([SCHEMA_VERSION - 1, 0, 1.5, '2', null])('of any other version is refused: %s', (schemaVersion) => {
+    expect(errorOf(JSON.stringify({ ...record, schemaVersion })).code).toBe('E_RECORD_VERSION');
+  });
+
   it('that is empty is called so', () => {
     expect(errorOf(' \n').message).toBe('results/x/run.json is empty');
   });
@@ -50,7 +67,7 @@ describe('a record', () => {
       JSON.stringify({ ...record, schemaVersion: 4, generator: { ...record.generator, version: '9.9' } }),
     );
     expect(error.code).toBe('E_RECORD_VERSION');
-    expect(error.message).toContain('schema version 4, this version of bench reads 1 to 3');
+    expect(error.message).toContain('schema version 4, this version of bench reads 3');
     expect(error.fix).toBe(
       'It was written by bench 9.9, which is newer: update this one (git pull), or use that one.',
     );

@@ -22,7 +22,7 @@ const MAX_PROBLEMS = 3;
 
 /** Records of any experiment; what reads them is loaded with the first. */
 export async function readAnyEntry(world: World, path: string): Promise<Entry> {
-  const { readEntry } = await import('../experiments/registry.ts');
+  const { readEntry } = await import('../experiments/read-entry.ts');
   return readEntry(world, path);
 }
 

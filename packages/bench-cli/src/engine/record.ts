@@ -138,7 +138,6 @@ export function engineKind<Evidence extends z.ZodType, Settings>(
     schema: recordSchemaOf(name, evidence) as unknown as z.ZodType<
       EngineRecord<z.output<Evidence>, Settings>
     >,
-    migrations: [],
     schemaFile: `${name}.schema.json`,
     title: `Record of a ${name} run of dinodns-bench (run.json)`,
   };

@@ -1,16 +1,12 @@
 /** Every experiment, in the order of `bench --help`. To add one, add a folder and an entry here. */
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
 import type { FormatFacts, OpenedRecord, Records } from '../engine/records.ts';
 import type { AddCommands, Experiment, ListedCommand } from '../engine/registered.ts';
 import { BenchError } from '../errors.ts';
-import { type Entry, entryOf, entryOfHeader } from '../history/entry.ts';
-import { IMPORTED_NAME, parseImported } from '../history/imported.ts';
 import type { Publication } from '../history/reproduce/publication.ts';
 import { findFormat } from '../report/renderer.ts';
-import { experimentNameIn, parseHeader } from '../results/parse-record.ts';
-import { readRecordText } from '../results/record-file.ts';
 import type { FoundRun } from '../results/store.ts';
 import type { World } from '../world.ts';
 
@@ -172,7 +168,8 @@ export async function loadExperiment(world: World, file: string): Promise<void> 
   loaded.set(path, found);
 }
 
-async function findRecords(experiment: string): Promise<Records | undefined> {
+/** What is kept of the runs of an experiment; undefined for one that this version does not know. */
+export async function findRecords(experiment: string): Promise<Records | undefined> {
   const own = OWN.find(({ name, kinds = [name] }) => kinds.includes(experiment));
   const known = own === undefined ? recordsLoaded() : [await own.records()];
   return known.flatMap((records) => records ?? []).find(({ kind }) => kind.experiment === experiment);
@@ -192,19 +189,6 @@ export async function recordsFor({
   throw new BenchError('E_RECORD_VERSION', `${directory} is a run of the experiment "${experiment}"`, {
     fix: `This version of bench knows ${names.join(', ')}. Use the version that wrote it, or name the file of your own experiment: bench --experiment FILE …`,
   });
-}
-
-/**
- * A run of any experiment, or an imported measurement, as the history sees it. Of an experiment that this version does not
- * know, what every record says.
- */
-export async function readEntry(world: Pick<World, 'fs'>, path: string): Promise<Entry> {
-  const text = await readRecordText(world, path);
-  if (basename(path) === IMPORTED_NAME) return entryOf(parseImported(text, path));
-  const experiment = experimentNameIn(text);
-  const records = await findRecords(experiment);
-  if (records === undefined) return entryOfHeader(parseHeader(text, path), experiment, null);
-  return records.open({ text, path }).entry();
 }
 
 /** Reads a run of any experiment. Rejects as `recordsFor` and the record's parser do. */

@@ -4,7 +4,6 @@ import { BenchError } from '../errors.ts';
 import { compareKind } from './compare-kind.ts';
 import { describeForeignJson, describeForeignText } from './foreign.ts';
 import { jsonErrorOffset, lineAndColumn } from './json-text.ts';
-import { isReadable, migrate, oldestVersion } from './migrate.ts';
 import type { RunRecord } from './record.ts';
 import { headerSchema, type RecordKind } from './record-kind.ts';
 
@@ -82,15 +81,9 @@ function unreadableVersion(
     : `Use the version of bench that wrote it: ${String(writtenBy)}.`;
   return new BenchError(
     'E_RECORD_VERSION',
-    `${path} has schema version ${found}, this version of bench reads ${readableVersions(kind)}`,
+    `${path} has schema version ${found}, this version of bench reads ${kind.schemaVersion}`,
     { fix },
   );
-}
-
-/** `1 to 3` */
-function readableVersions(kind: RecordKind<unknown>): string {
-  const oldest = oldestVersion(kind);
-  return oldest === kind.schemaVersion ? String(oldest) : `${oldest} to ${kind.schemaVersion}`;
 }
 
 /** A record of another experiment than the one that was asked for. */
@@ -101,7 +94,7 @@ function otherExperiment(path: string, found: string, wanted: string): BenchErro
 }
 
 /**
- * The record in `text`, migrated if it is of an older schema version; `path` is only named in errors. Fields
+ * The record in `text`; `path` is only named in errors. Fields
  * that this version does not know are dropped. Throws `E_RECORD_UNREADABLE` (not JSON, or breaking the schema),
  * `E_RECORD_FOREIGN` (other JSON, or a record of another experiment) or `E_RECORD_VERSION` (ours, but of a schema
  * version that is not known).
@@ -113,8 +106,9 @@ export function parseRecordAs<R>(kind: RecordKind<R>, text: string, path: string
   const { schemaVersion, generator } = header.data;
   const experiment = experimentNameIn(text);
   if (experiment !== kind.experiment) throw otherExperiment(path, experiment, kind.experiment);
-  if (!isReadable(kind, schemaVersion)) throw unreadableVersion(kind, path, schemaVersion, generator.version);
-  const record = kind.schema.safeParse(migrate(kind, header.data, schemaVersion));
+  if (schemaVersion !== kind.schemaVersion)
+    throw unreadableVersion(kind, path, schemaVersion, generator.version);
+  const record = kind.schema.safeParse(header.data);
   if (record.success) return record.data;
   const problems = record.error.issues.length;
   throw new BenchError(

@@ -3,7 +3,6 @@
  * reports know experiments only by this; `record.ts` is the kind of the first one, `compare`.
  */
 import { z } from 'zod';
-import type { Json } from './migration.ts';
 import { environmentSchema } from './record-environment.ts';
 import { count, timestamp } from './record-units.ts';
 
@@ -46,18 +45,18 @@ export function envelope<const N extends string, const V extends number>(experim
   };
 }
 
-/** The record of an experiment: its schema, and the way from older ones. */
+/** The record of an experiment. */
 export interface RecordKind<R> {
   /** Name of the experiment, as in the record's `experiment`. */
   readonly experiment: string;
   /**
-   * Incremented whenever a field changes its meaning, is removed, or becomes required; `migrations` then gets a step.
+   * Incremented whenever a field changes its meaning, is removed, or becomes required.
    * Adding a field with a default does not change it.
    */
   readonly schemaVersion: number;
   readonly schema: z.ZodType<R>;
-  /** The last leads to `schemaVersion`, the one before it to the version before, and so on. */
-  readonly migrations: readonly ((record: Json) => Json)[];
+  /** There are none: a record has one version. */
+  readonly migrations?: readonly never[];
   /** Name of the file with its JSON Schema, which is part of the package: `swap.schema.json`. */
   readonly schemaFile: string;
   /** Title of the JSON Schema. */

@@ -2,8 +2,8 @@
  * The record of a run: the one plain value that measuring produces and the store saves. Every report is a pure
  * function of it. Base units: seconds, bytes, cores, queries per second. Nothing is rounded.
  *
- * The schema is strict for what bench writes. A record with an older `schemaVersion` is migrated (see `migrate.ts`);
- * a newer one is refused with a reason instead of being misread.
+ * The schema is strict for what bench writes. A record of another `schemaVersion` is refused with a reason instead of being
+ * misread.
  */
 import { z } from 'zod';
 import { calibrationSchema } from './record-calibration.ts';
@@ -37,7 +37,7 @@ export {
 } from './record-units.ts';
 
 /**
- * Incremented whenever a field changes its meaning, is removed, or becomes required; `migrate.ts` then gets a step.
+ * Incremented whenever a field changes its meaning, is removed, or becomes required.
  * Adding a field with a default does not change it.
  */
 export const SCHEMA_VERSION = 3;

@@ -1,0 +1,21 @@
+/** Reads any record as the history sees it. */
+import { basename } from 'node:path';
+import { type Entry, entryOf, entryOfHeader } from '../history/entry.ts';
+import { IMPORTED_NAME, parseImported } from '../history/imported.ts';
+import { experimentNameIn, parseHeader } from '../results/parse-record.ts';
+import { readRecordText } from '../results/record-file.ts';
+import type { World } from '../world.ts';
+import { findRecords } from './registry.ts';
+
+/**
+ * A run of any experiment, or an imported measurement, as the history sees it. Of an experiment that this version does not
+ * know, what every record says.
+ */
+export async function readEntry(world: Pick<World, 'fs'>, path: string): Promise<Entry> {
+  const text = await readRecordText(world, path);
+  if (basename(path) === IMPORTED_NAME) return entryOf(parseImported(text, path));
+  const experiment = experimentNameIn(text);
+  const records = await findRecords(experiment);
+  if (records === undefined) return entryOfHeader(parseHeader(text, path), experiment, null);
+  return records.open({ text, path }).entry();
+}
