@@ -3,10 +3,6 @@ import { ENDPOINT_SLICES, SERVICES } from '@dinodns-bench/cluster-objects';
 import { describe, expect, it } from 'vitest';
 import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
 import { parsePhaseLine } from '../src/experiments/capacity/beside/phases.ts';
-import { tierFiles, tierJob } from '../src/experiments/capacity/cases/cluster/job.ts';
-import { caseLoad, clusterCachingCases } from '../src/experiments/capacity/cases/cluster/plan.ts';
-import { clusterCachingSettings, tierImages } from '../src/experiments/capacity/cases/cluster/settings.ts';
-import { tierOf } from '../src/experiments/capacity/cases/cluster/tiers.ts';
 import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
 import { clusterSettings } from '../src/experiments/capacity/cluster/cluster-flags.ts';
 import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
@@ -214,94 +210,6 @@ describe('the private CoreDNS', () => {
     expect(parsePhaseLine('{"phase":"unknown"}')).toBeNull();
     expect(parsePhaseLine('{broken')).toBeNull();
     expect(parsePhaseLine('{"ended":"CoreDNS has ended"}')).toEqual({ ended: 'CoreDNS has ended' });
-  });
-});
-
-describe('caching tiers on a cluster', () => {
-  const kubeDns = { kubedns: 'kube-dns:1', dnsmasq: 'nanny:1', sidecar: 'sidecar:1' };
-  const images = { coredns: 'coredns:1', dnsmasq: 'dnsmasq:1', kubeDns };
-  const jobFor = (server: string, configuration: string, cache: 'cached' | 'off' = 'cached') => {
-    const tier = tierOf(images, { server, configuration, cache });
-    const load = caseLoad({
-      lookup: 'internal',
-      cluster,
-      namespace: 'n',
-      port: tier.port,
-      durationSeconds: 1,
-    });
-    const files = tierFiles({ namespace: 'n', runId: 'run', name: 'trial-1', tier });
-    const job = tierJob({
-      settings: clusterSettings({}, {}),
-      namespace: 'n',
-      runId: 'run',
-      unit: 'trial-1',
-      tier,
-      mount: files.mount,
-      load,
-      loaderImage: 'load:1',
-      upstreamDelaySeconds: 0.002,
-      pullSecrets: [],
-      deadlineSeconds: 60,
-    });
-    return { pod: job.spec?.template.spec, data: files.object.data, port: tier.port };
-  };
-
-  it("runs kube-dns's own containers with the arguments of its manifest, and asks our upstream for other names", () => {
-    const { pod, data, port } = jobFor('kube-dns', 'default');
-    expect(port).toBe(53);
-    const beside = pod?.initContainers ?? [];
-    expect(beside.map(({ name, image, restartPolicy }) => [name, image, restartPolicy])).toEqual([
-      ['upstream', 'load:1', 'Always'],
-      ['kubedns', 'kube-dns:1', 'Always'],
-      ['dnsmasq', 'nanny:1', 'Always'],
-      ['sidecar', 'sidecar:1', 'Always'],
-    ]);
-    const [, kubedns, dnsmasq, sidecar] = beside;
-    expect(kubedns?.args).toEqual([
-      '--domain=cluster.local.',
-      '--dns-port=10053',
-      '--config-dir=/kube-dns-config',
-      '--v=2',
-    ]);
-    expect(dnsmasq?.args).toEqual([
-      ...['-v=2', '-logtostderr', '-configDir=/etc/k8s/dns/dnsmasq-nanny', '-restartDnsmasq=true', '--'],
-      ...['-k', '--cache-size=1000', '--no-negcache', '--dns-loop-detect'],
-      ...['cluster.local', 'in-addr.arpa', 'ip6.arpa'].map((zone) => `--server=/${zone}/127.0.0.1#10053`),
-      '--log-facility=-',
-    ]);
-    expect(sidecar?.args?.[2]).toBe(
-      '--probe=kubedns,127.0.0.1:10053,kubernetes.default.svc.cluster.local,5,SRV',
-    );
-    expect(data?.upstreamNameservers).toBe('["127.0.0.1:5301"]');
-    expect(pod?.containers.map(({ name, image }) => [name, image])).toEqual([['main', 'load:1']]);
-  });
-
-  it('puts dnsmasq in front of CoreDNS without a cache, or CoreDNS alone', () => {
-    const tier = jobFor('dnsmasq + CoreDNS backend', 'negative cache');
-    expect(tier.pod?.initContainers?.map(({ name }) => name)).toEqual(['upstream', 'coredns', 'dnsmasq']);
-    expect(tier.pod?.initContainers?.[2]?.args).not.toContain('--no-negcache');
-    expect(tier.data?.Corefile).not.toContain('cache');
-    expect(jobFor('dnsmasq + CoreDNS backend', 'default', 'off').pod?.initContainers?.[2]?.args).toContain(
-      '--cache-size=0',
-    );
-    const alone = jobFor('coredns-cluster', 'no negative cache');
-    expect(alone.pod?.initContainers?.map(({ name }) => name)).toEqual(['upstream', 'coredns']);
-    expect(alone.data?.Corefile).toContain('disable denial');
-    expect(jobFor('coredns-cluster', 'default', 'off').data?.Corefile).not.toContain('cache');
-  });
-
-  it('has the cases of what there are images for', () => {
-    const settings = clusterCachingSettings({});
-    const keys = (chosen: typeof images | { coredns: string; dnsmasq: null; kubeDns: null }) =>
-      clusterCachingCases(settings, 'coredns-cluster', chosen).length;
-    // Cached: two configurations of each server by two kinds of lookups; off: one.
-    expect(keys(images)).toBe(3 * 6);
-    expect(keys({ coredns: 'coredns:1', dnsmasq: null, kubeDns: null })).toBe(6);
-    expect(() => tierImages({ kubeDnsImage: 'x' }, 'coredns:1')).toThrow(
-      'kube-dns is three containers, and not all of their images are given',
-    );
-    expect(() => clusterCachingSettings({ caches: 'overflow' })).toThrow('measured on one machine only');
-    expect(() => clusterCachingSettings({ servers: 'coredns-cluster' })).toThrow('has no --servers');
   });
 });
 

@@ -335,7 +335,7 @@ describe('bad input', () => {
   });
 });
 
-it.each(['throughput', 'propagation'])(
+it.each(['propagation'])(
   'a run of capacity %s that was killed is reported as not finished, and makes no post',
   async (what) => {
     const world = await testWorld();

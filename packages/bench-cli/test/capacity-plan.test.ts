@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
 import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
 import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import type { MemoryFit } from '../src/experiments/capacity/memory/lines.ts';
@@ -13,10 +14,10 @@ import { covers } from '../src/experiments/capacity/memory-basis.ts';
 import { type CapacityPlan, planCapacity } from '../src/experiments/capacity/plan.ts';
 import { planSvg } from '../src/experiments/capacity/plan-svg.ts';
 import { fittedLine, PUBLISHED_POINTS } from '../src/experiments/capacity/published.ts';
-import { capacityKind } from '../src/experiments/capacity/record.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
+import { casesRecord } from './fixtures/cases-record.ts';
 import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -245,11 +246,16 @@ describe('replicas by throughput that was measured here', () => {
   const RUN = '20261122-121645-d34c';
   const LOOKUPS = ['--lookups-internal', '20000', '--lookups-external', '5000'] as const;
 
-  /** The published run, as one of this machine. */
   const saveRun = async () => {
-    const record = parseRecordAs(capacityKind, referenceText('capacity-throughput'), 'run.json');
+    const record = parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json');
     const environment = { ...record.environment, hostname: world.machine.hostname };
-    await createStore(world, 'results').saveAs(capacityKind, { ...record, environment });
+    const made = casesRecord('capacity-throughput', { ...record, id: RUN, environment }, [
+      { lookup: 'internal', lookupsPerSecond: 57_000 },
+      { lookup: 'external', lookupsPerSecond: 10_000 },
+      // What the load generator limited is no basis.
+      { subject: 'coredns-cluster+nocache', lookup: 'internal', lookupsPerSecond: 1, otherwiseLimited: 1 },
+    ]);
+    await createStore(world, 'results').saveAs(throughputKind, made);
   };
   beforeEach(saveRun);
 
@@ -257,14 +263,18 @@ describe('replicas by throughput that was measured here', () => {
 
   it('plans for the lower end of what one answered, and names the run', async () => {
     const planned = await plan(...SIZE, ...LOOKUPS);
-    // Measured: 54,946 to 60,790 lookups a second of one query each, and 9,650 to 11,136 of five.
-    expect(figureOf(planned, 'of one replica, for names of the cluster')).toBe(54_946);
+    // Measured: 57,000 lookups a second of one query each, and 10,000 of five, and some percents more.
+    const internal = figureOf(planned, 'of one replica, for names of the cluster') ?? 0;
+    expect(internal / 57_000).toBeCloseTo(1, 1);
     const external = figureOf(planned, 'of one replica, for other names') ?? 0;
-    expect(external / 5).toBeCloseTo(9650, -1);
-    // 40,000 ÷ 54,946 + 50,000 ÷ 48,251, 70 % used: 2.52, and one to spare.
+    expect(external / 50_000).toBeCloseTo(1, 1);
+    // 40,000 ÷ 57,000 + 50,000 ÷ 50,000, 70 % used: 2.43, and one to spare.
     expect(planned.replicas).toBe(4);
-    expect(basisOf(planned)).toContain(`this machine's history, run ${RUN} (CoreDNS 1.15.0, default)`);
-    expect(planned.notes.join(' ')).toContain('the load generator was the limit');
+    expect(figureOf(planned, 'CPUs of one replica')).toBe(0.5);
+    expect(basisOf(planned)).toContain(
+      `this machine's history, run ${RUN} (CoreDNS 1.15.0, default, 0.5 CPUs)`,
+    );
+    expect(planned.notes.join(' ')).toContain('with a CPU limit of 0.5, which was what limited it');
     // Memory was not measured here.
     expect(figureOf(planned, 'steady memory')).toBe(69.82);
   });
@@ -284,7 +294,7 @@ describe('replicas by throughput that was measured here', () => {
     const flags = [...SIZE, ...LOOKUPS, '--basis', RUN, '--coredns-version', '1.11.3'];
     expect(await world.bench('capacity', 'plan', ...flags)).toBe(2);
     expect(world.err()).toContain(
-      `--basis: run ${RUN} has no throughput for both kinds of lookups of CoreDNS 1.11.3 in the configuration default`,
+      `--basis: run ${RUN} has no CPU-bound throughput for both kinds of lookups of CoreDNS 1.11.3 in the configuration default`,
     );
   });
 });

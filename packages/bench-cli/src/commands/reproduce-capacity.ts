@@ -1,9 +1,9 @@
 /** `bench reproduce scaling` and `bench reproduce kube-dns`: published figures beside those of our runs of bench capacity. */
 
 import { renderOptions } from '../engine/write-reports.ts';
-import { type MemoryRecord, memoryKind } from '../experiments/capacity/memory/evidence.ts';
+import { CACHING, cachingKind, THROUGHPUT, throughputKind } from '../experiments/capacity/cases/evidence.ts';
+import { memoryKind } from '../experiments/capacity/memory/evidence.ts';
 import { madeHere, ownRecords } from '../experiments/capacity/own-records.ts';
-import { type CapacityRecord, capacityKind } from '../experiments/capacity/record.ts';
 import { capacityReproduction, missingLines } from '../experiments/capacity/reproduce/document.ts';
 import { type CapacityPublication, reproducedRows } from '../experiments/capacity/reproduce/publications.ts';
 import type { Sources } from '../experiments/capacity/reproduce/rows.ts';
@@ -11,6 +11,7 @@ import { POOL_SIGN } from '../history/pool.ts';
 import { findRun, type RunIndex } from '../history/resolve.ts';
 import { documentMarkdown } from '../report/document/markdown.ts';
 import { documentText } from '../report/document/terminal.ts';
+import type { RecordHeader, RecordKind } from '../results/record-kind.ts';
 import { createStore, type RunStore } from '../results/store.ts';
 import type { World } from '../world.ts';
 import { knownRuns, printJson } from './history-options.ts';
@@ -23,38 +24,32 @@ export interface ReproduceCapacityOptions {
   readonly format: string;
 }
 
-type AnyRecord = CapacityRecord | MemoryRecord;
+type Found = { -readonly [W in keyof Sources]: Sources[W] };
 
-async function latestRecords(world: World, store: RunStore): Promise<AnyRecord[]> {
-  const records: AnyRecord[] = [];
-  for await (const record of ownRecords(store, capacityKind, madeHere(world))) records.push(record);
-  for await (const record of ownRecords(store, memoryKind, madeHere(world))) records.push(record);
-  return records;
-}
-
-async function namedRecords(store: RunStore, known: RunIndex, names: string): Promise<AnyRecord[]> {
-  return Promise.all(
-    names.split(POOL_SIGN).map(async (name) => {
-      const path = findRun(known, name)?.path ?? name;
-      const isMemory = (await store.find(path)).experiment === memoryKind.experiment;
-      return (await (isMemory ? store.loadAs(memoryKind, path) : store.loadAs(capacityKind, path))).record;
-    }),
-  );
-}
-
-function sourcesOf(records: readonly AnyRecord[]): Sources {
-  const sources: { -readonly [W in keyof Sources]: Sources[W] } = {
-    memory: undefined,
-    throughput: undefined,
-    caching: undefined,
+/** The newest of this machine of each kind. */
+async function latestSources(world: World, store: RunStore): Promise<Sources> {
+  const newest = async <R extends Pick<RecordHeader, 'environment'>>(kind: RecordKind<R>) => {
+    for await (const record of ownRecords(store, kind, madeHere(world))) return record;
+    return undefined;
   };
-  for (const record of records) {
-    if (!('measured' in record)) sources.memory ??= { record };
-    else if (record.measured.what === 'throughput')
-      sources.throughput ??= { record, measured: record.measured };
-    else if (record.measured.what === 'caching') sources.caching ??= { record, measured: record.measured };
+  const memory = await newest(memoryKind);
+  return {
+    memory: memory && { record: memory },
+    throughput: await newest(throughputKind),
+    caching: await newest(cachingKind),
+  };
+}
+
+async function namedSources(store: RunStore, known: RunIndex, names: string): Promise<Sources> {
+  const found: Found = { memory: undefined, throughput: undefined, caching: undefined };
+  for (const name of names.split(POOL_SIGN)) {
+    const path = findRun(known, name)?.path ?? name;
+    const { experiment } = await store.find(path);
+    if (experiment === THROUGHPUT) found.throughput ??= (await store.loadAs(throughputKind, path)).record;
+    else if (experiment === CACHING) found.caching ??= (await store.loadAs(cachingKind, path)).record;
+    else found.memory ??= { record: (await store.loadAs(memoryKind, path)).record };
   }
-  return sources;
+  return found;
 }
 
 /** Prints both, and what would measure the rest; every verdict is a result, so the status is 0. */
@@ -63,11 +58,10 @@ export async function reproduceCapacity(
   { publication, run, out, format }: ReproduceCapacityOptions,
 ): Promise<number> {
   const store = createStore(world, out);
-  const records =
+  const sources =
     run === 'latest'
-      ? await latestRecords(world, store)
-      : await namedRecords(store, await knownRuns(world, out), run);
-  const sources = sourcesOf(records);
+      ? await latestSources(world, store)
+      : await namedSources(store, await knownRuns(world, out), run);
   const rows = reproducedRows(publication, sources);
   const document = capacityReproduction(publication, sources, rows);
   if (format === 'json') printJson(world, { publication, figures: rows, missing: missingLines(rows) });

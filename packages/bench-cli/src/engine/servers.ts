@@ -116,7 +116,9 @@ export async function planServers(
   const loaded = await loadServers(world, configuration.servers, configuration);
   demandHere(loaded, command);
   const servers = await locateServers(loaded, configuration);
-  const plan = planRun(configuration, world.machine.availableCpus);
+  // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
+  const onCluster = configuration.kubernetes.target === 'kubernetes';
+  const plan = planRun(configuration, onCluster ? Number.POSITIVE_INFINITY : world.machine.availableCpus);
   demandModes(servers, plan, configuration);
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);
   const workloads = await Promise.all(

@@ -7,6 +7,7 @@ import { formatBytes, formatCount, formatMillicores, formatShort, formatTime } f
 /** How figures of a unit are written, and what better and worse ones are called in verdicts and in texts. */
 const UNITS = {
   'queries/s': { show: formatCount, words: ['faster', 'slower'], noun: 'queries per second' },
+  'lookups/s': { show: formatCount, words: ['faster', 'slower'], noun: 'lookups per second' },
   seconds: { show: formatTime, words: ['faster', 'slower'], noun: '' },
   bytes: { show: formatBytes, words: ['less', 'more'], noun: '' },
   // For figures that stand beside published ones in megabytes of 10⁶ bytes.

@@ -78,6 +78,8 @@ export type Readiness =
   | {
       readonly kind: 'answer';
       readonly loadSeconds?: number;
+      /** Asked instead, where bench starts it: answered only once everything is loaded. Type A; it need not exist. */
+      readonly name?: string;
       readonly http?: { readonly port: number; readonly path: string };
     }
   /** A line of its output, on either stream, contains this text. */

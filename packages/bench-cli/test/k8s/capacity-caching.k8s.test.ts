@@ -1,6 +1,6 @@
 /** `bench capacity` on a cluster, of which it needs nothing but room for its pods: caching tiers, and a plan's verification. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { capacityKind } from '../../src/experiments/capacity/record.ts';
+import { cachingKind, throughputKind } from '../../src/experiments/capacity/cases/evidence.ts';
 import { BENCH_VERSION } from '../../src/version.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { leftovers } from './support/admin.ts';
@@ -22,25 +22,48 @@ describe('bench capacity caching --target kubernetes', () => {
     const flags = ['--cache', 'cached', '--lookup', 'external', '--trials', '1', '--duration', '2'];
     const run = world.bench('capacity', 'caching', '--target', 'kubernetes', ...tiers, ...flags);
     expect(await run, world.err()).toBe(0);
-    const { measured, programs } = await recordAs(world, capacityKind);
-    if (measured.what !== 'caching') throw new Error('another measurement');
+    const record = await recordAs(world, cachingKind);
+    const { programs } = record;
     expect(programs.map(({ name }) => name)).toEqual(['coredns-cluster', 'dnsmasq + CoreDNS backend']);
-    const rate = (key: string) => {
-      const trial = measured.trials.find((found) => found.case === key);
+    const rate = (subject: string) => {
+      const trial = record.trials.find((found) => found.case === `${subject}/external/cached`);
       if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
+      const { queriesPerSecond, lookupsPerSecond, cpuCores, memoryBytes } = trial.evidence.saturation;
       // An external name costs five queries: four that do not exist, and itself.
-      expect(trial.queriesPerSecond / trial.lookupsPerSecond).toBeCloseTo(5, 0);
-      return trial.lookupsPerSecond;
+      expect(queriesPerSecond / lookupsPerSecond).toBeCloseTo(5, 0);
+      expect(cpuCores).toBeGreaterThan(0.05);
+      expect(memoryBytes).toBeGreaterThan(5e6);
+      return lookupsPerSecond;
     };
-    const tier = 'dnsmasq + CoreDNS backend';
     // With the negative answers in its cache, dnsmasq asks nobody; without, its upstream answers after 2 ms.
-    expect(rate(`${tier}/negative cache/external/cached`)).toBeGreaterThan(
-      rate(`${tier}/default/external/cached`),
-    );
-    expect(rate('coredns-cluster/default/external/cached')).toBeGreaterThan(
-      rate('coredns-cluster/no negative cache/external/cached'),
-    );
+    expect(rate('dnsmasq+negative')).toBeGreaterThan(rate('dnsmasq'));
+    expect(rate('coredns-cluster')).toBeGreaterThan(rate('coredns-cluster+no-denial'));
     expect(world.out()).toContain('Each trial is a pod of its own');
+  });
+});
+
+describe('bench capacity throughput --target kubernetes', () => {
+  it('measures CoreDNS with a CPU limit, its API server and its upstream beside it in its pod', async () => {
+    const flags = [
+      '--configurations',
+      'default,autopath',
+      '--trials',
+      '1',
+      '--duration',
+      '2',
+      '--tier',
+      '0.2',
+    ];
+    const run = world.bench('capacity', 'throughput', '--target', 'kubernetes', ...flags);
+    expect(await run, world.err()).toBe(0);
+    const { trials, environment } = await recordAs(world, throughputKind);
+    expect(environment.cluster).not.toBeNull();
+    expect(trials).toHaveLength(4);
+    for (const trial of trials) {
+      if (trial.status !== 'ok') throw new Error(JSON.stringify(trial));
+      expect(trial.evidence.saturation.lookupsPerSecond).toBeGreaterThan(20);
+      expect(trial.evidence.checkedAnswers).toBeGreaterThan(100);
+    }
   });
 });
 

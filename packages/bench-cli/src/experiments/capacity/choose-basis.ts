@@ -7,6 +7,7 @@ import { POOL_SIGN } from '../../history/pool.ts';
 import { formatCount } from '../../report/numbers.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
+import { type CasesRecord, throughputKind } from './cases/evidence.ts';
 import { measuredBasis } from './measured-basis.ts';
 import { type MemoryRecord, memoryKind } from './memory/evidence.ts';
 import { memoryLines } from './memory/lines.ts';
@@ -20,8 +21,7 @@ import {
 } from './memory-basis.ts';
 import { madeHere, madeOn, ownRecords } from './own-records.ts';
 import type { Configuration } from './published.ts';
-import { type CapacityRecord, capacityKind } from './record.ts';
-import { measuredThroughput, publishedThroughput, type ThroughputBasis } from './throughput-basis.ts';
+import { publishedThroughput, type ThroughputBasis, throughputBasis } from './throughput-basis.ts';
 
 export interface BasisRequest {
   readonly configuration: Configuration;
@@ -62,7 +62,7 @@ function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): Ben
 }
 
 /** What a plan could have used of a measurement. */
-const USED = { memory: 'memory line', throughput: 'throughput for both kinds of lookups' } as const;
+const USED = { memory: 'memory line', throughput: 'CPU-bound throughput for both kinds of lookups' } as const;
 
 function useless(id: string, what: string, request: BasisRequest): BenchError {
   if (what !== 'memory' && what !== 'throughput') {
@@ -89,9 +89,9 @@ async function namedRuns(store: RunStore, wanted: string, request: BasisRequest)
       if (basis === null) throw useless(record.id, 'memory', request);
       found.basis ??= basis;
     } else {
-      const { record } = await store.loadAs(capacityKind, name);
-      const throughput = measuredThroughput(record, options);
-      if (throughput === null) throw useless(record.id, record.measured.what, request);
+      const { record } = await store.loadAs(throughputKind, name);
+      const throughput = throughputBasis(record, options);
+      if (throughput === null) throw useless(record.id, 'throughput', request);
       found.throughput ??= throughput;
     }
   }
@@ -121,11 +121,11 @@ async function newestBasis(
 }
 
 async function newestThroughput(
-  records: AsyncIterable<CapacityRecord>,
-  options: Parameters<typeof measuredThroughput>[1],
+  records: AsyncIterable<CasesRecord>,
+  options: Parameters<typeof throughputBasis>[1],
 ): Promise<ThroughputBasis | undefined> {
   for await (const record of records) {
-    const found = measuredThroughput(record, options);
+    const found = throughputBasis(record, options);
     if (found !== null) return found;
   }
   return undefined;
@@ -149,7 +149,7 @@ async function ownRuns(
     basis ??= await newestBasis(ownRecords(store, memoryKind, isWanted), request, origin, notes);
   const throughput =
     named.throughput ??
-    (await newestThroughput(ownRecords(store, capacityKind, madeHere(world)), {
+    (await newestThroughput(ownRecords(store, throughputKind, madeHere(world)), {
       ...request,
       origin: HISTORY,
     }));

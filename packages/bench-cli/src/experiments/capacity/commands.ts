@@ -1,6 +1,7 @@
 /** The commands of the capacity experiment, with their flags. */
 import type { Command } from 'commander';
 import type { Call } from '../../engine/registered.ts';
+import { caching, throughput } from './cases/index.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/settings.ts';
 import { addMeasureCommands } from './measure-commands.ts';
@@ -11,6 +12,7 @@ export async function addCapacityCommands(program: Command, call: Call): Promise
   const capacity = program.command('capacity');
   await capacityMemory.addCommands(program, call);
   addMeasureCommands(capacity, call);
+  for (const experiment of [throughput, caching]) experiment.addCommands(program, call);
   const plan = capacity
     .command('plan')
     .description(

@@ -26,14 +26,6 @@ export function withInterval(summary: Summary | null, show: (value: number) => s
   return `${show(median)}\u00a0[${show(low)},\u00a0${show(high)}]`;
 }
 
-/** `69.8`; `–` for none. */
-export function plainMedian(
-  summary: Pick<Summary, 'median'> | null,
-  show: (value: number) => string,
-): string {
-  return summary === null ? '–' : show(summary.median);
-}
-
 /** A column of figures. */
 export const numberColumn = (title: string) => ({ title, isNumber: true });
 

@@ -47,11 +47,11 @@ export function commonConfiguration(
 }
 
 /**
- * The servers of `--servers`: CoreDNS as clusters run it, in any version.
+ * `--servers` names CoreDNS as clusters run it, in any version.
  * @throws BenchError `E_CONFIG` for any other, and for a variant: the configuration is an axis of its own.
  */
-export async function clusterServers(world: World, configuration: RunConfiguration): Promise<Server[]> {
-  for (const entry of configuration.servers) {
+export function demandClusterServers(servers: readonly string[]): void {
+  for (const entry of servers) {
     const name = parseServerName(entry);
     if (name?.kind === corednsCluster.name && name.variant === null) continue;
     const isVariant = name?.kind === corednsCluster.name;
@@ -59,15 +59,19 @@ export async function clusterServers(world: World, configuration: RunConfigurati
       'E_CONFIG',
       `--servers: "${entry}" ${isVariant ? 'names a variant' : `is not ${corednsCluster.name}`}`,
       {
-        fix: `Give versions of it, for example ${corednsCluster.name}@1.11.3,${corednsCluster.name}@1.15.0; configurations are named by --config.`,
+        fix: `Give versions of it, for example ${corednsCluster.name}@1.11.3,${corednsCluster.name}@1.15.0; configurations are named by --configurations.`,
       },
     );
   }
+}
+
+/** Those of `--servers`. @throws BenchError as `demandClusterServers` does */
+export async function clusterServers(world: World, configuration: RunConfiguration): Promise<Server[]> {
+  demandClusterServers(configuration.servers);
   return loadServers(world, configuration.servers, configuration);
 }
 
-/** No service has it, and CoreDNS says so only when it has read everything; until then it is SERVFAIL. */
-export const READY_NAME = 'gone.team-000.svc.cluster.local';
+export { MISSING_NAME as READY_NAME } from '../../servers/coredns-cluster/definition.ts';
 
 export interface OpenMachine {
   readonly session: Session;

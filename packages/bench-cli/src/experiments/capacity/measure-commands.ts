@@ -3,8 +3,6 @@ import type { Command } from 'commander';
 import { type Setting, shownValue } from '../../config/setting.ts';
 import type { Call } from '../../engine/registered.ts';
 import type { World } from '../../world.ts';
-import { addCachingFlags } from './cases/cluster/settings.ts';
-import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import type { ClusterMeasurementOptions } from './cluster/cluster-measurement.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/settings.ts';
@@ -83,27 +81,8 @@ interface Measurement {
   addFlags?(command: Command): Command;
 }
 
-const cases = () => import('./cases/run.ts');
-const kinds = () => import('./cases/kinds.ts');
-
 /** Measurements whose load generator is given. */
 const MEASUREMENTS: readonly Measurement[] = [
-  {
-    name: 'throughput',
-    description: 'lookups a second of CoreDNS by configuration, at saturation and at half of it',
-    settings: THROUGHPUT_SETTINGS,
-    run: async (world, options) => (await cases()).casesCommand(world, (await kinds()).THROUGHPUT, options),
-  },
-  {
-    name: 'caching',
-    description:
-      "caching tiers of kube-dns (dnsmasq) and NodeLocal DNSCache, and CoreDNS's cache: cached, off, and too small",
-    settings: CACHING_SETTINGS,
-    run: async (world, options) => (await cases()).casesCommand(world, (await kinds()).CACHING, options),
-    runOnCluster: async (world, options) =>
-      (await import('./cases/cluster/run.ts')).clusterCachingCommand(world, options),
-    addFlags: addCachingFlags,
-  },
   {
     name: 'propagation',
     description: 'how long a new Service takes to resolve, by objects and by changes a second',

@@ -23,7 +23,7 @@ const demandSchema = z.object({
 const figureSchema = z.object({
   name: z.string(),
   value: z.number(),
-  unit: z.enum(['MB', 'objects', 'queries/s', 'replicas']),
+  unit: z.enum(['MB', 'objects', 'queries/s', 'CPUs', 'replicas']),
   basis: z.string(),
 });
 

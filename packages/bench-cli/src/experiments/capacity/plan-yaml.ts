@@ -1,6 +1,7 @@
 /** A capacity plan as Kubernetes objects. Pure. */
 import { stringify } from 'yaml';
-import type { CapacityPlan } from './plan.ts';
+import { cpuQuantity } from '../../quantity.ts';
+import { type CapacityPlan, REPLICA_CPUS } from './plan.ts';
 
 /** What cluster-proportional-autoscaler's own defaults are, where the cluster's size is not known. */
 const DEFAULT_NODES_PER_REPLICA = 16;
@@ -12,9 +13,13 @@ export function memoryQuantity(megabytes: number): string {
 }
 
 /** A patch of the DNS Deployment: `kubectl -n kube-system patch deployment coredns --patch-file FILE`. */
-function deploymentPatch({ replicas, memoryRequestMegabytes, memoryLimitMegabytes }: CapacityPlan) {
+function deploymentPatch({ replicas, figures, memoryRequestMegabytes, memoryLimitMegabytes }: CapacityPlan) {
+  const cpus = figures.find(({ name }) => name === REPLICA_CPUS)?.value;
   const resources = {
-    requests: { memory: memoryQuantity(memoryRequestMegabytes) },
+    requests: {
+      ...(cpus === undefined ? {} : { cpu: cpuQuantity(cpus) }),
+      memory: memoryQuantity(memoryRequestMegabytes),
+    },
     limits: { memory: memoryQuantity(memoryLimitMegabytes) },
   };
   return { spec: { replicas, template: { spec: { containers: [{ name: 'coredns', resources }] } } } };

@@ -38,7 +38,7 @@ export interface Demand {
 export interface Figure {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'MB' | 'objects' | 'queries/s' | 'replicas';
+  readonly unit: 'MB' | 'objects' | 'queries/s' | 'CPUs' | 'replicas';
   readonly basis: string;
 }
 
@@ -235,12 +235,16 @@ function queryFigures(
   ];
 }
 
+/** The figure that says how many CPUs a replica needs to answer as much. */
+export const REPLICA_CPUS = 'CPUs of one replica';
+
 /** What one replica answers, and how many that makes. */
-function replicaFigures({ qps, source }: ThroughputBasis, replicas: number): Figure[] {
+function replicaFigures({ qps, cores, source }: ThroughputBasis, replicas: number): Figure[] {
   const used = `throughput of one, ${UTILIZATION * 100} % used, one to spare`;
   return [
     figure('of one replica, for names of the cluster', Math.floor(qps.internal), 'queries/s', source),
     figure('of one replica, for other names', Math.floor(qps.external), 'queries/s', source),
+    ...(cores === null ? [] : [figure(REPLICA_CPUS, cores, 'CPUs', source)]),
     figure('replicas', replicas, 'replicas', `${source}: ${used}`),
   ];
 }

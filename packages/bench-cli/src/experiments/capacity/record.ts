@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { provisionedToolSchema, serverRecordSchema } from '../../results/record-environment.ts';
 import { envelope, type RecordKind } from '../../results/record-kind.ts';
-import { cachingResultSchema, throughputResultSchema } from './cases/cases-record.ts';
 import { propagationResultSchema } from './propagation/propagation-record.ts';
 
 export const capacityRecordSchema = z.object({
@@ -15,11 +14,7 @@ export const capacityRecordSchema = z.object({
   loader: z.object({ kind: z.string(), version: z.string() }),
   /** How intervals were made, in words. */
   intervalMethod: z.string(),
-  measured: z.discriminatedUnion('what', [
-    throughputResultSchema,
-    cachingResultSchema,
-    propagationResultSchema,
-  ]),
+  measured: propagationResultSchema,
 });
 export type CapacityRecord = z.output<typeof capacityRecordSchema>;
 

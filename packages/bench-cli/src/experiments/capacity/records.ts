@@ -1,5 +1,6 @@
 /** What is kept of measurements of capacity, and of plans that were verified. */
 import { recordsOf } from '../../engine/records.ts';
+import { caching, throughput } from './cases/index.ts';
 import { capacityMemory } from './memory/index.ts';
 import { planSummary } from './plan-document.ts';
 import { planKind } from './plan-record.ts';
@@ -7,6 +8,7 @@ import { capacityKind } from './record.ts';
 import { capacityFormats, planFormats, summarizeCapacity } from './report.ts';
 
 export const capacityRecords = [
+  ...[throughput, caching].flatMap(({ records }) => records ?? []),
   recordsOf({ kind: capacityKind, formats: capacityFormats, summarize: summarizeCapacity }),
   ...[capacityMemory.records ?? []].flat(),
   recordsOf({ kind: planKind, formats: planFormats, summarize: planSummary }),

@@ -1,6 +1,5 @@
 /** The reports of this experiment: one document for each of its measurements. Pure. */
 import { documentFormats, type ReportDocument } from '../../report/document/index.ts';
-import { casesDocument, casesSummary } from './cases/document.ts';
 import { planDocument } from './plan-document.ts';
 import { propagationDocument, propagationSummaryLine } from './propagation/document.ts';
 import type { CapacityRecord } from './record.ts';
@@ -8,9 +7,6 @@ import type { CapacityRecord } from './record.ts';
 function documentOf(record: CapacityRecord): ReportDocument {
   const { measured } = record;
   switch (measured.what) {
-    case 'throughput':
-    case 'caching':
-      return casesDocument(record, measured);
     case 'propagation':
       return propagationDocument(record, measured);
   }
@@ -21,9 +17,6 @@ export const capacityFormats = documentFormats(documentOf);
 /** The result in one line, for lists of runs. */
 export function summarizeCapacity({ measured }: CapacityRecord): string {
   switch (measured.what) {
-    case 'throughput':
-    case 'caching':
-      return casesSummary(measured);
     case 'propagation':
       return propagationSummaryLine(measured);
   }

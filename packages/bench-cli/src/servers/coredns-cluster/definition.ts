@@ -31,6 +31,8 @@ export interface Surroundings {
   /** Ports of `/ready` and `/metrics`; default: any. */
   readonly readyPort?: number;
   readonly metricsPort?: number;
+  /** It is ready when it has read everything; default: as soon as it answers names of the upstream. */
+  readonly isReadyLate?: true;
   /** The node's own domains in the search list of `autopath`; default `NODE_SEARCH`. */
   readonly nodeSearch?: readonly string[];
 }
@@ -87,8 +89,11 @@ function companionAt({ companionPorts = {}, address }: InstanceRequest, name: st
   return hostPort(address === ANY_ADDRESS ? LOOPBACK : address, port);
 }
 
+/** No service has it, and CoreDNS says so only when it has read everything; until then it is SERVFAIL. */
+export const MISSING_NAME = 'gone.team-000.svc.cluster.local';
+
 /** Five seconds after its start it answers SERVFAIL for what it has not read; a busy machine takes longer for all pods. */
-const READ_SECONDS = 60;
+export const READ_SECONDS = 60;
 
 /** With `autopath` in a file: the search list of the pods that the lookups of workloads are made by. */
 function resolvConf(search: readonly string[]): string {
@@ -135,6 +140,7 @@ export function definitionOf(
         readiness: {
           kind: 'answer',
           loadSeconds: READ_SECONDS,
+          ...(surroundings.isReadyLate === undefined ? {} : { name: MISSING_NAME }),
           ...(isPod ? { http: { port: readyPort, path: '/ready' } } : {}),
         },
         workers: null,

@@ -257,7 +257,7 @@ async function start(
     transport: request.transport,
     zones: request.zoneSet.size,
     cpus: settings.allowance,
-    queries: settings.readinessQueries,
+    queries: readinessQueriesOf(plan, settings.readinessQueries),
     process,
     readyLine,
     signal: request.signal,
@@ -269,6 +269,11 @@ async function start(
     throw startError(settings, plan.command, outcome.problem, [...early, ...logTail(process)]);
   }
   return { process, ready: outcome };
+}
+
+function readinessQueriesOf({ readiness }: InstancePlan, others: readonly DnsQuery[]): readonly DnsQuery[] {
+  const name = readiness.kind === 'answer' ? readiness.name : undefined;
+  return name === undefined ? others : [{ name, type: 'A' }];
 }
 
 /**

@@ -12,12 +12,15 @@ const FILES = [
   'poller.mjs',
 ] as const;
 
+/** The one that watches CPU and memory beside a load generator, with its parts. */
+export const WATCH_FILES = ['watch.mjs', 'memory.mjs'] as const;
+
 /** The entry point, on this machine, of the one that watches memory. */
 export const PROGRAM_ENTRY = new URL('program/main.mjs', import.meta.url);
 
-/** Their files by name. */
-export function programFiles(): Readonly<Record<string, string>> {
+/** Files by name, by default those of every program beside a private CoreDNS. */
+export function programFiles(names: readonly string[] = FILES): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    FILES.map((name) => [name, ownText(new URL(`program/${name}`, import.meta.url))]),
+    names.map((name) => [name, ownText(new URL(`program/${name}`, import.meta.url))]),
   );
 }

@@ -7,7 +7,13 @@
 import { join } from 'node:path';
 import { type ClusterSpec, renderCorefile, renderNodeLocalCorefile } from '@dinodns-bench/cluster-objects';
 import { coredns } from '../../../servers/coredns/index.ts';
-import { API_SERVER, companionsOf, UPSTREAM } from '../../../servers/coredns-cluster/definition.ts';
+import {
+  API_SERVER,
+  companionsOf,
+  MISSING_NAME,
+  READ_SECONDS,
+  UPSTREAM,
+} from '../../../servers/coredns-cluster/definition.ts';
 import { dnsmasq } from '../../../servers/dnsmasq/index.ts';
 import type { InstanceRequest, ServerDefinition } from '../../../servers/server.ts';
 
@@ -112,7 +118,7 @@ function tierDefinition(
         command,
         beside: [[...tier.coredns, '-conf', join(request.directory, BACKEND_FILE)]],
         env: {},
-        readiness: { kind: 'answer' },
+        readiness: { kind: 'answer', loadSeconds: READ_SECONDS, name: MISSING_NAME },
         workers: corefile === undefined ? 1 : null,
       };
     },

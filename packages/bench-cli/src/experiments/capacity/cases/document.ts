@@ -1,192 +1,137 @@
-/** The reports of throughput and of caching. Pure. */
-
-import { facts, list, type ReportDocument } from '../../../report/document/index.ts';
-import { environmentFacts } from '../../../report/facts.ts';
-import { formatCount, formatTime } from '../../../report/numbers.ts';
+/** What only a run of throughput or caching can say. Pure. */
+import type { DocumentParts } from '../../../engine/document.ts';
+import { type EngineCase, okTrials } from '../../../engine/record.ts';
+import { caseTitle } from '../../../engine/words.ts';
+import { type Block, table } from '../../../report/document/document.ts';
+import { formatCount, formatFixed } from '../../../report/numbers.ts';
+import type { SummaryStatistic } from '../../../results/record.ts';
+import { median } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
-import { endOf } from '../figures.ts';
-import type { CapacityRecord } from '../record.ts';
-import type { CasesResult } from './cases-record.ts';
-import { summaryOf } from './summaries.ts';
-import { cachingTable, counterTable, throughputTable } from './tables.ts';
+import { CACHING, type CasesEvidence, type CasesRecord, isCpuBound } from './evidence.ts';
 
-function warningsOf({ trials }: CasesResult): string[] {
-  const failed = trials.flatMap((trial) =>
-    trial.status === 'failed' ? [`${trial.case}: ${trial.failure.message}`] : [],
-  );
-  const loader = trials.filter(
-    (trial) => trial.status === 'ok' && trial.load === 'saturation' && trial.limitedBy === 'loader',
-  ).length;
-  return [
-    ...new Set(failed),
-    ...(loader === 0
-      ? []
-      : [
-          `In ${counted(loader, 'trial')} at saturation the load generator was the limit, or waited for a CPU: the server may do more.`,
-        ]),
-  ];
-}
-
-const NOTES = [
-  'A lookup is what a program in a pod asks for: the search list has four domains (the namespace’s, svc, the cluster’s, mydomain.com), ndots is 5, type A only. An external name costs five queries, a service of the pod’s own namespace one.',
-  'Saturation: as fast as the server answers 100 lookups in flight, so that latency there mirrors the window. Half load: half of the lookups a second of that trial.',
+const LOOKUP =
+  'A lookup is what a program in a pod asks for: the search list has four domains (the namespace’s, svc, the cluster’s, mydomain.com), ndots is 5, type A only. An external name costs five queries, a service of the pod’s own namespace one.';
+const LOADS =
+  'Saturation: as fast as the server answers 100 lookups in flight, so that latency there mirrors the window. Half load, right after it and of the same server: half of the lookups a second that the saturation reached.';
+const BOUND =
+  'CPU bound: in every trial the server used at least 90 % of its CPU limit at saturation. Other rates are lower bounds; plans use none of them.';
+const CHECKED =
+  'Every answer was checked before each trial; with autopath, the first query of an external lookup is answered with a CNAME and the address.';
+const TOGETHER = 'Server and load generator share the CPUs of this machine.';
+const APART =
+  'On the cluster, the server is a pod with a Service; its API server and its upstream are containers beside it, outside its CPU limit, and the load generator is a pod of its own.';
+const ONE_POD = [
+  'Each trial is a pod of its own: the servers, an upstream of ours with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it. CPU and memory are those of all servers of the tier, by their processes.',
+  'kube-dns: its own three containers with the arguments of its manifest (kubedns, dnsmasq-nanny, sidecar); it asks our upstream for other names (upstreamNameservers of its ConfigMap). A lookup that found nothing makes its trial a failed one.',
 ];
-
-const LOCAL_NOTES = [
-  'Server and load generator share the CPUs of this machine.',
-  'Every answer was checked before each trial; with autopath, the first query of an external lookup is answered with a CNAME and the address.',
-];
-
-const CLUSTER_NOTES = [
-  'Each trial is a pod of its own: the servers, an upstream of ours with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it.',
-  'kube-dns: its own three containers with the arguments of its manifest (kubedns, dnsmasq-nanny, sidecar); it asks our upstream for other names (upstreamNameservers of its ConfigMap).',
-  'A lookup that found nothing makes its trial a failed one. CPU and memory are not measured here.',
-];
-
-const CACHING_NOTES = [
-  'dnsmasq + CoreDNS backend: Debian’s dnsmasq with the flags of kube-dns (one thread, 1,000 entries, no negative cache by default) in front of CoreDNS without a cache. It is the caching tier of kube-dns, not kube-dns; CPU and memory are of both.',
+const TIERS = [
+  'dnsmasq + CoreDNS backend: Debian’s dnsmasq with the flags of kube-dns (one thread, 1,000 entries, no negative cache by default) in front of CoreDNS without a cache. It is the caching tier of kube-dns, not kube-dns; CPU and memory are of both, and so is the CPU limit.',
   'CoreDNS as NodeLocal DNSCache + CoreDNS: CoreDNS with the documented Corefile of NodeLocal DNSCache, which asks CoreDNS as clusters run it over TCP for the cluster’s names, and the upstream for all others. It is not node-cache itself, which is CoreDNS with its own network set-up; CPU and memory are of both.',
-  '3 × the cache: three times as many entries as it holds are asked for in turn.',
+  'Cached: names that fit into every cache. Uncached: without caches. Overflow: three times as many entries as the cache holds are asked for in turn.',
 ];
 
-function findings(result: CasesResult): ReportDocument['findings'] {
-  return result.cases.flatMap((item) => {
-    const rate = summaryOf(result, item, 'saturation', ({ lookupsPerSecond }) => lookupsPerSecond);
-    const latency = summaryOf(result, item, 'half', ({ lookupLatencySeconds }) => lookupLatencySeconds.mean);
-    if (rate === null || item.cache === 'overflow') return [];
-    const half = latency === null ? '' : `, ${formatTime(latency.median)} each at half load`;
-    const cache = result.what === 'caching' ? `, cache ${item.cache}` : '';
-    return [
-      {
-        subject: `${item.server}, ${item.configuration}, ${item.lookup}${cache}`,
-        badge: { text: `${formatCount(rate.median)}/s`, tone: 'even' as const },
-        sentence: `${formatCount(rate.median)} lookups a second${half}.`,
-      },
-    ];
-  });
+const evidencesOf = (record: CasesRecord, { key }: EngineCase): CasesEvidence[] =>
+  okTrials(record, key).map(({ evidence }) => evidence);
+
+const claims = ({ cases }: CasesRecord) => cases.filter(({ aa, trials }) => !aa && trials.ok > 0);
+
+const shown = (summary: SummaryStatistic | null | undefined, show: (value: number) => string) =>
+  summary == null ? '–' : show(summary.median);
+
+/** What kept a rate from being higher, where it was not the server's CPU. */
+function othersOf(evidences: readonly CasesEvidence[]): string {
+  const limits = evidences.map(({ saturation }) => saturation.limitedBy).filter((name) => name !== 'server');
+  const words = { loader: 'load generator', rate: 'rate', unknown: 'unknown' } as const;
+  return [...Map.groupBy(limits, (name) => name)]
+    .map(([name, all]) => `${words[name]} in ${all.length} of ${counted(evidences.length, 'trial')}`)
+    .join(', ');
 }
 
-const COLUMNS = [
-  'case',
-  'server',
-  'configuration',
-  'lookup',
-  'cache',
-  'names',
-  'round',
-  'load',
-  'status',
-  'wanted_lookups_per_second',
-  'queries_per_second',
-  'lookups_per_second',
-  'lookup_latency_seconds',
-  'lookup_p99_seconds',
-  'query_latency_seconds',
-  'cpu_cores',
-  'memory_bytes',
-  'lost_ratio',
-  'limited_by',
-  'autopath_success',
-];
-
-function dataOf({ cases, trials }: CasesResult): ReportDocument['data'] {
-  const caseOf = new Map(cases.map((item) => [item.key, item]));
-  return {
-    columns: COLUMNS,
-    rows: trials.map((trial) => {
-      const item = caseOf.get(trial.case);
-      const head = [
-        trial.case,
-        item?.server ?? null,
-        item?.configuration ?? null,
-        item?.lookup ?? null,
-        item?.cache ?? null,
-        item?.names ?? null,
-        trial.round,
-        trial.load,
-        trial.status,
-      ];
-      if (trial.status === 'failed') return [...head, ...COLUMNS.slice(head.length).map(() => null)];
+function boundTable(record: CasesRecord): Block {
+  return table(
+    'CPU bound',
+    [
+      { title: 'Server' },
+      { title: 'CPU bound' },
+      { title: 'Limit otherwise' },
+      { title: 'CPU limit', isNumber: true },
+      { title: 'CPUs used', isNumber: true },
+      { title: 'Queries a lookup', isNumber: true },
+      { title: 'Names', isNumber: true },
+    ],
+    claims(record).map((item) => {
+      const evidences = evidencesOf(record, item);
+      const isBound = isCpuBound(evidences);
+      const { lookups, queries, cores } = item.summary;
+      const each = lookups == null || queries == null ? null : queries.median / lookups.median;
       return [
-        ...head,
-        trial.wantedLookupsPerSecond,
-        trial.queriesPerSecond,
-        trial.lookupsPerSecond,
-        trial.lookupLatencySeconds.mean,
-        trial.lookupLatencySeconds.p99,
-        trial.queryLatencySeconds,
-        trial.cpuCores,
-        trial.memoryBytes,
-        trial.lostRatio,
-        trial.limitedBy,
-        trial.counters.autopath_success ?? null,
+        caseTitle(record, item),
+        { text: isBound ? 'yes' : 'no', tone: isBound ? 'good' : 'warn' },
+        othersOf(evidences) || '–',
+        item.point.tier === undefined ? 'none' : String(item.point.tier),
+        shown(cores, (value) => formatFixed(value, 2)),
+        each === null ? '–' : formatFixed(each, 2),
+        formatCount(evidences[0]?.names ?? 0),
       ];
     }),
-  };
+  );
 }
 
-export function casesDocument(record: CapacityRecord, result: CasesResult): ReportDocument {
-  const failed = result.trials.filter(({ status }) => status === 'failed').length;
-  const isThroughput = result.what === 'throughput';
-  const title = isThroughput
-    ? 'Throughput of CoreDNS by configuration and lookup'
-    : 'Caching tiers of cluster DNS';
+const COUNTERS = {
+  autopath_success: 'Completed by autopath',
+  cache_hits: 'Cache hits',
+  cache_misses: 'Cache misses',
+  forwarded: 'Forwarded',
+} as const;
+
+/** Autopath works where its counter says so; a cache, where its hits do. */
+function counterTable(record: CasesRecord): Block {
+  const counter = (evidences: readonly CasesEvidence[], name: string) => {
+    const values = evidences.flatMap(({ counters }) => counters[name] ?? []);
+    return values.length === 0 ? '–' : formatCount(median(values));
+  };
+  return table(
+    'Counters of CoreDNS',
+    [{ title: 'Server' }, ...Object.values(COUNTERS).map((title) => ({ title, isNumber: true }))],
+    claims(record)
+      .filter((item) => evidencesOf(record, item).some(({ counters }) => Object.keys(counters).length > 0))
+      .map((item) => [
+        caseTitle(record, item),
+        ...Object.keys(COUNTERS).map((name) => counter(evidencesOf(record, item), name)),
+      ]),
+  );
+}
+
+function methodOf({ experiment, environment: { cluster } }: CasesRecord): string[] {
+  const isCaching = experiment === CACHING;
+  if (cluster !== null)
+    return [LOOKUP, LOADS, BOUND, ...(isCaching ? [...ONE_POD, ...TIERS] : [APART, CHECKED])];
+  return [LOOKUP, LOADS, BOUND, TOGETHER, CHECKED, ...(isCaching ? TIERS : [])];
+}
+
+export function casesDocument(record: CasesRecord): DocumentParts {
+  const { experiment, settings } = record;
+  const all = claims(record);
+  const bound = all.filter((item) => isCpuBound(evidencesOf(record, item))).length;
+  const counters = counterTable(record);
+  const hasCounters = counters.kind === 'table' && counters.rows.length > 0;
   return {
     kind: 'Capacity of cluster DNS',
-    title,
-    ...endOf(record, {
-      ok: result.trials.length - failed,
-      failed,
-      unit: 'trial',
-      points: result.cases.length,
-      of: 'case',
-    }),
-    facts: [
-      record.startedAt.slice(0, 10),
-      result.cluster === undefined ? 'one machine' : 'on a cluster',
-      `upstream delay ${formatTime(result.upstreamDelaySeconds)}`,
-      `run ${record.id}`,
+    title:
+      experiment === CACHING
+        ? 'Caching tiers of cluster DNS'
+        : 'Throughput of CoreDNS by configuration and lookup',
+    result: all.length === 0 ? undefined : `CPU bound in ${bound} of ${counted(all.length, 'case')}`,
+    tables: [
+      { title: 'Rates', estimands: ['lookups', 'queries', 'lost'] },
+      { title: 'CPU and memory', estimands: ['cpu', 'cores', 'memory'] },
+      { title: 'Latency of a lookup', estimands: ['halfLatency', 'halfP99', 'latency', 'p99'] },
     ],
-    findings: findings(result),
-    warnings: [...record.warnings, ...warningsOf(result)],
-    series: [],
     sections: [
-      {
-        title,
-        blocks: [
-          isThroughput ? throughputTable(result) : cachingTable(result),
-          list([
-            ...(isThroughput ? [] : CACHING_NOTES),
-            ...NOTES,
-            ...(result.cluster === undefined ? LOCAL_NOTES : CLUSTER_NOTES),
-          ]),
-        ],
-      },
-      { title: 'Counters', blocks: [counterTable(result)], isBrief: isThroughput },
-      {
-        title: 'Conditions',
-        blocks: [
-          facts([
-            ...record.programs.map(({ name, version }) => [name, version] as const),
-            ['Loader', `${record.loader.kind} ${record.loader.version}`],
-            ['Command', record.command],
-            ...environmentFacts(record),
-          ]),
-        ],
-        isBrief: false,
-      },
+      { title: 'CPU bound', blocks: [boundTable(record)] },
+      ...(hasCounters ? [{ title: 'Counters', isBrief: false, blocks: [counters] }] : []),
     ],
-    data: dataOf(result),
-    post: {
-      slug: isThroughput ? 'coredns-throughput' : 'cluster-dns-caching',
-      description: title,
-      tags: ['dns', 'coredns', 'kubernetes', 'capacity'],
-      date: record.startedAt.slice(0, 10),
-    },
-    version: record.generator.version,
+    method: [...methodOf(record), `The upstream answers after ${settings.upstreamDelay} ms.`],
+    tags: ['coredns', 'kubernetes', 'capacity'],
   };
-}
-
-export function casesSummary(result: CasesResult): string {
-  return `${result.what}: ${counted(result.cases.length, 'case')}, ${counted(result.trials.length, 'trial')}`;
 }

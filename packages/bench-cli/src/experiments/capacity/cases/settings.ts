@@ -1,8 +1,8 @@
 /** The settings of `bench capacity throughput` and `bench capacity caching`. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, number, seconds } from '../../../config/value-schemas.ts';
-import { SERVERS, TRIALS } from '../common-settings.ts';
+import { list, number, text } from '../../../config/value-schemas.ts';
+import { pick } from '../../../engine/settings.ts';
 import { CONFIGURATION_NAMES } from '../configurations.ts';
 
 const LOOKUPS = ['internal', 'external'] as const;
@@ -11,19 +11,13 @@ const CACHES = ['cached', 'off', 'overflow'] as const;
 const oneOf = (values: readonly string[]) => `must be a list of ${values.join(', ')}`;
 const delayMessage = 'must be milliseconds from 0 to 1000';
 
-const common = {
-  lookups: {
+const LOAD = {
+  lookup: {
     flag: '--lookup <list>',
     description: `which names are looked up: ${LOOKUPS.join(', ')}`,
     schema: list(z.enum(LOOKUPS, oneOf(LOOKUPS)), oneOf(LOOKUPS)),
     default: [...LOOKUPS],
-  },
-  trials: TRIALS,
-  duration: {
-    flag: '--duration <seconds>',
-    description: 'measured time of a trial',
-    schema: seconds(1, 'must be at least one second'),
-    default: 5,
+    distinct: true,
   },
   upstreamDelay: {
     flag: '--upstream-delay <milliseconds>',
@@ -31,36 +25,91 @@ const common = {
     schema: number(z.number(delayMessage).min(0, delayMessage).max(1000, delayMessage)),
     default: 2,
   },
-  servers: SERVERS,
 } as const satisfies Record<string, Setting>;
 
-export type CommonSettings = SettingsOf<typeof common>;
+const SHARED = {
+  ...pick(
+    ['tier', 'trials', 'duration', 'warmup', 'timeout', 'cpu', 'corednsVersion', 'provision', 'target'],
+    {
+      // So that on a machine of two cores CoreDNS is the limit, and not the load generator.
+      tier: { default: [0.5], description: 'vCPUs of the server, fractions allowed: 0.5,1' },
+      trials: { default: 5, description: 'trials of each case, each with a new server' },
+      duration: { default: 5, description: 'how long each of the two loads of a trial lasts' },
+      warmup: { default: 1 },
+    },
+  ),
+  ...pick(
+    [
+      ...(['context', 'serverNode', 'loaderNode', 'serverTolerations', 'loaderTolerations'] as const),
+      ...(['corednsImage', 'dinodnsImage', 'loaderImage', 'pullPolicy', 'pullSecrets'] as const),
+      ...(['namespacePrefix', 'runAsUser', 'scheduleTime', 'readyTime', 'cpuRequest', 'loaderCpu'] as const),
+    ],
+    { loaderImage: { description: 'built from k8s/images/load' } },
+  ),
+} as const;
+
+/** Of CoreDNS as clusters run it. */
+const SERVERS = {
+  flag: '--servers <list>',
+  description: 'versions of CoreDNS: coredns-cluster@1.11.3,coredns-cluster@1.15.0',
+  schema: list(text, 'must be a list of servers, for example coredns-cluster@1.15.0'),
+  default: ['coredns-cluster'],
+  distinct: true,
+} as const satisfies Setting;
 
 export const THROUGHPUT_SETTINGS = {
   configurations: {
-    flag: '--config <list>',
+    flag: '--configurations <list>',
     description: `configurations of CoreDNS: ${CONFIGURATION_NAMES.join(', ')}`,
     schema: list(z.enum(CONFIGURATION_NAMES, oneOf(CONFIGURATION_NAMES)), oneOf(CONFIGURATION_NAMES)),
     default: ['default', 'autopath', 'nocache'],
+    distinct: true,
   },
-  ...common,
+  servers: SERVERS,
+  ...LOAD,
+  ...SHARED,
 } as const satisfies Record<string, Setting>;
 export type ThroughputSettings = SettingsOf<typeof THROUGHPUT_SETTINGS>;
 
+const image = (flag: string, description: string) =>
+  ({
+    flag: `${flag} <image>`,
+    description,
+    schema: text,
+    targets: ['kubernetes'],
+  }) as const satisfies Setting;
+
 export const CACHING_SETTINGS = {
-  caches: {
+  cache: {
     flag: '--cache <list>',
-    description: 'cached; off; overflow: three times as many names as the cache holds',
+    description: 'cached; off; overflow: three times as many names as the cache holds (on one machine)',
     schema: list(z.enum(CACHES, oneOf(CACHES)), oneOf(CACHES)),
     default: [...CACHES],
+    distinct: true,
   },
-  ...common,
   servers: {
     ...SERVERS,
     flag: '--servers <server>',
     description: 'version of CoreDNS: coredns-cluster@1.11.3',
-    // A case is a cache, not a version: those of two would have the same names.
+    // A case is a tier, not a version: those of two would have the same names.
     schema: SERVERS.schema.refine((servers) => servers.length === 1, 'takes one version; run it for each'),
   },
+  ...LOAD,
+  ...SHARED,
+  // On a cluster the containers of a tier have no limit that they could share.
+  tier: { ...SHARED.tier, targets: ['local'] },
+  dnsmasqImage: image('--dnsmasq-image', 'on a cluster: an image whose entry point is dnsmasq'),
+  kubeDnsImage: image(
+    '--kube-dns-image',
+    'on a cluster, with the next two: kube-dns itself, registry.k8s.io/dns/k8s-dns-kube-dns:1.26.7',
+  ),
+  kubeDnsDnsmasqImage: image(
+    '--kube-dns-dnsmasq-image',
+    'its dnsmasq: registry.k8s.io/dns/k8s-dns-dnsmasq-nanny:1.26.7',
+  ),
+  kubeDnsSidecarImage: image(
+    '--kube-dns-sidecar-image',
+    'its sidecar: registry.k8s.io/dns/k8s-dns-sidecar:1.26.7',
+  ),
 } as const satisfies Record<string, Setting>;
 export type CachingSettings = SettingsOf<typeof CACHING_SETTINGS>;

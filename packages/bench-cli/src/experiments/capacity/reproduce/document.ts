@@ -90,24 +90,22 @@ const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
   ],
 };
 
-function runsOf(sources: Sources): string[] {
-  return Object.entries(sources).flatMap(([what, source]) =>
-    source === undefined ? [] : [`${what}: run ${source.record.id}, ${source.record.startedAt.slice(0, 10)}`],
+function runsOf({ memory, throughput, caching }: Sources): string[] {
+  const records = { memory: memory?.record, throughput, caching };
+  return Object.entries(records).flatMap(([what, record]) =>
+    record === undefined ? [] : [`${what}: run ${record.id}, ${record.startedAt.slice(0, 10)}`],
   );
 }
 
 /** Where the servers may do more than the figures of lookups say. */
-function loaderWarnings({ throughput, caching }: Sources): string[] {
-  return [throughput, caching].flatMap((source) => {
-    if (source === undefined) return [];
-    const trials = source.measured.trials.filter(
-      (trial) => trial.status === 'ok' && trial.load === 'saturation',
-    );
-    const bound = trials.filter((trial) => trial.status === 'ok' && trial.limitedBy === 'loader').length;
+function boundWarnings({ throughput, caching }: Sources): string[] {
+  return Object.entries({ throughput, caching }).flatMap(([what, record]) => {
+    const ok = record?.cases.reduce((sum, { trials }) => sum + trials.ok, 0) ?? 0;
+    const bound = record?.cases.reduce((sum, { bounds }) => sum + (bounds.lookups ?? 0), 0) ?? 0;
     return bound === 0
       ? []
       : [
-          `In ${formatCount(bound)} of ${formatCount(trials.length)} trials of ${source.measured.what}, the load generator was the limit or waited for a CPU: lookups a second are lower bounds, and their ratios may be those of the generator.`,
+          `In ${formatCount(bound)} of ${formatCount(ok)} trials of ${what}, the server's CPU was not the limit: lookups a second are lower bounds, and ratios of them have no verdict but "cannot tell".`,
         ];
   });
 }
@@ -128,7 +126,7 @@ export function capacityReproduction(
     headline: `${found} of ${rows.length} published figures and ratios beside ours.`,
     facts: runs.length === 0 ? ['no run of ours'] : runs,
     findings: [],
-    warnings: loaderWarnings(sources),
+    warnings: boundWarnings(sources),
     series: [],
     sections: [
       ...[...Map.groupBy(rows, ({ section }) => section)].map(([title, own]) => sectionOf(title, own)),

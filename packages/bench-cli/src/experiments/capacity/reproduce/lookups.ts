@@ -1,20 +1,24 @@
 /** Lookups a second of published tables beside those of `bench capacity throughput` and `caching`. Pure. */
-
-import type { CapacityCase, CasesResult, OkCaseTrial } from '../cases/cases-record.ts';
-import { okTrials, summaryOf } from '../cases/summaries.ts';
-import { type OurFigure, ourFigure, ourRatio, type ReproducedRow, type Source, type Unit } from './rows.ts';
-
-export type CasesSource = Source<'throughput'> | Source<'caching'>;
+import { type EngineCase, okTrials } from '../../../engine/record.ts';
+import { summarize } from '../../../stats/summarize.ts';
+import type { CasesRecord, LoadFigures } from '../cases/evidence.ts';
+import { type OurFigure, ourFigure, ourRatio, type ReproducedRow, type Unit } from './rows.ts';
 
 /** A row of a published table, and what of ours stands for it. */
 export interface PublishedLookup {
   readonly title: string;
   readonly figures: Readonly<Record<string, number>>;
   /** Cases of ours: one for each version. */
-  ours(item: CapacityCase): boolean;
+  ours(item: EngineCase, record: CasesRecord): boolean;
 }
 
 /** The figures of a trial that are published. */
+export interface LookupFigure {
+  readonly key: string;
+  readonly name: string;
+  readonly unit: Unit;
+  of(load: LoadFigures): number | null;
+}
 export const LOOKUPS: LookupFigure = {
   key: 'lookupsPerSecond',
   name: 'lookups/s',
@@ -28,24 +32,26 @@ export const LATENCY: LookupFigure = {
   of: ({ lookupLatencySeconds }) => lookupLatencySeconds.mean,
 };
 
-export interface LookupFigure {
-  readonly key: string;
-  readonly name: string;
-  readonly unit: Unit;
-  of(trial: OkCaseTrial): number | null;
-}
-
 export interface LookupContext {
   readonly section: string;
-  readonly source: CasesSource | undefined;
+  readonly source: CasesRecord | undefined;
   readonly command: string;
 }
 
-/** The CoreDNS of a case: that of its own, or the one behind a caching tier. */
-function serverOf({ record }: CasesSource, { server }: CapacityCase): string {
-  return record.programs.some(({ name }) => name === server)
-    ? server
-    : (record.programs.find(({ kind }) => kind === 'coredns-cluster')?.name ?? server);
+/** The program of the record by which its version is known: of its subject, or the CoreDNS behind a caching tier. */
+function programOf({ programs }: CasesRecord, { subject }: EngineCase): string {
+  const own = programs.find(({ name }) => name === subject);
+  return (own ?? programs.find(({ kind }) => kind === 'coredns-cluster'))?.name ?? subject;
+}
+
+const oursOf = (record: CasesRecord, { ours }: PublishedLookup) =>
+  record.cases.filter((item) => !item.aa && ours(item, record));
+
+function valuesOf(record: CasesRecord, { key }: EngineCase, of: LookupFigure['of']) {
+  return okTrials(record, key).flatMap(({ round, evidence: { saturation } }) => {
+    const value = of(saturation);
+    return value === null ? [] : [{ round, value }];
+  });
 }
 
 export function figureRow(
@@ -55,43 +61,49 @@ export function figureRow(
 ): ReproducedRow[] {
   const value = published.figures[key];
   if (value === undefined) return [];
-  const ours =
-    source?.measured.cases
-      .filter((item) => published.ours(item))
-      .flatMap((item) =>
-        ourFigure(source, serverOf(source, item), summaryOf(source.measured, item, 'saturation', of)),
-      ) ?? [];
+  const found = source === undefined ? [] : oursOf(source, published).map((item) => ({ source, item }));
+  const ours = found.flatMap(({ source: record, item }) => {
+    const values = valuesOf(record, item, of).map((each) => each.value);
+    return ourFigure({ record }, programOf(record, item), values.length === 0 ? null : summarize(values));
+  });
   return [{ section, name: `${published.title}: ${name}`, unit, published: value, ours, command }];
 }
 
 /** Trials of the same round of both cases. */
-function pairsOf(result: CasesResult, item: CapacityCase, baseline: CapacityCase, of: LookupFigure['of']) {
-  const before = new Map(okTrials(result, baseline.key, 'saturation').map((trial) => [trial.round, trial]));
-  return okTrials(result, item.key, 'saturation').flatMap((trial) => {
-    const same = before.get(trial.round);
-    const [value, other] = [of(trial), same === undefined ? null : of(same)];
-    return value === null || other === null ? [] : [{ value, baseline: other }];
+function pairsOf(record: CasesRecord, item: EngineCase, baseline: EngineCase, of: LookupFigure['of']) {
+  const before = new Map(valuesOf(record, baseline, of).map(({ round, value }) => [round, value]));
+  return valuesOf(record, item, of).flatMap(({ round, value }) => {
+    const other = before.get(round);
+    return other === undefined ? [] : [{ value, baseline: other }];
   });
 }
 
+const isBound = ({ bounds }: EngineCase) => (bounds.lookups ?? 0) > 0;
+
 function ratiosOf(
-  source: CasesSource,
+  record: CasesRecord,
   item: PublishedLookup,
   baseline: PublishedLookup,
   { of }: LookupFigure,
   published: number,
 ): OurFigure[] {
-  const { cases } = source.measured;
-  return cases
-    .filter((own) => item.ours(own))
-    .flatMap((own) => {
-      const server = serverOf(source, own);
-      const other = cases.find((found) => baseline.ours(found) && serverOf(source, found) === server);
-      return other === undefined
-        ? []
-        : ourRatio(source, server, pairsOf(source.measured, own, other, of), published);
-    });
+  const others = oursOf(record, baseline);
+  return oursOf(record, item).flatMap((own) => {
+    const server = programOf(record, own);
+    const other = others.find(
+      (found) => versionOf(record, found) === versionOf(record, own) && found.point.tier === own.point.tier,
+    );
+    if (other === undefined) return [];
+    const ratios = ourRatio({ record }, server, pairsOf(record, own, other, of), published);
+    // A rate that something else limited may be any higher.
+    return isBound(own) || isBound(other)
+      ? ratios.map((ratio) => ({ ...ratio, judgement: { verdict: 'cannot tell', contradiction: null } }))
+      : ratios;
+  });
 }
+
+const versionOf = (record: CasesRecord, item: EngineCase) =>
+  record.programs.find(({ name }) => name === programOf(record, item))?.version;
 
 export function ratioRow(
   { section, source, command }: LookupContext,

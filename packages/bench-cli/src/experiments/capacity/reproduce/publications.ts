@@ -1,10 +1,11 @@
 /** The publications whose figures stand beside those of the capacity experiment. Pure. */
+
+import type { EngineCase } from '../../../engine/record.ts';
 import type { ImportedCase } from '../../../history/imported.ts';
 import { publishedRecord } from '../../../history/published.ts';
-import { CACHING_COREDNS, CACHING_DNSMASQ, DNSMASQ_NAME } from '../cases/caching-cases.ts';
-import type { CapacityCase } from '../cases/cases-record.ts';
+import type { CasesRecord } from '../cases/evidence.ts';
+import { DNSMASQ, NEGATIVE } from '../cases/subjects.ts';
 import {
-  type CasesSource,
   figureRow,
   LATENCY,
   LOOKUPS,
@@ -49,13 +50,13 @@ function published(
   cases: readonly ImportedCase[],
   server: string,
   kind: Kind,
-  ours: (item: CapacityCase) => boolean,
+  ours: PublishedLookup['ours'],
 ): PublishedLookup {
   const item = cases.find(({ key }) => key === `${server}/lookup-${kind}/udp`);
   return {
     title: item?.title ?? `${server}, ${kind}`,
     figures: figuresOf(item),
-    ours: (own) => own.lookup === kind && ours(own),
+    ours: (own, record) => own.point.lookup === kind && ours(own, record),
   };
 }
 
@@ -64,14 +65,15 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
   const context = (section: string): LookupContext => ({
     section,
     source: throughput,
-    command: 'bench capacity throughput --config default,autopath',
+    command: 'bench capacity throughput --configurations default,autopath',
   });
   const of = (configuration: 'default' | 'autopath', kind: Kind) =>
     published(
       cases,
       configuration === 'default' ? 'coredns' : 'coredns+autopath',
       kind,
-      (item) => item.configuration === configuration,
+      ({ subject }, { programs }) =>
+        (programs.find(({ name }) => name === subject)?.variant ?? 'default') === configuration,
     );
   const rows = (['default', 'autopath'] as const).flatMap((name) => KINDS.map((kind) => of(name, kind)));
   const figures = context('Lookups');
@@ -91,30 +93,19 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
 
 function kubeDnsRows(sources: Sources): ReproducedRow[] {
   const { cases } = publishedRecord('kube-dns').record;
-  const source: CasesSource | undefined = sources.caching;
+  const source: CasesRecord | undefined = sources.caching;
   const command = 'bench capacity caching --cache cached';
   const figures: LookupContext = { section: 'Lookups', source, command };
   const ratios: LookupContext = { section: 'Ratios of lookups', source, command };
-  const cached = (item: CapacityCase) => item.cache === 'cached';
+  const cached = ({ point }: EngineCase) => point.cache === 'cached';
   const coredns = (kind: Kind) =>
-    published(
-      cases,
-      'coredns',
-      kind,
-      (item) =>
-        cached(item) &&
-        item.server.startsWith('coredns-cluster') &&
-        item.configuration === CACHING_COREDNS.on,
-    );
+    published(cases, 'coredns', kind, (item, { baseline }) => cached(item) && item.subject === baseline);
   const tier = (kind: Kind, isNegative: boolean) =>
     published(
       cases,
       isNegative ? 'kube-dns+negcache' : 'kube-dns',
       kind,
-      (item) =>
-        cached(item) &&
-        item.server === DNSMASQ_NAME &&
-        item.configuration === (isNegative ? CACHING_DNSMASQ.negative : CACHING_DNSMASQ.default),
+      (item) => cached(item) && item.subject === (isNegative ? `${DNSMASQ}${NEGATIVE}` : DNSMASQ),
     );
   const growth = (server: string, ours: readonly OurFigure[], how: string | null): ReproducedRow[] => {
     const bytes = cases.find(({ key }) => key === `${server}/memory-under-load`)?.figures?.memoryGrowthBytes;

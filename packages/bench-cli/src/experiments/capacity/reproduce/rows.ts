@@ -1,17 +1,8 @@
 /** Published figures and ratios beside ours: what a row is, and its verdict. Pure. */
 import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
 import { comparePairs, type Pair } from '../../../stats/summarize.ts';
+import type { CasesRecord } from '../cases/evidence.ts';
 import type { MemoryRecord } from '../memory/evidence.ts';
-import type { CapacityRecord } from '../record.ts';
-
-type Measured = CapacityRecord['measured'];
-export type What = Measured['what'];
-
-/** A record, opened as one of its measurement. */
-export interface Source<W extends What = What> {
-  readonly record: CapacityRecord;
-  readonly measured: Extract<Measured, { readonly what: W }>;
-}
 
 /** A record of memory. */
 export interface MemorySource {
@@ -21,9 +12,11 @@ export interface MemorySource {
 /** The records of ours that a reproduction rests on; undefined where there is none. */
 export interface Sources {
   readonly memory: MemorySource | undefined;
-  readonly throughput: Source<'throughput'> | undefined;
-  readonly caching: Source<'caching'> | undefined;
+  readonly throughput: CasesRecord | undefined;
+  readonly caching: CasesRecord | undefined;
 }
+
+type AnyRecord = Pick<CasesRecord, 'id' | 'programs'>;
 
 export type Unit = 'lookups/s' | 'queries/s' | 'seconds' | 'bytes' | 'bytes an object' | 'ratio';
 
@@ -57,12 +50,12 @@ interface Summary {
 }
 
 /** A program of a record by its name: its version. */
-export function versionOf({ programs }: Pick<CapacityRecord, 'programs'>, server: string): string {
+export function versionOf({ programs }: AnyRecord, server: string): string {
   return programs.find(({ name }) => name === server)?.version ?? server;
 }
 
 export function ourFigure(
-  { record }: { readonly record: Pick<CapacityRecord, 'id' | 'programs'> },
+  { record }: { readonly record: AnyRecord },
   server: string,
   summary: Summary | null,
 ): OurFigure[] {
@@ -73,7 +66,7 @@ export function ourFigure(
 
 /** The ratio of the medians with the interval of the paired trials. */
 export function ourRatio(
-  { record }: { readonly record: Pick<CapacityRecord, 'id' | 'programs'> },
+  { record }: { readonly record: AnyRecord },
   server: string,
   pairs: readonly Pair[],
   published: number,

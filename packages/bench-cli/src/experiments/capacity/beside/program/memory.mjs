@@ -19,17 +19,26 @@ function read(path) {
   }
 }
 
-/** Id of the process with this name; null if there is none. */
-function findProcess(name) {
+/** Ids of the processes with one of these names. */
+export function findProcesses(names) {
   const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
-  const pid = pids.find((entry) => read(`/proc/${entry}/comm`).trim() === name);
-  return pid === undefined ? null : Number(pid);
+  return pids.filter((entry) => names.includes(read(`/proc/${entry}/comm`).trim())).map(Number);
+}
+
+/** Linux tells CPU time in hundredths of a second, whatever its timer. */
+const TICKS_PER_SECOND = 100;
+
+/** CPU time of a process since its start; 0 once it has ended. */
+export function cpuSecondsOf(pid) {
+  const [, fields = ''] = read(`/proc/${pid}/stat`).split(') ');
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + system) / TICKS_PER_SECOND;
 }
 
 /** Id of CoreDNS: that of PID where it is set, as on a machine where others may run; else the process of this name. */
 export function findCoredns() {
   const { PID } = process.env;
-  return PID === undefined ? findProcess('coredns') : Number(PID);
+  return PID === undefined ? (findProcesses(['coredns'])[0] ?? null) : Number(PID);
 }
 
 /** Asks CoreDNS to end, if it still lives. */

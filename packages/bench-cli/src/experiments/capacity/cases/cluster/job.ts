@@ -6,11 +6,24 @@ import { GENERATOR_NODE_FLAGS } from '../../../../loaders/builtin/options.ts';
 import { configMapOf } from '../../../../targets/kubernetes/objects/config-map.ts';
 import { runLabels, unitLabels } from '../../../../targets/kubernetes/objects/labels.ts';
 import { type ConfigMapMount, podTemplate } from '../../../../targets/kubernetes/objects/pods.ts';
-import { FILES_DIRECTORY, type Tier, type TierContainer, UPSTREAM_PORT } from './tiers.ts';
+import { programFiles, WATCH_FILES } from '../../beside/program.ts';
+import { FILES_DIRECTORY, SERVER_PROCESSES, type Tier, type TierContainer, UPSTREAM_PORT } from './tiers.ts';
 
 /** In the image of k8s/images/load. */
 const DRIVER = '/app/packages/load/src/driver.ts';
 const UPSTREAM = '/app/packages/cluster-objects/src/cli.ts';
+
+/** The program that watches the tier, beside the load generator. */
+const WATCH_DIRECTORY = '/etc/bench-watch';
+
+export function watchFiles(namespace: string, runId: string): { object: V1ConfigMap; mount: ConfigMapMount } {
+  const files = Object.entries(programFiles(WATCH_FILES)).map(([path, text]) => ({ path, chunks: [text] }));
+  return configMapOf(
+    { name: 'watch', namespace, labels: runLabels(runId) },
+    'the program that watches',
+    files,
+  );
+}
 
 export interface TierFilesRequest {
   readonly namespace: string;
@@ -32,6 +45,7 @@ export interface TierJobRequest {
   readonly unit: string;
   readonly tier: Tier;
   readonly mount: ConfigMapMount;
+  readonly watch: ConfigMapMount;
   readonly load: CannonInput;
   /** Of the load generator and of the upstream. */
   readonly loaderImage: string;
@@ -40,13 +54,21 @@ export interface TierJobRequest {
   readonly deadlineSeconds: number;
 }
 
+interface ContainerOptions {
+  /** Instead of the image's entry point. */
+  readonly command?: readonly string[];
+  readonly mountPath?: string;
+  /** Further ones. */
+  readonly mounts?: Readonly<Record<string, ConfigMapMount>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** A container as all pods of bench have it. */
 function containerOf(
   { settings, mount, pullSecrets }: TierJobRequest,
   image: string,
   args: readonly string[],
-  command?: readonly string[],
-  mountPath = FILES_DIRECTORY,
+  { command, mountPath = FILES_DIRECTORY, mounts = {}, env = {} }: ContainerOptions = {},
 ) {
   const template = podTemplate({
     settings: { ...settings, serviceAccount: 'dns' },
@@ -55,7 +77,8 @@ function containerOf(
     image,
     args,
     ...(command === undefined ? {} : { command }),
-    mounts: { [mountPath]: mount },
+    env,
+    mounts: { [mountPath]: mount, ...mounts },
     pullSecrets,
     restartPolicy: 'Never',
     needsBindService: true,
@@ -68,7 +91,7 @@ function containerOf(
 /** A container that runs beside the load generator and ends after it (Kubernetes 1.29). */
 function besideOf(request: TierJobRequest, tier: TierContainer): V1Container {
   const { name, image, args, startupProbe, securityContext, mountPath } = tier;
-  const { container } = containerOf(request, image, args, undefined, mountPath);
+  const { container } = containerOf(request, image, args, { mountPath });
   return {
     ...container,
     name,
@@ -84,15 +107,19 @@ export function tierJob(request: TierJobRequest): V1Job {
   const { template, container: main } = containerOf(
     request,
     loaderImage,
-    [JSON.stringify(request.load)],
-    ['node', ...GENERATOR_NODE_FLAGS, DRIVER],
+    ['node', ...GENERATOR_NODE_FLAGS, DRIVER, JSON.stringify(request.load)],
+    {
+      command: ['node', `${WATCH_DIRECTORY}/watch.mjs`],
+      mounts: { [WATCH_DIRECTORY]: request.watch },
+      env: { NAMES: SERVER_PROCESSES.join(',') },
+    },
   );
   const delay = ['--delay', String(upstreamDelaySeconds * 1000)];
   const { container: upstream } = containerOf(
     request,
     loaderImage,
     ['upstream', '--address', '127.0.0.1', '--port', String(UPSTREAM_PORT), ...delay],
-    ['node', UPSTREAM],
+    { command: ['node', UPSTREAM] },
   );
   return {
     metadata: { name: unit, namespace, labels },
@@ -103,6 +130,8 @@ export function tierJob(request: TierJobRequest): V1Job {
         metadata: { labels },
         spec: {
           ...template.spec,
+          // The servers are watched from the load generator's container.
+          shareProcessNamespace: true,
           // CoreDNS and kube-dns read the API server by themselves.
           automountServiceAccountToken: true,
           dnsPolicy: 'Default',

@@ -5,9 +5,9 @@
 import { renderCorefile } from '@dinodns-bench/cluster-objects';
 import type { V1Container, V1Probe } from '@kubernetes/client-node';
 import { dnsmasq as dnsmasqKind } from '../../../../servers/dnsmasq/index.ts';
-import { CACHING_COREDNS, CACHING_DNSMASQ, DNSMASQ_NAME } from '../caching-cases.ts';
+import type { CacheState } from '../caching.ts';
 import { DNSMASQ_ENTRIES, dnsmasqFlags, kubeDnsFlags } from '../caching-servers.ts';
-import type { CapacityCase } from '../cases-record.ts';
+import { DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL } from '../subjects.ts';
 
 export interface TierImages {
   readonly coredns: string;
@@ -17,7 +17,8 @@ export interface TierImages {
   readonly kubeDns: { readonly kubedns: string; readonly dnsmasq: string; readonly sidecar: string } | null;
 }
 
-export const KUBE_DNS_NAME = 'kube-dns';
+/** What counts as the server, by the names of processes: all of the tier, and not the upstream. */
+export const SERVER_PROCESSES = ['coredns', 'dnsmasq', 'dnsmasq-nanny', 'kube-dns', 'sidecar'];
 
 const LOOPBACK = '127.0.0.1';
 export const UPSTREAM_PORT = 5301;
@@ -51,7 +52,10 @@ export interface Tier {
   readonly port: number;
 }
 
-type Point = Pick<CapacityCase, 'server' | 'configuration' | 'cache'>;
+interface Point {
+  readonly subject: string;
+  readonly cache: CacheState;
+}
 
 const probe = (check: Pick<V1Probe, 'httpGet' | 'tcpSocket'>): V1Probe => ({
   ...check,
@@ -73,17 +77,17 @@ function corednsContainer({ coredns: image }: TierImages): TierContainer {
   };
 }
 
-function corednsTier(images: TierImages, { configuration, cache }: Point): Tier {
-  const kept = configuration === CACHING_COREDNS.on ? 'on' : 'no-denial';
+function corednsTier(images: TierImages, { subject, cache }: Point): Tier {
+  const kept = subject.endsWith(NO_DENIAL) ? 'no-denial' : 'on';
   return {
     containers: [corednsContainer(images)],
-    files: { Corefile: corefileOf(FRONT_PORT, cache === 'off' ? 'off' : kept) },
+    files: { Corefile: corefileOf(FRONT_PORT, cache === 'uncached' ? 'off' : kept) },
     port: FRONT_PORT,
   };
 }
 
-const entriesOf = ({ cache }: Point) => (cache === 'off' ? 0 : DNSMASQ_ENTRIES);
-const isNegative = ({ configuration }: Point) => configuration === CACHING_DNSMASQ.negative;
+const entriesOf = ({ cache }: Point) => (cache === 'uncached' ? 0 : DNSMASQ_ENTRIES);
+const isNegative = ({ subject }: Point) => subject.endsWith(NEGATIVE);
 
 function dnsmasqTier(images: TierImages, image: string, point: Point): Tier {
   const place = {
@@ -170,8 +174,9 @@ function kubeDnsTier(images: NonNullable<TierImages['kubeDns']>, point: Point): 
 
 /** What runs for a case. */
 export function tierOf(images: TierImages, point: Point): Tier {
-  if (point.server === KUBE_DNS_NAME && images.kubeDns !== null) return kubeDnsTier(images.kubeDns, point);
-  if (point.server === DNSMASQ_NAME && images.dnsmasq !== null) {
+  if (point.subject.startsWith(KUBE_DNS) && images.kubeDns !== null)
+    return kubeDnsTier(images.kubeDns, point);
+  if (point.subject.startsWith(DNSMASQ) && images.dnsmasq !== null) {
     return dnsmasqTier(images, images.dnsmasq, point);
   }
   return corednsTier(images, point);

@@ -1,0 +1,310 @@
+/** What `bench capacity caching --target kubernetes` measures: caching tiers, each trial in a pod of its own. */
+import { type Cluster, defineExternal } from '@dinodns-bench/cluster-objects';
+import type { CannonInput } from '@dinodns-bench/load';
+import { z } from 'zod';
+import {
+  KUBERNETES_DEFAULTS,
+  KUBERNETES_SETTINGS,
+  type KubernetesSettings,
+} from '../../../../config/kubernetes-settings.ts';
+import { pickSettings } from '../../../../config/setting.ts';
+import type { Opened, PlannedTrial, Subject } from '../../../../engine/experiment.ts';
+import { describeEnvironment } from '../../../../environment/describe.ts';
+import { BenchError } from '../../../../errors.ts';
+import type { KubeClient } from '../../../../kubernetes-api/client.ts';
+import { parseEvent } from '../../../../loaders/builtin/events.ts';
+import { SEGMENTATION } from '../../../../loaders/builtin/options.ts';
+import { loadResultOf } from '../../../../loaders/builtin/result.ts';
+import { formatCount } from '../../../../report/numbers.ts';
+import { loadServers } from '../../../../servers/load.ts';
+import type { Server } from '../../../../servers/server.ts';
+import { describeCluster } from '../../../../targets/kubernetes/cluster-facts.ts';
+import { imagesOf } from '../../../../targets/kubernetes/images.ts';
+import { namespaceOf, runLabels, unitSelector } from '../../../../targets/kubernetes/objects/labels.ts';
+import type { ConfigMapMount } from '../../../../targets/kubernetes/objects/pods.ts';
+import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
+import { copyPullSecrets } from '../../../../targets/kubernetes/pull-secrets.ts';
+import { runJob } from '../../../../targets/kubernetes/run-job.ts';
+import { counted } from '../../../../text.ts';
+import { BENCH_VERSION } from '../../../../version.ts';
+import type { LookupKind } from '../../../../workload/cluster-names.ts';
+import type { World } from '../../../../world.ts';
+import { imageRecord } from '../../cluster/images.ts';
+import { syntheticCluster } from '../../cluster/synthetic-objects.ts';
+import { openSyntheticRun } from '../../cluster/synthetic-run.ts';
+import { demandClusterServers } from '../../machine.ts';
+import { type CacheState, cacheStates, subjectsAt } from '../caching.ts';
+import type { CasesContext, CasesPlan, CasesRequest } from '../cases.ts';
+import type { CasesEvidence } from '../evidence.ts';
+import { figuresOf } from '../server-cases.ts';
+import type { CachingSettings } from '../settings.ts';
+import { DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL, tierName } from '../subjects.ts';
+import { LOOKUP_RULES } from '../throughput.ts';
+import { tierFiles, tierJob, watchFiles } from './job.ts';
+import { type TierImages, tierOf } from './tiers.ts';
+
+/** Services of the run: each takes an address of the cluster, and all fit into every cache. */
+export const SERVICES = 100;
+
+const EXTERNAL = defineExternal();
+
+/** As in the published measurements; latency at saturation mirrors it. */
+const IN_FLIGHT = 100;
+
+/** Scheduling, the start of the servers, and the end of the pod. */
+const POD_SECONDS = 15;
+
+/** The end of the load, and the pods of a slow node. */
+const SECONDS_BESIDE = 60;
+
+const KUBE_DNS_FLAGS = {
+  kubeDnsImage: '--kube-dns-image',
+  kubeDnsDnsmasqImage: '--kube-dns-dnsmasq-image',
+  kubeDnsSidecarImage: '--kube-dns-sidecar-image',
+} as const;
+
+type ImageSettings = Partial<Pick<CachingSettings, 'dnsmasqImage' | keyof typeof KUBE_DNS_FLAGS>>;
+
+/** @throws BenchError `E_USAGE` for a part of kube-dns's images */
+export function tierImages(settings: ImageSettings, coredns: string): TierImages {
+  const {
+    dnsmasqImage = null,
+    kubeDnsImage: kubedns,
+    kubeDnsDnsmasqImage: nanny,
+    kubeDnsSidecarImage: sidecar,
+  } = settings;
+  if (kubedns !== undefined && nanny !== undefined && sidecar !== undefined)
+    return { coredns, dnsmasq: dnsmasqImage, kubeDns: { kubedns, dnsmasq: nanny, sidecar } };
+  const missing = Object.entries(KUBE_DNS_FLAGS).filter(
+    ([name]) => settings[name as keyof ImageSettings] === undefined,
+  );
+  if (missing.length === Object.keys(KUBE_DNS_FLAGS).length)
+    return { coredns, dnsmasq: dnsmasqImage, kubeDns: null };
+  throw new BenchError('E_USAGE', 'kube-dns is three containers, and not all of their images are given', {
+    fix: `Give ${missing.map(([, flag]) => flag).join(' and ')} as well.`,
+  });
+}
+
+function subjectsFor({ name, title }: Server, { dnsmasq, kubeDns }: TierImages): Subject[] {
+  const kinds = [...(dnsmasq === null ? [] : [DNSMASQ]), ...(kubeDns === null ? [] : [KUBE_DNS])];
+  return [
+    { name, title },
+    { name: `${name}${NO_DENIAL}`, title: `${title} (no negative cache)` },
+    ...kinds.flatMap((kind) =>
+      [kind, `${kind}${NEGATIVE}`].map((tier) => ({ name: tier, title: tierName(tier) })),
+    ),
+  ];
+}
+
+function demandPossible({ cache }: CachingSettings): void {
+  if (!cache.includes('overflow')) return;
+  throw new BenchError('E_USAGE', '--cache: overflow is measured on one machine only', {
+    fix: 'On a cluster, give --cache cached,off or one of them: so many names would be thousands of Services.',
+  });
+}
+
+export async function clusterCachingPlan(given: CachingSettings, world: World): Promise<CasesPlan> {
+  demandClusterServers(given.servers);
+  demandPossible(given);
+  const settings = pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...given });
+  const [coredns] = await loadServers(world, given.servers, given);
+  if (coredns === undefined) throw new Error('no server');
+  const builtin = imagesOf(settings, 'builtin');
+  const images = tierImages(given, builtin.of(coredns));
+  const subjects = subjectsFor(coredns, images);
+  const points = cacheStates(given).flatMap((cache) => given.lookup.map((lookup) => ({ lookup, cache })));
+  return {
+    subjects,
+    baseline: coredns.name,
+    cases: points.flatMap((point) =>
+      subjectsAt(subjects, point.cache).map(({ name }) => ({
+        key: `${name}/${point.lookup}/${point.cache}`,
+        subject: name,
+        point,
+        expectedSeconds: given.duration + POD_SECONDS,
+      })),
+    ),
+    decided: {
+      open: (request) => openTiers(request, { given, settings, images, coredns, loader: builtin.loader }),
+    },
+  };
+}
+
+interface Means {
+  readonly given: CachingSettings;
+  readonly settings: KubernetesSettings;
+  readonly images: TierImages;
+  readonly coredns: Server;
+  /** Image of the load generator. */
+  readonly loader: string;
+}
+
+function programsOf({ images, coredns }: Means) {
+  const { dnsmasq, kubeDns } = images;
+  return [
+    imageRecord(coredns.name, coredns.kind, images.coredns),
+    ...(dnsmasq === null ? [] : [imageRecord(tierName(DNSMASQ), DNSMASQ, dnsmasq)]),
+    ...Object.entries(kubeDns ?? {}).map(([name, image]) =>
+      imageRecord(`${KUBE_DNS}: ${name}`, KUBE_DNS, image),
+    ),
+  ];
+}
+
+/** A namespace with the Services that are looked up, and the right to read; everything is deleted at the end. */
+async function openTiers(
+  { world, runId, display, signal }: CasesRequest,
+  means: Means,
+): Promise<Opened<CasesContext>> {
+  const { settings } = means;
+  const client = await openClient(world, settings.context);
+  const { cluster: found } = await describeCluster(client, settings, signal);
+  const environment = { ...(await describeEnvironment(world)), cluster: found };
+  const namespace = namespaceOf(settings.namespacePrefix, runId);
+  const cluster = syntheticCluster({ services: SERVICES, pods: 0, headless: 0 }, namespace);
+  display.line(`creating ${counted(SERVICES, 'Service')}`);
+  const run = await openSyntheticRun({
+    ...{ world, client, runId, namespace, cluster, withPods: false, signal },
+    onProgress: () => undefined,
+  });
+  const close = async () => {
+    display.line('deleting everything');
+    await run.close();
+  };
+  try {
+    const watch = watchFiles(namespace, runId);
+    await client.create('ConfigMap', watch.object, signal);
+    const pullSecrets = await copyPullSecrets(
+      ...([client, settings.pullSecrets ?? [], namespace, runLabels(runId), signal] as const),
+    );
+    const place = { ...means, client, namespace, runId, cluster, watch: watch.mount, pullSecrets, signal };
+    return {
+      context: { measure: (planned) => measureTier(place, planned) },
+      environment,
+      programs: programsOf(means),
+      provisioned: [],
+      conditions: { 'load generator': `builtin ${BENCH_VERSION}, in the pod`, 'CPU limits': 'none' },
+      warnings: [],
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Place extends Means {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly runId: string;
+  readonly cluster: Cluster;
+  readonly watch: ConfigMapMount;
+  readonly pullSecrets: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** What the generator is told: lookups as the resolver of a pod of the namespace makes them. */
+export function tierLoad(
+  lookup: LookupKind,
+  {
+    cluster,
+    namespace,
+    given,
+  }: Pick<Place, 'cluster' | 'namespace'> & {
+    readonly given: Pick<CachingSettings, 'duration'>;
+  },
+  port: number,
+): CannonInput {
+  const { search, ndots, types } = LOOKUP_RULES;
+  return {
+    server: `127.0.0.1:${port}`,
+    transport: 'udp',
+    workload: {
+      kind: 'kubernetes',
+      names: Array.from({ length: SERVICES }, (_, index) =>
+        lookup === 'internal' ? cluster.service(index).name : EXTERNAL.name(index),
+      ),
+      namespace,
+      clusterDomain: cluster.spec.domain,
+      search,
+      ndots,
+      types: [...types],
+    },
+    load: { kind: 'closed', outstanding: IN_FLIGHT, maxRate: null },
+    durationSeconds: given.duration,
+    workers: 1,
+    timeoutSeconds: 5,
+    segmentation: SEGMENTATION,
+  };
+}
+
+const usageSchema = z.object({ usage: z.object({ cpuCores: z.number(), memoryBytes: z.number() }) });
+type Usage = z.output<typeof usageSchema>['usage'];
+
+type DriverEnd = Extract<NonNullable<ReturnType<typeof parseEvent>>, { readonly event: 'result' | 'error' }>;
+
+/** @throws BenchError `E_LOADER_FAILED` without figures, `E_WRONG_ANSWER` if lookups of names that exist found nothing */
+export function evidenceOf(end: DriverEnd | null, usage: Usage | null): CasesEvidence {
+  if (end?.event !== 'result') {
+    throw new BenchError('E_LOADER_FAILED', end?.message ?? 'the load generator ended without a result', {
+      fix: '`kubectl get events` may say why its pod ended.',
+    });
+  }
+  const load = loadResultOf(end.result, []);
+  const { lookups, queriesLost } = load;
+  // A lookup also fails when a query of it was lost.
+  const empty = (lookups?.failed ?? 0) - queriesLost;
+  if (empty > 0) {
+    throw new BenchError(
+      'E_WRONG_ANSWER',
+      `${formatCount(empty)} of ${formatCount(lookups?.count ?? 0)} lookups of names that exist found nothing`,
+      { fix: 'Check the images, and that the servers may read the API server.' },
+    );
+  }
+  const used = { cpuCores: usage?.cpuCores ?? null, memoryBytes: usage?.memoryBytes ?? null };
+  const limitedBy = end.result.generator.wasTheLimit ? 'loader' : 'unknown';
+  return {
+    names: SERVICES,
+    saturation: figuresOf(load, used, limitedBy, null),
+    half: null,
+    counters: {},
+    // Every lookup had to find something instead.
+    checkedAnswers: 0,
+  };
+}
+
+async function measureTier(place: Place, planned: PlannedTrial): Promise<CasesEvidence> {
+  const { client, settings, namespace, runId, images, given, loader, watch, pullSecrets, signal } = place;
+  const { subject, point } = planned.case;
+  const unit = `trial-${planned.order + 1}`;
+  // The plan has no others.
+  const tier = tierOf(images, { subject, cache: point.cache as CacheState });
+  const files = tierFiles({ namespace, runId, name: unit, tier });
+  await client.create('ConfigMap', files.object, signal);
+  const runSeconds = given.duration + SECONDS_BESIDE;
+  let end: DriverEnd | null = null;
+  let usage: Usage | null = null;
+  await runJob({
+    client,
+    namespace,
+    labels: unitSelector(runId, unit),
+    what: subject,
+    signal,
+    job: tierJob({
+      ...{ settings, namespace, runId, unit, tier, mount: files.mount, watch, pullSecrets },
+      load: tierLoad(point.lookup as LookupKind, place, tier.port),
+      loaderImage: loader,
+      upstreamDelaySeconds: given.upstreamDelay / 1000,
+      deadlineSeconds: settings.readyTime + runSeconds,
+    }),
+    scheduleSeconds: settings.scheduleTime,
+    startSeconds: settings.readyTime,
+    runSeconds,
+    onLine(line) {
+      const event = parseEvent(line);
+      if (event?.event === 'result' || event?.event === 'error') end = event;
+      else if (line.startsWith('{"usage":'))
+        usage = usageSchema.safeParse(JSON.parse(line)).data?.usage ?? null;
+    },
+  });
+  return evidenceOf(end, usage);
+}

@@ -1,0 +1,55 @@
+/** What a trial of `bench capacity throughput` and `caching` leaves in the record. Base units, nothing rounded. */
+import { z } from 'zod';
+import { type EngineRecord, engineKind } from '../../../engine/record.ts';
+import { bytes, count, limitedBySchema, ratio, seconds } from '../../../results/record-units.ts';
+import type { CachingSettings, ThroughputSettings } from './settings.ts';
+
+const nonnegative = z.number().nonnegative();
+
+const loadSchema = z.object({
+  /** Null for as fast as the server answers. */
+  wantedLookupsPerSecond: nonnegative.nullable(),
+  queriesPerSecond: nonnegative,
+  lookupsPerSecond: nonnegative,
+  /** Of a lookup, from its first query to its last answer. */
+  lookupLatencySeconds: z.object({ mean: seconds, p99: seconds.nullable() }),
+  queryLatencySeconds: seconds.nullable(),
+  /** Cores that the server used; of a caching tier, with the server behind it. Null where that was not seen. */
+  cpuCores: nonnegative.nullable(),
+  memoryBytes: bytes.nullable(),
+  lostRatio: ratio,
+  limitedBy: limitedBySchema,
+});
+export type LoadFigures = z.output<typeof loadSchema>;
+
+export const casesEvidenceSchema = z.object({
+  /** Names that are looked up. */
+  names: count,
+  /** As fast as the server answers 100 lookups in flight. */
+  saturation: loadSchema,
+  /** Half of the lookups a second of the saturation, from the same server right after it. Null where it was not measured. */
+  half: loadSchema.nullable(),
+  /** Counters of CoreDNS from its start to the end of the saturation, as far as they could be read. */
+  counters: z.record(z.string(), nonnegative),
+  checkedAnswers: count,
+});
+export type CasesEvidence = z.output<typeof casesEvidenceSchema>;
+
+export type CasesRecord = EngineRecord<CasesEvidence, ThroughputSettings | CachingSettings>;
+
+/** Of records, for readers of several kinds. */
+export const THROUGHPUT = 'capacity-throughput';
+export const CACHING = 'capacity-caching';
+export const throughputKind = engineKind<typeof casesEvidenceSchema, CasesRecord['settings']>(
+  THROUGHPUT,
+  casesEvidenceSchema,
+);
+export const cachingKind = engineKind<typeof casesEvidenceSchema, CasesRecord['settings']>(
+  CACHING,
+  casesEvidenceSchema,
+);
+
+/** Whether the server's CPU was the limit of all trials. */
+export function isCpuBound(evidences: readonly CasesEvidence[]): boolean {
+  return evidences.length > 0 && evidences.every(({ saturation }) => saturation.limitedBy === 'server');
+}

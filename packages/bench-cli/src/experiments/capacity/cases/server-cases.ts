@@ -1,0 +1,136 @@
+/** A trial of a server of a target: at saturation, and at half of that. */
+import type { Opened, OpenRequest, PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
+import { type DecidedServers, openServers } from '../../../engine/servers.ts';
+import { BenchError } from '../../../errors.ts';
+import { loadAndObserve } from '../../../measure/load.ts';
+import { checkDeployment, measuredOf, type Subject } from '../../../measure/measured.ts';
+import { warmUp, withServer } from '../../../measure/trial.ts';
+import type { TrialContext } from '../../../measure/trial-context.ts';
+import type { LoadResult, TrialMetrics } from '../../../results/record.ts';
+import type { LimitedBy } from '../../../results/record-units.ts';
+import type { Server } from '../../../servers/server.ts';
+import { corednsMetrics } from '../api-control.ts';
+import { metricIn } from '../memory/memory-of.ts';
+import type { CasesContext, CasesRequest } from './cases.ts';
+import type { CasesEvidence, LoadFigures } from './evidence.ts';
+
+/** What runs in a trial, and what is asked. */
+export interface Runnable {
+  readonly server: Server;
+  /** One of the decided workloads. */
+  readonly workload: string;
+  readonly names: number;
+  /** Where its metrics are; null for a server without any, and where this machine does not reach them. */
+  readonly metricsPort: number | null;
+}
+
+export interface ServerCases {
+  readonly servers: DecidedServers;
+  runnable(planned: PlannedTrial, context: TrialContext): Promise<Runnable>;
+}
+
+export async function openServerCases(
+  request: CasesRequest,
+  cases: ServerCases,
+): Promise<Opened<CasesContext>> {
+  const opened = await openServers({ ...request, decided: cases.servers } as OpenRequest<
+    unknown,
+    DecidedServers
+  >);
+  return {
+    ...opened,
+    context: { measure: (planned, on) => measure(opened.context, cases, planned, on) },
+  };
+}
+
+async function measure(
+  trials: TrialContext,
+  cases: ServerCases,
+  trial: PlannedTrial,
+  on: TrialEvents,
+): Promise<CasesEvidence> {
+  const { server, workload, names, metricsPort } = await cases.runnable(trial, trials);
+  const { key, round, order, case: item } = trial;
+  const found = cases.servers.plan.cases.find(({ tier }) => tier === item.point.tier);
+  if (found === undefined)
+    throw new BenchError('E_INTERNAL', `no case for ${item.key}`, { fix: 'Report this bug.' });
+  const planned = { key, round, order, case: { ...found, server: server.name, workload } };
+  return withServer(trials, planned, server, on, async (context, deployment) => {
+    on.files(server.name, deployment.files);
+    const subject = { context, planned, server, deployment };
+    on.phase('checking answers');
+    const checkedAnswers = await checkDeployment(subject);
+    await warmUp(context, planned, deployment, on);
+    on.phase('saturation');
+    const saturation = await loadAt(subject, 'saturation', null, on);
+    const counters = metricsPort === null ? {} : await countersAt(metricsPort, context.signal);
+    on.phase('half of it');
+    // The load generator's rate counts what it begins: lookups, each of which is one query or several.
+    const rate = Math.max(1, Math.round(saturation.lookupsPerSecond / 2));
+    const half = await loadAt(subject, 'half', rate, on);
+    return { names, saturation, half, counters, checkedAnswers };
+  });
+}
+
+async function loadAt(
+  { planned: unlimited, ...others }: Subject,
+  stage: string,
+  ratePerSecond: number | null,
+  progress: TrialEvents,
+): Promise<LoadFigures> {
+  const { context, deployment } = others;
+  const planned = { ...unlimited, case: { ...unlimited.case, ratePerSecond } };
+  const { durationSeconds } = context.configuration;
+  const loaded = await loadAndObserve(context, planned, deployment, {
+    ...{ stage, ratePerSecond, openLoop: false, durationSeconds, progress },
+  });
+  const { load, metrics, limitedBy } = await measuredOf({ ...others, planned }, loaded, 0, null);
+  return figuresOf(load, metrics, limitedBy, ratePerSecond);
+}
+
+type Metrics = Pick<TrialMetrics, 'cpuCores' | 'memoryBytes'>;
+
+/** @throws BenchError `E_LOADER_FAILED` for a load that was no lookups */
+export function figuresOf(
+  { lookups, qps, latencySeconds, queriesLost, queriesSent }: LoadResult,
+  { cpuCores, memoryBytes }: Metrics,
+  limitedBy: LimitedBy,
+  wantedLookupsPerSecond: number | null,
+): LoadFigures {
+  if (lookups === null || lookups.latencySeconds === null)
+    throw new BenchError('E_LOADER_FAILED', 'the load generator reported no lookups', {
+      fix: 'Check that it is of this version.',
+    });
+  const p99 = lookups.latencyPercentiles?.find(({ percentile }) => percentile === 99)?.seconds ?? null;
+  return {
+    wantedLookupsPerSecond,
+    queriesPerSecond: qps,
+    lookupsPerSecond: lookups.perSecond,
+    lookupLatencySeconds: { mean: lookups.latencySeconds.mean, p99 },
+    queryLatencySeconds: latencySeconds?.mean ?? null,
+    cpuCores,
+    memoryBytes,
+    lostRatio: queriesSent === 0 ? 0 : queriesLost / queriesSent,
+    limitedBy,
+  };
+}
+
+/** What the tables name. Each is the sum over its labels. */
+const COUNTERS = {
+  autopath_success: 'coredns_autopath_success_total',
+  cache_hits: 'coredns_cache_hits_total',
+  cache_misses: 'coredns_cache_misses_total',
+  forwarded: 'coredns_proxy_request_duration_seconds_count',
+} as const;
+
+async function countersAt(port: number, signal: AbortSignal): Promise<CasesEvidence['counters']> {
+  // A busy CoreDNS may not answer in time; its counters are no figure that is compared.
+  const text = await corednsMetrics(port, signal).catch(() => '');
+  signal.throwIfAborted();
+  return Object.fromEntries(
+    Object.entries(COUNTERS).flatMap(([name, metric]) => {
+      const value = metricIn(text, metric);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+}
