@@ -21,6 +21,9 @@ export function shellCommand(words: readonly string[]): string {
   return words.map(shellQuote).join(' ');
 }
 
+/** Spaces before units, at which no line may end: `95 %`, `1.9 × as many`, `13.8 µs`. */
+export const BEFORE_UNIT = / (?=(?:[%×]|µs|ms|MiB|GiB|Mi)(?![\w]))/g;
+
 /** Breaks text at spaces into lines of at most `columns`; a longer word stands on a line of its own. */
 export function wrapText(text: string, columns: number): string[] {
   const lines: string[] = [];

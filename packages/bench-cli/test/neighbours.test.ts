@@ -6,7 +6,7 @@ import { neighbourNotes } from '../src/report/neighbours.ts';
 import type { Observation } from '../src/results/record.ts';
 import { explainedShare } from '../src/stats/neighbours.ts';
 import { makeRecord } from './fixtures/make-record.ts';
-import { renderCsv } from './support/render.ts';
+import { plotsOf, renderCsv } from './support/render.ts';
 import { noise } from './support/simulate.ts';
 
 describe('the share of the scatter that others explain', () => {
@@ -70,7 +70,7 @@ describe('the seconds of a trial', () => {
     expect(seconds[1]?.waitSeconds).toBeCloseTo(0.25, 9);
   });
 
-  it('are counted, marked and named in the reports, with what they explain', () => {
+  it('are counted and drawn in the reports, with what they explain', async () => {
     const record = makeRecord({
       cases: [
         { server: 'coredns', trials: Array.from({ length: 12 }, (_, n) => ({ qps: n < 6 ? 1000 : 500 })) },
@@ -89,11 +89,12 @@ describe('the seconds of a trial', () => {
       };
       return { ...trial, neighbours: [1, 2].map((atSeconds) => ({ ...second, atSeconds })) };
     });
-    const [note] = neighbourNotes({
-      ...record,
-      trials,
-      environment: { ...record.environment, availableCpus: 2 },
-    });
+    const shared = { ...record, trials, environment: { ...record.environment, availableCpus: 2 } };
+    const [note] = neighbourNotes(shared);
+    expect((await plotsOf(shared)).svg('others')).toContain(
+      'trial 7: others had 0.90 CPUs on average, 0.00 of them taken by the hypervisor',
+    );
+    expect((await plotsOf(record)).drawn.map(({ name }) => name)).not.toContain('others');
     expect(note).toContain(
       'other programs used at least 10 % of the machine in 12 of 24 seconds (up to 0.9 of 2 CPUs)',
     );

@@ -1,5 +1,6 @@
 /** One document in every format. */
 import { describe, expect, it } from 'vitest';
+import { chart } from '../src/report/document/document.ts';
 import { documentFormats, type ReportDocument } from '../src/report/document/index.ts';
 import { filesOf, findRenderer, type RenderOptions } from '../src/report/renderer.ts';
 import { makeDocument } from './fixtures/make-document.ts';
@@ -32,6 +33,16 @@ describe('in a terminal, a document', () => {
     );
   });
 
+  it('begins with its lead, has a line below cells, and findings below the section they are of', () => {
+    const shown = rendered('terminal', makeDocument());
+    expect(shown).toMatch(
+      /^CoreDNS 1\.13\.1 uses 16\.1 µs .*\n.*\n*CoreDNS 1\.11\.3 {2}█+[^\sA-Z]? {2}15\.4 µs\n/,
+    );
+    expect(shown).toMatch(/283m.*\n +±3 %\n/);
+    expect(shown).toMatch(/Only in a terminal\.[\s\S]*\n\n• 1\.13\.1 uses more CPU\.\n\n/);
+    expect(shown).not.toContain('By placement.');
+  });
+
   it('shows no control character of a record', () => {
     const title = 'red \u001b[31m and \u202ereversed';
     expect(rendered('terminal', makeDocument({ title }))).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
@@ -43,6 +54,11 @@ it('as Markdown escapes what would be markup, and has no pictures', () => {
   expect(shown).toMatch(/^# CoreDNS 1.11.3 and 1.13.1\n/);
   expect(shown).toContain('| Version | Workload | Placements |');
   expect(shown).toContain('&lt;CPU&gt;');
+  expect(shown).toContain('### Only in Markdown\n\nBy placement.');
+  expect(shown).not.toContain('Only in a terminal');
+  expect(shown).toContain(' 283m ±3 % |');
+  expect(shown).toContain('- CPU: 1.13.1 uses more CPU.\n- Memory: **1.13.1, internal** (more): uses');
+  expect(shown).toContain('+13m [+1m, +25m]');
   expect(shown).not.toContain('](');
 });
 
@@ -58,6 +74,10 @@ it('as a page has every section, chart and table, and escapes texts', async () =
     'figures-table',
     '&lt;CPU&gt;',
     'data-copy="code-1-2"',
+    '<summary>Corefile</summary>',
+    'class="card in-short"',
+    '<h3>Memory</h3>',
+    'id="chart-difference"',
   ])
     expect(page).toContain(part);
   expect(page).not.toContain('<CPU>');
@@ -67,7 +87,7 @@ it('as a post refers to exactly the pictures that lie beside it', async () => {
   const found = await files(['blog'], makeDocument());
   const text = String(found.get('blog/index.md'));
   const named = [...text.matchAll(/\]\(\.\/(\S+\.svg)\)/g)].map(([, name]) => `blog/${name}`);
-  expect(named).toEqual(['blog/net.svg', 'blog/over-time.svg']);
+  expect(named).toEqual(['blog/net.svg', 'blog/difference.svg', 'blog/over-time.svg']);
   expect([...found.keys()]).toEqual(['blog/index.md', ...named]);
   expect(text).toMatch(/^---\nslug: swap\n/);
 });
@@ -79,4 +99,31 @@ it('as pictures shows bands, whiskers and samples', async () => {
   const time = String(found.get('charts/over-time.svg'));
   expect(time.match(/aria-label="after \d+ s"/g)).toHaveLength(40);
   expect(time).toContain('limit');
+});
+
+it('draws a difference with its bound, and a panel that would be flat with an axis of its own', async () => {
+  const difference = String((await files(['svg'], makeDocument())).get('charts/difference.svg'));
+  expect(difference.match(/aria-label="(?:internal|external): /g)).toHaveLength(2);
+  expect(difference).toContain('at least +300.0 %');
+  const lines = async (second: number) => {
+    const panels = [100, second].map((y, index) => ({
+      title: `panel ${index}`,
+      lines: [{ series: '1.11.3', points: [1, 2].map((x) => ({ x, y: y * x, tip: `${x}` })) }],
+    }));
+    const drawn = chart({
+      type: 'lines',
+      name: 'panels',
+      title: 'Panels',
+      caption: '',
+      xAxis: 'x',
+      yAxis: 'vertical axis',
+      panels,
+    });
+    const svg = (
+      await files(['svg'], makeDocument({ sections: [{ title: 'Panels', blocks: [drawn] }] }))
+    ).get('charts/panels.svg');
+    return String(svg).match(/>vertical axis</g)?.length;
+  };
+  expect(await lines(90)).toBe(1);
+  expect(await lines(2)).toBe(2);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { code, codeBlock, plain } from '../src/report/markdown-text.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
-import { renderers, renderMarkdown } from './support/render.ts';
+import { renderers, renderMarkdown, renderTerminal } from './support/render.ts';
 
 const qps = (...values: number[]): Measured[] => values.map((value) => ({ qps: value }));
 const report = (record: RunRecord) => renderMarkdown(record, { delta: 'relative' });
@@ -120,6 +120,13 @@ describe('the Markdown report', () => {
     expect(text).toContain('one trial, no interval');
     expect(text).toContain('so nothing is shown yet');
     expect(text).not.toMatch(/faster/);
+  });
+
+  it('shows both values of two trials, whose interval would say nothing', () => {
+    const record = makeRecord({ cases: [{ server: 'coredns', trials: qps(1000, 1200) }] });
+    expect(report(record)).toMatch(/\| 1,000 and 1,200 \|/);
+    expect(report(record)).not.toMatch(/\| 1,\d{3} \[/);
+    expect(renderTerminal(record)).toContain('two trials');
   });
 
   it('lists failed trials with their reasons and keeps a row for a server without a result', () => {

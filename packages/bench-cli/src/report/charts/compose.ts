@@ -1,5 +1,6 @@
 /** A plot as a complete SVG: as part of a page, or as a separate image with title, caption and legend. */
 
+import { BEFORE_UNIT } from '../../text.ts';
 import { type ChartServer, FONT, type Look } from './chart.ts';
 import { type DrawnPlot, escapeXml } from './render.ts';
 import { textWidth } from './text-width.ts';
@@ -26,7 +27,7 @@ export function legendSign({ color, shape }: ChartServer, radius: number): strin
 
 function wrapped(text: string, width: number, fontSize: number): string[] {
   const lines: string[] = [];
-  for (const word of text.split(/ (?!%)/)) {
+  for (const word of text.replaceAll(BEFORE_UNIT, '\u00a0').split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && textWidth(`${last} ${word}`, fontSize) <= width)
       lines[lines.length - 1] = `${last} ${word}`;

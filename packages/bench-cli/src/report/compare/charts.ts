@@ -75,6 +75,8 @@ interface Metric {
   /** Where no case has a figure. */
   readonly missing: Missing;
   readonly isMoreBetter?: boolean;
+  /** Whether its marks are those of throughput, which the latency of a closed loop mirrors. */
+  readonly isOfThroughput?: boolean;
   summary(item: CaseRecord, summary: CaseSummary): SummaryStatistic | null;
   trial(trial: OkTrial): number | null;
   /** The axis with its unit, the size of the unit, and a figure in text, for figures up to `largest` (in base units). */
@@ -92,6 +94,7 @@ const [throughput, latency, p99, cpuPerQuery, memory]: readonly [Metric, Metric,
     title: 'Throughput',
     missing: 'no trial succeeded',
     isMoreBetter: true,
+    isOfThroughput: true,
     summary: (_, { qps }) => qps,
     trial: ({ metrics }) => metrics.qps,
     unit: () => ['queries per second', 1, (value) => `${formatQps(value)} queries/s`],
@@ -100,6 +103,7 @@ const [throughput, latency, p99, cpuPerQuery, memory]: readonly [Metric, Metric,
     name: 'latency',
     title: 'Average latency',
     missing: 'the load generator measured no latency',
+    isOfThroughput: true,
     summary: (_, { latencySeconds }) => latencySeconds,
     trial: ({ metrics }) => metrics.latencySeconds,
     unit: (largest) => timeUnit('average latency', largest),
@@ -171,7 +175,7 @@ function bars(metric: Metric): Draw {
         high: high === null ? null : high / size,
         samples: shown.map(({ value }) => value / size),
         sampleTips: shown.map(({ tip }) => tip),
-        mark: marksOf(item),
+        mark: metric.isOfThroughput === true ? marksOf(item) : '',
         tip: `${name}: median ${format(median)}; ${intervalText(statistic, format)}`,
       };
     };
@@ -428,6 +432,7 @@ function othersChart({ record, groups, trialsOf }: Data): LineChart | null {
   const cases = groups.flatMap((group) => group.cases);
   const lines = cases.map((item) => ({
     series: item.server,
+    isJoined: false,
     points: thinned(trialsOf(item), MAX_LINES).flatMap((trial) => {
       const beside = neighboursOf(trial);
       if (beside === null) return [];
@@ -449,6 +454,7 @@ function othersChart({ record, groups, trialsOf }: Data): LineChart | null {
     name: 'others',
     title: 'CPU used by other programs',
     xAxis: 'trial, in the order of the run',
+    xFromZero: true,
     yAxis: `CPUs, of ${record.environment.availableCpus}`,
     caption:
       'CPUs that other programs and the hypervisor took during each trial: the mean, and up to its highest second.',

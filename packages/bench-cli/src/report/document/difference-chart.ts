@@ -30,6 +30,7 @@ function layers(chart: DifferenceChart, servers: readonly ChartServer[], look: L
     server: series,
     text: `${row.bound}${signed(formatFixed(row.value * 100, 1))} %`,
   }));
+  const end = Math.max(...rows.map(({ high }) => high));
   const noise = chart.bands.map(({ from, to, size }) => ({
     from: from - 0.45,
     to: to + 0.45,
@@ -85,6 +86,8 @@ function layers(chart: DifferenceChart, servers: readonly ChartServer[], look: L
       mark: {
         type: 'text' as const,
         dy: -12,
+        // Centred, it would leave the picture at the end of the axis.
+        align: { expr: `datum.value > ${0.7 * end} ? 'right' : 'center'` },
         fontSize: look.fontSize - 1,
         fontWeight: 600 as const,
         ...aria,

@@ -221,6 +221,8 @@ export interface LineChart extends ChartTexts {
       readonly isMarked?: boolean;
       /** Default: false. */
       readonly isDashed?: boolean;
+      /** Whether a line joins the points. Default: true. */
+      readonly isJoined?: boolean;
       readonly points: readonly {
         readonly x: number;
         readonly y: number;

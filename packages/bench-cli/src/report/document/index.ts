@@ -2,9 +2,9 @@
 import { formatJson } from '../../results/json-text.ts';
 import { FILE_LOOK } from '../charts/chart.ts';
 import { darkened, pngOf, standaloneSvg } from '../charts/index.ts';
+import { csvText } from '../csv.ts';
 import type { Format, RenderOptions, ReportFile } from '../renderer.ts';
 import { documentBrief } from './brief.ts';
-import { documentCsv } from './csv.ts';
 import { type ReportDocument, withoutEmpty } from './document.ts';
 import { drawCharts, seriesOf } from './draw.ts';
 import { documentMarkdown, documentPost } from './markdown.ts';
@@ -84,7 +84,10 @@ export function documentFormats<R extends object>(
       fileName: 'trials.csv',
       isRoutine: true,
       description: 'the figures for spreadsheets',
-      render: (record, options) => documentCsv(documentOf(record, options)),
+      render: (record, options) => {
+        const { columns, rows } = documentOf(record, options).data;
+        return csvText(columns, rows);
+      },
     },
     { name: 'json', fileName: 'record.json', description: 'the record (run.json)', render: formatJson },
     {

@@ -21,7 +21,7 @@ function rowsOf(chart: LineChart) {
       label,
     })),
     ...marks.map(({ y, label }) => ({ layer: 'mark', panel, server: '', y, label })),
-    ...lines.flatMap(({ series, isMarked = true, isDashed = false, points }, line) =>
+    ...lines.flatMap(({ series, isMarked = true, isDashed = false, isJoined = true, points }, line) =>
       points.map(({ x, y, low, high, isRinged = false, tip }) => ({
         layer: 'point',
         panel,
@@ -29,6 +29,7 @@ function rowsOf(chart: LineChart) {
         line: `${panel} ${line}`,
         isMarked,
         isDashed,
+        isJoined,
         isRinged,
         x,
         y,
@@ -172,7 +173,7 @@ function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, i
       encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color },
     },
     ...([false, true] as const).map((isDashed) => ({
-      transform: only('point', isDashed ? 'datum.isDashed' : '!datum.isDashed'),
+      transform: only('point', `datum.isJoined && datum.isDashed === ${isDashed}`),
       mark: {
         type: 'line' as const,
         strokeWidth: isDashed ? 1.4 : 1.8,

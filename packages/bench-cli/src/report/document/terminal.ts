@@ -1,6 +1,6 @@
 /** A document for a terminal: findings and tables, without charts. */
 import { Ansis } from 'ansis';
-import { wrapText } from '../../text.ts';
+import { BEFORE_UNIT, wrapText } from '../../text.ts';
 import { printable } from '../printable.ts';
 import type { RenderOptions } from '../renderer.ts';
 import {
@@ -35,9 +35,9 @@ function colour(text: string, tone: Tone | undefined, paint: Paint): string {
   }
 }
 
-/** Lines of at most `columns`, of which none begins with a unit: `95 %`, `1.9 × as many`. */
+/** Lines of at most `columns`, of which none begins with a unit. */
 function wrapped(content: string, columns: number): string[] {
-  const kept = printable(content).replaceAll(/ (?=[%×])/g, '\u2060');
+  const kept = printable(content).replaceAll(BEFORE_UNIT, '\u2060');
   return wrapText(kept, columns).map((line) => line.replaceAll('\u2060', ' '));
 }
 

@@ -2,6 +2,7 @@
  * HTML from template literals: values are escaped as text, unless they are `Html`. There is no other way into the page,
  * so no server name and no file content can become markup.
  */
+import { BEFORE_UNIT } from '../../text.ts';
 import { escapeXml } from '../charts/render.ts';
 
 /** Markup that is known to be safe: made by `html`, or vouched for by `trusted`. */
@@ -30,9 +31,9 @@ export function trusted(markup: string): Html {
   return new Html(markup);
 }
 
-/** A sentence in which no unit begins a line: `95 %`, `1.9 × as many`. */
+/** A sentence in which no unit begins a line. */
 export function prose(text: string): string {
-  return text.replaceAll(/ (?=[%×])/g, '\u00a0');
+  return text.replaceAll(BEFORE_UNIT, '\u00a0');
 }
 
 /** Puts `separator` between the items. */
