@@ -22,8 +22,12 @@ describe('bench lookup refuses', () => {
     ['what is no URL', ['--url', 'example'], '"example" is not the URL of a web page'],
     ['an unknown mode', ['--local', '--simulate-policy', 'Inlin'], 'Did you mean "Inline"?'],
     ['zero domains', ['--domains', '0'], '--domains: "0" must be 1 or more'],
-    ['servers without namespaces', ['--servers', 'knot'], '--servers needs --local'],
-    ['a delay without a policy', ['--local', '--program-delay', '50ms'], 'the delay of a simulated policy'],
+    ['servers without namespaces', ['--servers', 'knot'], '--servers: has no effect without --local'],
+    [
+      'a delay without a policy',
+      ['--local', '--program-delay', '50ms'],
+      '--program-delay: has no effect without --simulate-policy',
+    ],
     [
       'a delay that curl would not wait for',
       ['--local', '--simulate-policy', 'Inline', '--program-delay', '20s'],
@@ -47,6 +51,16 @@ describe('bench lookup refuses', () => {
       ['--local', '--url', 'http://*.example.com'],
       'the zone of --local has no wildcard',
     ],
+    [
+      'settings of a cluster',
+      ['--services', '0,10'],
+      '--services: has no effect without --target kubernetes',
+    ],
+    [
+      'namespaces on a cluster',
+      ['--target', 'kubernetes', '--local'],
+      '--local: has no effect without --target local',
+    ],
     ['a host without a domain', ['--local', '--url', 'http://site/'], '"site" has no domain'],
   ])('%s', async (_, argv, message) => {
     expect(await world.bench('lookup', ...argv)).toBe(2);
@@ -60,7 +74,7 @@ describe('bench lookup refuses', () => {
     expect(await world.bench('lookup', '--local', '--ndots', '16', '--client', 'wget')).toBe(2);
     expect(world.err()).toContain('--ndots: "16" must be a whole number from 0 to 15');
     expect(world.err()).toContain('--client: "wget" must be one of curl, builtin');
-    expect(world.err()).toContain('DINODNS_BENCH_LEASE: "5" must be a time from 10 s to 10m');
+    expect(world.err()).toContain('DINODNS_BENCH_LEASE: "5" must be a time from 10 to 600 s');
   });
 
   it('a name that does not resolve, and leaves nothing behind', async () => {
@@ -135,17 +149,41 @@ it('a target that fails more than half of the samples is a failed trial, with th
   expect(world.out()).toMatch(/no sample succeeded/i);
 });
 
-it('a run that ends by an error is saved as interrupted, not as one that goes on', async () => {
-  const flags = ['--client', 'builtin', '--duration', '20', '--trials', '20', '--no-capture'];
-  const running = world.bench('lookup', '--url', await briefUrl(Number.POSITIVE_INFINITY), ...flags);
-  const runs = `${world.directory}/results`;
-  const find = async () => (await world.fs.readdir(runs).catch(() => []))[0] ?? '';
-  const record = async () => JSON.parse(await world.fs.readFile(`${runs}/${await find()}/run.json`, 'utf8'));
-  await expect.poll(record, { timeout: 10_000 }).toMatchObject({ status: 'running' });
-  // The program of the next trial, or of the next but one, is gone.
-  Object.assign(world.processes, { nodePath: `${world.directory}/nothing` });
-  expect(await running).not.toBe(0);
-  const { status, trials } = await record();
-  expect(status).toBe('interrupted');
-  expect(trials.length).toBeLessThan(20);
+describe('a run', () => {
+  const flags = ['--client', 'builtin', '--duration', '2', '--trials', '2', '--no-capture'];
+  const runs = () => `${world.directory}/results`;
+  const find = async () =>
+    (await world.fs.readdir(runs()).catch(() => [])).find((name) => /^\d/.test(name)) ?? '';
+  const record = async () =>
+    JSON.parse(await world.fs.readFile(`${runs()}/${await find()}/run.json`, 'utf8'));
+
+  it('is planned with its time, and nothing else, with --dry-run', async () => {
+    const plan = [...flags, '--dry-run', '--aa'];
+    expect(await world.bench('lookup', '--url', 'http://localhost:1/', ...plan), world.err()).toBe(0);
+    expect(world.out()).toBe(
+      'this machine  this machine\nthis machine(aa)  this machine, A/A\n2 cases, 4 trials, about 8 s\n',
+    );
+  });
+
+  it('that was interrupted keeps its trials, goes on where it was, and is in the history', async () => {
+    const url = await briefUrl(Number.POSITIVE_INFINITY);
+    const running = world.bench('lookup', '--url', url, ...flags);
+    await world.errContains('1/2');
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    expect(await record()).toMatchObject({ status: 'interrupted', trials: [{ status: 'ok', round: 0 }] });
+    expect(world.err()).toContain('pnpm bench lookup --resume');
+    expect(await world.bench('lookup', '--resume', 'latest', '--json'), world.err()).toBe(0);
+    const { status, trials, command } = await record();
+    expect(status).toBe('complete');
+    expect(trials.map(({ figures }: { figures: object }) => figures)).toEqual([
+      expect.objectContaining({ lookupP50: expect.any(Number), repeatedSyn: null, failedSamples: 0 }),
+      expect.objectContaining({ lookupP50: expect.any(Number), repeatedSyn: null, failedSamples: 0 }),
+    ]);
+    expect(command).toContain(
+      `bench lookup --trials 2 --url ${url} --duration 2 --client builtin --no-capture`,
+    );
+    expect(await world.bench('history')).toBe(0);
+    expect(world.out()).toMatch(/complete {2}lookup\n.*2 trials; \d+ samples; this machine: median lookup/);
+  });
 });

@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';
-import { LeaseLost } from '../src/cluster-changes/lease-keeper.ts';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
+import { documentOf } from '../src/engine/document.ts';
 import { SHARED_DIRECTORY } from '../src/experiments/lookup/capture/pod-signals.ts';
+import { lookupDocument } from '../src/experiments/lookup/document.ts';
+import { lookupKind } from '../src/experiments/lookup/evidence.ts';
+import { checkedUrl } from '../src/experiments/lookup/plan.ts';
 import {
   cpuLimitChange,
   demandEnterprise,
@@ -18,25 +21,24 @@ import {
   nodeCpuLimit,
   settingEdit,
 } from '../src/experiments/lookup/pods/calico.ts';
-import { LeftToGuard } from '../src/experiments/lookup/pods/cluster-settings.ts';
-import { clusterSubjects } from '../src/experiments/lookup/pods/cluster-subjects.ts';
-import { leftToGuard } from '../src/experiments/lookup/pods/cluster-target.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
-import { clusterOptions } from '../src/experiments/lookup/pods/from-settings.ts';
 import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
 import { mergeCaptures } from '../src/experiments/lookup/pods/merge-pods.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
 import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
 import { unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods/sampler-script.ts';
-import { lookupKind } from '../src/experiments/lookup/record.ts';
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
-import { lookupDocument } from '../src/experiments/lookup/text/document.ts';
-import { subjectTitle } from '../src/experiments/lookup/text/readable.ts';
-import { detailsOf } from '../src/experiments/lookup/tiger/cluster-details.ts';
-import { optionsOf } from '../src/experiments/lookup/tiger/run-tests.ts';
+import { subjectsOf, subjectTitle } from '../src/experiments/lookup/subjects.ts';
+import {
+  conditionsOfDetails,
+  detailsOf,
+  detailsOfRecord,
+} from '../src/experiments/lookup/tiger/cluster-details.ts';
+import { settingsOfTest } from '../src/experiments/lookup/tiger/run-tests.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { parseTestsFile } from '../src/tiger-bench/tests-file.ts';
+import { makeLookup } from './fixtures/make-lookup.ts';
 import { referenceText } from './support/reference.ts';
 
 const installation = (linux?: string, containers?: unknown) => ({
@@ -155,16 +157,6 @@ describe("Calico's settings", () => {
   });
 });
 
-it('a run that fails, and whose settings the guard must put back, says both', () => {
-  const failure = new Error('API server: connection refused');
-  expect(leftToGuard(new LeftToGuard(failure, 'pod dnsperf-trial-0-a: no capture')).message).toBe(
-    'pod dnsperf-trial-0-a: no capture; the guard in the cluster puts everything back: API server: connection refused',
-  );
-  expect(leftToGuard(new LeftToGuard(new LeaseLost('taken'), null)).message).toBe(
-    'the guard in the cluster puts everything back',
-  );
-});
-
 describe('a policy by DNS name', () => {
   it('allows the target first, and as many names as were asked for', () => {
     const domains = policyDomains('https://www.example.org:8443/x', 4, 'seed');
@@ -211,58 +203,40 @@ describe('a policy by DNS name', () => {
   });
 });
 
-describe('the subjects of a run on a cluster', () => {
-  const base = {
-    services: [0],
-    modes: [],
-    clients: ['curl'],
-    policy: null,
-    stress: false,
-    podPerSample: false,
-    nodeCpuLimit: null,
-  } as const;
+const settingsFrom = (flags: Readonly<Record<string, unknown>>) =>
+  resolveSettings(LOOKUP_SETTINGS, { env: {}, flags: { target: 'kubernetes', ...flags } }, 'lookup');
 
+describe('the subjects of a run on a cluster', () => {
   it('are named by what tells them apart', () => {
-    const keys = (axes: Partial<Parameters<typeof clusterSubjects>[0]>) =>
-      clusterSubjects({ ...base, ...axes }).map(({ key }) => key);
-    expect(keys({})).toEqual(['0 Services']);
-    expect(keys({ services: [0, 1000] })).toEqual(['0 Services', '1000 Services']);
-    expect(keys({ modes: ['NoDelay', 'Inline'] })).toEqual(['NoDelay', 'Inline']);
-    expect(keys({ services: [1, 2], modes: ['NoDelay', 'Inline'] })).toEqual([
+    const names = (flags: Readonly<Record<string, unknown>>) =>
+      subjectsOf(settingsFrom(flags)).map(({ name }) => name);
+    expect(names({})).toEqual(['0 Services']);
+    expect(names({ services: [0, 1000] })).toEqual(['0 Services', '1000 Services']);
+    expect(names({ policyModes: ['NoDelay', 'Inline'] })).toEqual(['NoDelay', 'Inline']);
+    expect(names({ services: [1, 2], policyModes: ['NoDelay', 'Inline'] })).toEqual([
       '1 Service/NoDelay',
       '1 Service/Inline',
       '2 Services/NoDelay',
       '2 Services/Inline',
     ]);
-    expect(keys({ clients: ['curl', 'builtin'] })).toEqual(['curl', 'builtin']);
+    expect(names({ client: ['curl', 'builtin'] })).toEqual(['curl', 'builtin']);
   });
 
-  it('are read with separators, and keep their keys in records and in CSV', async () => {
-    expect(['1000 Services', '1 Service', '150000 Services/Inline#3', 'curl'].map(subjectTitle)).toEqual([
+  it('are read with separators, and keep their names in records and in CSV', async () => {
+    expect(['1000 Services', '1 Service', '150000 Services/Inline', 'curl'].map(subjectTitle)).toEqual([
       '1,000 Services',
       '1 Service',
-      '150,000 Services/Inline#3',
+      '150,000 Services/Inline',
       'curl',
     ]);
     const record = parseRecordAs(lookupKind, referenceText('kubernetes-lookup'), 'run.json');
-    const { data, findings, ...shown } = lookupDocument(record);
+    const { data, findings, series: _, ...shown } = documentOf(record, lookupDocument(record));
     expect(findings.map(({ sentence }) => sentence).join(' ')).toMatch(
       /, 0 of (?!1,000 )\d+,\d{3} connections with a repeated SYN/,
     );
     expect(JSON.stringify(findings)).toContain('Against 0 Services');
     expect(JSON.stringify(shown)).toContain('"1,000 Services"');
-    expect(JSON.stringify(shown)).not.toContain('1000 Services');
     expect(data.rows.map(([subject]) => subject)).toContain('1000 Services');
-  });
-
-  it('keep their conditions', () => {
-    const [subject] = clusterSubjects({ ...base, stress: true, policy: 'calico', nodeCpuLimit: '500m' });
-    expect(subject?.conditions).toEqual({
-      services: '0',
-      policy: 'calico',
-      stress: 'yes',
-      'CPU limit of calico-node': '500m',
-    });
   });
 });
 
@@ -429,22 +403,18 @@ describe('bounded parallelism', () => {
   });
 });
 
-describe('options of a run on a cluster', () => {
-  const world = { env: {} };
-
+describe('settings of a run on a cluster', () => {
   it.each([
     [{ services: '0,many' }, '--services: "0,many" must be a whole number from 0 to 20000'],
     [{ url: 'http://192.0.2.1' }, 'is an address: there is no name to look up'],
     [{ domains: '0' }, '--domains: "0" must be 1 or more'],
     [{ policyModes: 'Inlined' }, 'Did you mean "Inline"?'],
-    [{ policyModes: 'Inline', policy: 'cilium' }, 'Cilium has none'],
+    [{ policyModes: 'Inline', policy: 'cilium' }, '--policy-modes: has no effect without --policy calico'],
     [{ calicoNodeCpu: 'much' }, '--calico-node-cpu: "much" is not a quantity of CPU'],
-    [{ lease: '5' }, '--lease: "5" must be a time from 10 s to 10m'],
-    [{ local: true }, '--local and --target kubernetes exclude each other'],
+    [{ lease: '5' }, '--lease: "5" must be a time from 10 to 600 s'],
+    [{ local: true }, '--local: has no effect without --target local'],
   ])('are refused in one sentence: %j', (flags, message) => {
-    const options = () =>
-      clusterOptions(world, resolveSettings(LOOKUP_SETTINGS, { ...world, flags }, 'lookup'));
-    expect(options).toThrow(
+    expect(() => checkedUrl(settingsFrom(flags))).toThrow(
       expect.toSatisfy((error) => [error.message, ...error.evidence].some((text) => text.includes(message))),
     );
   });
@@ -455,26 +425,31 @@ describe('options of a run on a cluster', () => {
       DNSPerf: {Mode: NoDelay, TestDNSPolicy: true, RunStress: true, NumDomains: 3, TargetURL: 'http://www.example.net'}}]`;
     const [test] = parseTestsFile('t', yaml).tests;
     if (test === undefined) throw new Error('no test');
-    const options = optionsOf(world, test, { client: 'builtin' });
-    expect(options).toMatchObject({
-      durationSeconds: 30,
-      rounds: 1,
-      clients: ['builtin'],
+    const { base, flags } = settingsOfTest(test, { client: 'builtin' });
+    expect(
+      resolveSettings(LOOKUP_SETTINGS, { ...(base === undefined ? {} : { base }), env: {}, flags }, 'lookup'),
+    ).toMatchObject({
+      target: 'kubernetes',
+      url: 'http://www.example.net',
+      duration: 30,
+      trials: 1,
+      client: ['builtin'],
       services: [10],
       standingPods: 7,
-      policies: { active: 5, idle: 2 },
+      standingPolicies: 5,
+      idlePolicies: 2,
       stress: true,
       policy: 'calico',
-      modes: ['NoDelay'],
+      policyModes: ['NoDelay'],
       domains: 3,
-      nodeCpuLimit: '500m',
-    });
-    expect(options.url.href).toBe('http://www.example.net/');
-    expect(options.kubernetes).toMatchObject({
+      calicoNodeCpu: '500m',
       keep: true,
-      loaderNode: 'tigera.io/test-nodepool=default-pool',
+      nodes: 'tigera.io/test-nodepool=default-pool',
     });
-    expect(() => optionsOf(world, { ...test, Duration: -1 }, {})).toThrow('leave no time for a sample');
+    const { flags: cilium } = settingsOfTest(test, { policy: 'cilium' });
+    expect(cilium).toMatchObject({ policy: 'cilium' });
+    expect(cilium).not.toHaveProperty('policyModes');
+    expect(() => settingsOfTest({ ...test, Duration: -1 }, {})).toThrow('leave no time for a sample');
   });
 });
 
@@ -516,6 +491,8 @@ describe("a cluster in tiger-bench's words", () => {
       Product: 'calient',
       CalicoVersion: 'v3.30.2',
     });
+    const { environment } = makeLookup({ trials: [] });
+    expect(detailsOfRecord({ environment, conditions: conditionsOfDetails(details) })).toEqual(details);
   });
 
   it('is unknown where there is no Calico', () => {

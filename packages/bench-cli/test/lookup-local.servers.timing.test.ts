@@ -2,7 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { needs } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type LookupRecord, lookupKind } from '../src/experiments/lookup/record.ts';
+import { okTrials } from '../src/engine/record.ts';
+import { type LookupRecord, lookupKind } from '../src/experiments/lookup/evidence.ts';
+import { overallsOf } from '../src/experiments/lookup/overall.ts';
+import { agreementOf } from '../src/experiments/lookup/tables.ts';
 import { createStore } from '../src/results/store.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -20,13 +23,15 @@ async function run(...argv: readonly string[]): Promise<LookupRecord> {
 }
 
 /** What the kernel counted must be what the capture shows, in every trial. */
-function expectAgreement({ trials, results }: LookupRecord): void {
-  for (const { packets, kernel } of trials) {
-    expect(packets?.isWhole).toBe(true);
-    expect(packets?.handshakes.duplicateSyn).toBe(kernel?.syn);
-    expect(packets?.handshakes.duplicateSynAck).toBe(kernel?.synAck);
+function expectAgreement(record: LookupRecord): void {
+  for (const { name } of record.subjects) {
+    for (const { evidence } of okTrials(record, name)) {
+      expect(evidence.packets?.isWhole).toBe(true);
+      expect(evidence.packets?.handshakes.duplicateSyn).toBe(evidence.kernel.syn);
+      expect(evidence.packets?.handshakes.duplicateSynAck).toBe(evidence.kernel.synAck);
+    }
   }
-  for (const { duplicates } of results) expect(duplicates?.kernelAgrees).toBe(true);
+  for (const { repeated } of overallsOf(record)) expect(repeated?.kernelAgrees).toBe(true);
 }
 
 const MODES = 'Inline,NoDelay,DelayDeniedPacket,DelayDNSResponse';
@@ -46,10 +51,12 @@ describe('a simulated policy', () => {
         ...['--duration', String(seconds), '--trials', '1'],
       );
       expectAgreement(record);
-      for (const { subject, agreement } of record.results) {
-        expect(agreement, `${subject}: ${JSON.stringify(agreement)}`).toMatchObject({
+      const overalls = overallsOf(record);
+      for (const overall of overalls) {
+        const agreement = agreementOf(overall, overalls);
+        expect(agreement, `${overall.title}: ${JSON.stringify(agreement)}`).toMatchObject({
           timesAgree: true,
-          duplicatesAgree: true,
+          repeatedAgree: true,
         });
       }
       expect(world.out()).toContain("SIMULATION, not a product's figures");
@@ -65,8 +72,8 @@ describe('resolvers', () => {
   }, async () => {
     const record = await run('--servers', 'unbound,knot', '--duration', '2', '--trials', '2');
     expectAgreement(record);
-    expect(record.subjects.map(({ key }) => key)).toEqual(['unbound', 'knot']);
-    for (const { samples, queriesPerLookup, families } of record.results) {
+    expect(record.subjects.map(({ name }) => name)).toEqual(['unbound', 'knot']);
+    for (const { samples, queriesPerLookup, families } of overallsOf(record)) {
       expect(samples.failed).toEqual([]);
       expect(samples.taken).toBeGreaterThan(10);
       expect(queriesPerLookup).toBe(2);
@@ -83,14 +90,14 @@ describe('resolvers', () => {
       ...['--search', 'default.svc.cluster.local,svc.cluster.local,cluster.local', '--ndots', '5'],
     );
     expectAgreement(record);
-    const [result] = record.results;
+    const [result] = overallsOf(record);
     expect(result?.samples.failed).toEqual([]);
     expect(result?.queriesPerLookup).toBe(8);
     // getaddrinfo prefers IPv6 where both have it (RFC 6724).
     expect(result?.families.ipv4).toBe(0);
-    const [trial] = record.trials;
-    expect(trial?.packets?.handshakes.syn).toMatchObject({ ipv4: 0, ipv6: result?.samples.taken });
-    expect(trial?.packets?.handshakes.syn.ecn).toBe(result?.samples.taken);
+    const [evidence] = result?.evidence ?? [];
+    expect(evidence?.packets?.handshakes.syn).toMatchObject({ ipv4: 0, ipv6: result?.samples.taken });
+    expect(evidence?.packets?.handshakes.syn.ecn).toBe(result?.samples.taken);
   });
 });
 
@@ -105,13 +112,14 @@ it('the built-in client asks and connects as curl does, and its medians agree wi
     ...['--servers', 'unbound', '--client', 'curl,builtin', '--duration', '4', '--trials', '4'],
   );
   expectAgreement(record);
-  for (const { samples, queriesPerLookup, families } of record.results) {
+  const overalls = overallsOf(record);
+  for (const { samples, queriesPerLookup, families } of overalls) {
     expect(samples.failed).toEqual([]);
     expect(queriesPerLookup).toBe(2);
     expect(families.ipv4).toBe(samples.taken);
   }
   for (const phase of ['lookup', 'connect'] as const) {
-    const [curl = Number.NaN, builtin = Number.NaN] = record.results.map(
+    const [curl = Number.NaN, builtin = Number.NaN] = overalls.map(
       ({ phases }) => phases?.[phase].percentiles.find(({ percentile }) => percentile === 50)?.seconds,
     );
     expect(Math.abs(builtin - curl), `${phase}: ${curl} and ${builtin}`).toBeLessThan(

@@ -1,13 +1,11 @@
 /** `bench reproduce lookup`: the published sample beside a run. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { newLookupRecord, withTrials } from '../src/experiments/lookup/new-record.ts';
-import { type LookupRecord, lookupKind } from '../src/experiments/lookup/record.ts';
-import type { Phases } from '../src/experiments/lookup/sampling/sample.ts';
+import { type LookupRecord, lookupKind } from '../src/experiments/lookup/evidence.ts';
 import { readSampled } from '../src/experiments/lookup/sampling/sampler.ts';
-import { isSuccessful, trialOf } from '../src/experiments/lookup/trial.ts';
+import { evidenceOf } from '../src/experiments/lookup/trial.ts';
 import { createStore } from '../src/results/store.ts';
-import { makeRecord } from './fixtures/make-record.ts';
+import { type MadeLookup, makeLookup } from './fixtures/make-lookup.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -24,35 +22,21 @@ const LINES = [
   'kernel|end|0',
 ];
 
-function lookupRecord(changed: Partial<LookupRecord> = {}): LookupRecord {
-  const { environment } = makeRecord({ cases: [{ server: 'coredns', trials: [{ qps: 100 }] }] });
-  const key = 'this machine';
-  const record = newLookupRecord({
-    id: '20261122-093000-00aa',
-    argv: ['lookup'],
-    startedAt: new Date('2026-11-22T09:30:00Z'),
-    environment,
-    warnings: [],
-    target: 'machine',
-    url: 'http://www.example.com/',
-    durationSeconds: 1,
-    paceSeconds: 0,
-    rounds: 1,
-    simulation: null,
-    resolvConf: null,
-    tools: { curl: '7.88.1', tcpdump: null },
-    serverRecords: [],
-    subjects: [{ key, resolver: key, client: 'curl', policy: null, conditions: {}, prediction: null }],
-  });
-  const sampled = readSampled(LINES);
-  const trial = trialOf({
-    head: { key: `${key}#0`, subject: key, round: 0, order: 0, startedAt: record.startedAt, seconds: 1 },
-    samplers: [{ ...sampled, name: key, node: null, isCold: false }],
+function lookupRecord({ flags = {}, ...given }: Partial<MadeLookup> = {}): LookupRecord {
+  const subject =
+    flags.target === 'kubernetes' ? '0 Services' : flags.local === true ? 'Inline' : 'this machine';
+  const evidence = evidenceOf({
+    seconds: 1,
+    samplers: [{ ...readSampled(LINES), name: subject, node: null, isCold: false }],
     packets: null,
-    kernel: null,
+    kernel: { syn: null, synAck: null, scope: 'machine' },
+    prediction: null,
   });
-  const phases: Phases[] = sampled.samples.filter(isSuccessful).map((sample) => sample.phases);
-  return { ...withTrials(record, [trial], new Map([[key, phases]])), status: 'complete', ...changed };
+  return makeLookup({
+    flags: { trials: 1, duration: 1, ...flags },
+    trials: [{ subject, round: 0, evidence }],
+    ...given,
+  });
 }
 
 it('shows every published figure, and those of the run that are the same', async () => {
@@ -83,15 +67,15 @@ it('gives the figures as JSON, and as Markdown', async () => {
 
 const CLUSTER = {
   id: '20261122-080000-00bb',
-  target: 'kubernetes',
-  tigerBench: { ClusterDetails: { NumNodes: 4, Dataplane: 'iptables', CalicoVersion: 'v3.29.1' } },
+  flags: { target: 'kubernetes' },
+  conditions: { nodes: '4', dataplane: 'iptables', 'Calico version': 'v3.29.1' },
 } as const;
 
 it('prefers a run on a cluster to a newer one of this machine, and never takes a simulation', async () => {
-  const simulation = { programDelaySeconds: 0.2, synLinearTimeouts: 4 };
+  const flags = { local: true, simulatePolicy: 'Inline' };
   const startedAt = '2026-11-22T10:00:00.000Z';
   const store = createStore(world, 'results');
-  await store.saveAs(lookupKind, lookupRecord({ id: '20261122-100000-00cc', startedAt, simulation }));
+  await store.saveAs(lookupKind, lookupRecord({ id: '20261122-100000-00cc', startedAt, flags }));
   await store.saveAs(lookupKind, lookupRecord());
   expect(await world.bench('reproduce', 'lookup', 'latest', '--format', 'json')).toBe(0);
   expect(JSON.parse(world.out()).run).toBe('20261122-093000-00aa');

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { TCP_FLAG, type TcpSegment } from '@dinodns-bench/load';
 import { describe, expect, it } from 'vitest';
+import { resolveSettings } from '../src/config/configuration.ts';
 import { readCounters } from '../src/experiments/lookup/capture/counters.ts';
 import { countHandshakes } from '../src/experiments/lookup/capture/duplicates.ts';
-import { distributionOf, percentileOf } from '../src/experiments/lookup/distribution.ts';
+import { distributionOf, mergedDistribution, percentileOf } from '../src/experiments/lookup/distribution.ts';
 import { synRepeatsIn } from '../src/experiments/lookup/kernel-counter.ts';
 import { nameServersIn } from '../src/experiments/lookup/machine-place.ts';
 import { predict, synRepeats } from '../src/experiments/lookup/policy/modes.ts';
@@ -17,8 +18,9 @@ import {
   curlCommand,
   readSampled,
 } from '../src/experiments/lookup/sampling/sampler.ts';
-import { interleaved, paceOf, subjectsOf } from '../src/experiments/lookup/subjects.ts';
-import { trialOf } from '../src/experiments/lookup/trial.ts';
+import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
+import { paceOf, subjectsOf } from '../src/experiments/lookup/subjects.ts';
+import { evidenceOf } from '../src/experiments/lookup/trial.ts';
 
 const OK = 'sample|123456|0.010000|0.012500|0.013000|0.014000|192.0.2.1|40000|200|0';
 
@@ -95,14 +97,10 @@ describe('samples', () => {
   });
 
   it('of a simulation all start at the pace of the slowest mode, unless told otherwise', () => {
-    const subjects = subjectsOf(
-      { clients: ['curl'], policies: ['Inline', 'NoDelay'], programDelaySeconds: 0.2 },
-      ['unbound'],
-      4,
-    );
-    expect(paceOf({ paceSeconds: null }, subjects)).toBe(1);
-    expect(paceOf({ paceSeconds: 0.5 }, subjects)).toBe(0.5);
-    expect(paceOf({ paceSeconds: null }, subjects.slice(0, 1))).toBe(0);
+    const predictions = (['Inline', 'NoDelay'] as const).map((mode) => predict(mode, 0.2, 4));
+    expect(paceOf({}, predictions)).toBe(1);
+    expect(paceOf({ pace: 0.5 }, predictions)).toBe(0.5);
+    expect(paceOf({}, [null, ...predictions.slice(0, 1)])).toBe(0);
   });
 });
 
@@ -214,33 +212,39 @@ describe('a distribution', () => {
       expect(highSeconds / lowSeconds).toBeCloseTo(10 ** (1 / 20), 4);
   });
 
+  it('of several trials is exact but for its percentiles, which are the medians of those of the trials', () => {
+    const trials = [[0.001, 0.002], [0.003], [0.008, 0.009, 0.01]].flatMap(
+      (times) => distributionOf(times) ?? [],
+    );
+    const merged = mergedDistribution(trials);
+    expect(merged).toMatchObject({ n: 6, min: 0.001, max: 0.01 });
+    expect(merged.mean).toBeCloseTo(0.0055, 12);
+    expect(percentileOf(merged, 50)).toBe(0.003);
+    expect(merged.histogram.reduce((sum, { count }) => sum + count, 0)).toBe(6);
+    expect(trials.slice(0, 1).map((only) => mergedDistribution([only]))).toEqual(trials.slice(0, 1));
+  });
+
   it('of nothing is none', () => {
     expect(distributionOf([])).toBeNull();
   });
 });
 
 describe('a trial', () => {
-  const head = {
-    key: 'a#0',
-    subject: 'a',
-    round: 0,
-    order: 0,
-    startedAt: '2026-11-22T09:00:00.000Z',
-    seconds: 1,
-  };
-  const trialFrom = (lines: readonly string[]) =>
-    trialOf({
-      head,
+  const evidenceFrom = (lines: readonly string[]) =>
+    evidenceOf({
+      seconds: 1,
       samplers: [{ ...readSampled(lines), name: 'pod', node: null, isCold: false }],
       packets: null,
-      kernel: null,
+      kernel: { syn: null, synAck: null, scope: 'namespace' },
+      prediction: null,
     });
   const all = (lines: readonly string[]) => ['kernel|begin|0', ...lines, 'kernel|end|0'];
 
   it('counts failures apart, and the families of addresses', () => {
-    const trial = trialFrom(all([OK, OK.replace('192.0.2.1', '2001:db8::1'), OK, OK.replace(/0$/, '28')]));
-    expect(trial).toMatchObject({
-      failure: null,
+    const evidence = evidenceFrom(
+      all([OK, OK.replace('192.0.2.1', '2001:db8::1'), OK, OK.replace(/0$/, '28')]),
+    );
+    expect(evidence).toMatchObject({
       samples: { taken: 4, succeeded: 3, failed: [{ exitCode: 28, count: 1 }] },
       families: { ipv4: 2, ipv6: 1 },
       phases: { lookup: { n: 3 } },
@@ -249,10 +253,10 @@ describe('a trial', () => {
 
   it('fails if more than half of its samples do, with the commonest reason', () => {
     const failed = OK.replace(/0$/, '6');
-    expect(trialFrom(all([OK, failed, failed, OK.replace(/0$/, '7')])).failure).toBe(
+    expect(() => evidenceFrom(all([OK, failed, failed, OK.replace(/0$/, '7')]))).toThrow(
       '3 of 4 samples failed; most often exit status 6 (the name could not be resolved)',
     );
-    expect(trialFrom([]).failure).toBe('the sampler ended before its first sample');
+    expect(() => evidenceFrom([])).toThrow('the sampler ended before its first sample');
   });
 
   it('says what exit statuses mean', () => {
@@ -271,27 +275,27 @@ it('the name servers of a machine are those of its resolv.conf', () => {
   ]);
 });
 
-describe('the plan', () => {
+describe('the subjects', () => {
   const subjects = (
-    resolvers: readonly string[],
-    policies: readonly ('NoDelay' | 'Inline')[],
-    clients: readonly ('curl' | 'builtin')[],
-  ) => subjectsOf({ policies, clients, programDelaySeconds: 0.2 }, resolvers, 4).map(({ key }) => key);
+    servers: readonly string[],
+    simulatePolicy: readonly ('NoDelay' | 'Inline')[] | undefined,
+    client: readonly ('curl' | 'builtin')[],
+  ) => {
+    const flags = {
+      local: true,
+      servers,
+      client,
+      ...(simulatePolicy === undefined ? {} : { simulatePolicy }),
+    };
+    return subjectsOf(resolveSettings(LOOKUP_SETTINGS, { env: {}, flags }, 'lookup')).map(({ name }) => name);
+  };
 
-  it('names subjects by what tells them apart', () => {
-    expect(subjects(['knot'], [], ['curl'])).toEqual(['knot']);
-    expect(subjects(['knot', 'nsd'], [], ['curl'])).toEqual(['knot', 'nsd']);
+  it('are named by what tells them apart', () => {
+    expect(subjects(['knot'], undefined, ['curl'])).toEqual(['knot']);
+    expect(subjects(['knot', 'nsd'], undefined, ['curl'])).toEqual(['knot', 'nsd']);
     expect(subjects(['knot'], ['NoDelay', 'Inline'], ['curl'])).toEqual(['NoDelay', 'Inline']);
-    expect(subjects(['knot'], [], ['curl', 'builtin'])).toEqual(['curl', 'builtin']);
+    expect(subjects(['knot'], undefined, ['curl', 'builtin'])).toEqual(['curl', 'builtin']);
     expect(subjects(['knot', 'nsd'], ['NoDelay', 'Inline'], ['curl'])).toContain('nsd/Inline');
     expect(new Set(subjects(['knot', 'nsd'], ['NoDelay'], ['curl', 'builtin'])).size).toBe(4);
-  });
-
-  it('runs every second round backwards', () => {
-    expect(
-      interleaved(['a', 'b', 'c'], 2)
-        .map(({ subject }) => subject)
-        .join(''),
-    ).toBe('abccba');
   });
 });

@@ -1,13 +1,12 @@
 /** Verdicts of lookup runs: exact intervals and tests of shares, differences of rounds. */
 import { describe, expect, it } from 'vitest';
-import { comparisonsOf } from '../src/experiments/lookup/comparisons.ts';
-import { type LookupTrial, lookupKind, type Subject } from '../src/experiments/lookup/record.ts';
-import { resultsOf } from '../src/experiments/lookup/results.ts';
-import { lookupDocument } from '../src/experiments/lookup/text/document.ts';
-import { trialOf } from '../src/experiments/lookup/trial.ts';
-import { parseRecordAs } from '../src/results/parse-record.ts';
-import { binomialInterval, fisherTest } from '../src/stats/binomial.ts';
-import { referenceText } from './support/reference.ts';
+import { documentOf } from '../src/engine/document.ts';
+import { lookupDocument } from '../src/experiments/lookup/document.ts';
+import type { LookupEvidence, LookupRecord } from '../src/experiments/lookup/evidence.ts';
+import { overallsOf } from '../src/experiments/lookup/overall.ts';
+import { evidenceOf } from '../src/experiments/lookup/trial.ts';
+import { binomialInterval } from '../src/stats/binomial.ts';
+import { makeLookup } from './fixtures/make-lookup.ts';
 
 describe('the interval of Clopper and Pearson', () => {
   // Exact sums of rational numbers, solved by bisection.
@@ -40,33 +39,12 @@ describe('the interval of Clopper and Pearson', () => {
   });
 });
 
-it("Fisher's exact test gives exact p values", () => {
-  // The lady tasting tea; and exact sums of rational numbers.
-  expect(fisherTest({ successes: 3, n: 4 }, { successes: 1, n: 4 })).toBeCloseTo(0.4857142857, 8);
-  expect(fisherTest({ successes: 10, n: 100 }, { successes: 2, n: 100 })).toBeCloseTo(
-    0.033040109324184976,
-    10,
-  );
-  expect(fisherTest({ successes: 0, n: 50 }, { successes: 0, n: 60 })).toBe(1);
-});
-
-const subject = (key: string): Subject => ({
-  key,
-  resolver: key,
-  client: 'curl',
-  policy: null,
-  conditions: {},
-  prediction: null,
-});
-
 /** `firstConnect`: of its first sample, before which nothing was asked; null where something was. */
-function trial(
-  key: string,
-  round: number,
+function evidence(
   lookup: number,
   repeated: number | null,
   firstConnect: number | null = null,
-): LookupTrial {
+): LookupEvidence {
   const phases = { lookup, connect: 0.001, firstByte: 0.0001, total: lookup + 0.0011 };
   const sample = {
     outcome: 'ok',
@@ -80,15 +58,9 @@ function trial(
   const first = isCold ? { ...sample, phases: { ...phases, connect: firstConnect } } : sample;
   const samples = [first, ...Array.from({ length: 99 }, () => sample)];
   const counts = { ipv4: 100, ipv6: 0 };
-  return trialOf({
-    head: {
-      key: `${key}#${round}`,
-      subject: key,
-      round,
-      order: round,
-      startedAt: '2026-11-22T09:00:00.000Z',
-      seconds: 2,
-    },
+  return evidenceOf({
+    seconds: 2,
+    prediction: null,
     samplers: [{ name: 'pod', node: null, isCold, samples, kernelRepeats: repeated, isComplete: true }],
     packets:
       repeated === null
@@ -114,78 +86,106 @@ function trial(
 /** Lookup times of six rounds, a tenth of a millisecond of noise. */
 const NOISE = [0.0001, -0.0001, 0.00005, -0.00005, 0.00002, -0.00003];
 
+/** Two numbers of Services on a cluster. */
+function record(of: (noise: number) => readonly [LookupEvidence, LookupEvidence], flags = {}): LookupRecord {
+  const trials = NOISE.flatMap((noise, round) =>
+    of(noise).map((each, index) => ({
+      subject: `${index} Service${index === 1 ? '' : 's'}`,
+      round,
+      evidence: each,
+    })),
+  );
+  return makeLookup({ flags: { target: 'kubernetes', services: '0,1', ...flags }, trials });
+}
+
+const deltaOf = ({ cases }: LookupRecord, name: string) => cases[1]?.comparison?.deltas[name];
+
 function compared(lookups: readonly [number, number], repeated: readonly [number | null, number | null]) {
-  const trials = NOISE.flatMap((noise, round) => [
-    trial('a', round, lookups[0] + noise, repeated[0]),
-    trial('b', round, lookups[1] - noise / 2, repeated[1]),
+  return record((noise) => [
+    evidence(lookups[0] + noise, repeated[0]),
+    evidence(lookups[1] - noise / 2, repeated[1]),
   ]);
-  const results = resultsOf([subject('a'), subject('b')], trials, new Map());
-  const comparisons = comparisonsOf('a', results, trials);
-  return { results, verdict: (metric: string) => comparisons.find((each) => each.metric === metric) };
 }
 
 describe('a comparison', () => {
-  it('tells a longer lookup, its size, and that the connection is no different', () => {
-    const { verdict } = compared([0.01, 0.03], [0, 0]);
-    expect(verdict('lookup p50')).toMatchObject({ verdict: 'longer' });
-    expect(verdict('lookup p50')?.difference?.estimate).toBeCloseTo(0.02, 3);
-    expect(verdict('connect p50')).toMatchObject({ verdict: 'no difference shown' });
-    expect(verdict('duplicates')).toMatchObject({ verdict: 'no difference shown' });
+  it('tells a longer lookup, its size in seconds, and that the connection is no different', () => {
+    const found = compared([0.01, 0.03], [0, 0]);
+    expect(deltaOf(found, 'lookupP50')).toMatchObject({
+      verdict: 'slower',
+      difference: expect.closeTo(0.02, 3),
+    });
+    expect(deltaOf(found, 'connectP50')).toMatchObject({ verdict: 'no difference shown' });
+    expect(deltaOf(found, 'repeatedSyn')).toMatchObject({ verdict: 'no difference shown', difference: 0 });
+    const { findings } = documentOf(found, lookupDocument(found));
+    expect(findings[1]?.sentence).toMatch(
+      /Against 0 Services: lookup p50 \+20\.0\u00a0ms.*: higher; connect p50/,
+    );
   });
 
   it('shows no difference that the noise can explain', () => {
-    expect(compared([0.01, 0.01001], [0, 0]).verdict('lookup p50')).toMatchObject({
+    expect(deltaOf(compared([0.01, 0.01001], [0, 0]), 'lookupP50')).toMatchObject({
       verdict: 'no difference shown',
     });
   });
 
-  it('tells more duplicates with the exact interval of each side', () => {
-    const { results, verdict } = compared([0.01, 0.01], [0, 10]);
-    expect(verdict('duplicates')).toMatchObject({ verdict: 'more', method: 'fisher' });
-    expect(results[1]?.duplicates).toMatchObject({ duplicateSyn: 60, connections: 600, kernelAgrees: true });
-    expect(results[1]?.duplicates?.share).toMatchObject({ value: 0.1, ...binomialInterval(60, 600) });
-    expect(results[1]?.queriesPerLookup).toBe(2);
+  it('tells a larger share of connections with a repeated SYN, with the exact interval of each side', () => {
+    const found = compared([0.01, 0.01], [0, 10]);
+    expect(deltaOf(found, 'repeatedSyn')).toMatchObject({ verdict: 'more', difference: 0.1 });
+    const [, overall] = overallsOf(found);
+    expect(overall?.repeated).toMatchObject({ duplicateSyn: 60, connections: 600, kernelAgrees: true });
+    expect(overall?.repeated?.share).toMatchObject({ value: 0.1, ...binomialInterval(60, 600) });
+    expect(overall?.queriesPerLookup).toBe(2);
   });
 
-  it('of duplicates is not supported without a capture', () => {
-    expect(compared([0.01, 0.01], [0, null]).verdict('duplicates')).toMatchObject({
-      difference: null,
-      verdict: 'not supported here',
-    });
+  it('of repeated SYNs needs a capture of both', () => {
+    expect(deltaOf(compared([0.01, 0.01], [0, null]), 'repeatedSyn')).toBeNull();
   });
 });
 
 describe('the first sample of each pod', () => {
-  const trials = NOISE.flatMap((noise, round) => [
-    trial('a', round, 0.01, 0, 0.001 + Math.abs(noise)),
-    trial('b', round, 0.01, 0, 0.2 + noise),
-  ]);
-  const subjects = [subject('a'), subject('b')];
-  const results = resultsOf(subjects, trials, new Map());
+  const made = (flags = {}) =>
+    record((noise) => [evidence(0.01, 0, 0.001 + Math.abs(noise)), evidence(0.01, 0, 0.2 + noise)], {
+      policy: 'calico',
+      ...flags,
+    });
 
   it('shows a delay that no percentile of all samples shows', () => {
-    const comparisons = comparisonsOf('a', results, trials);
-    const verdict = (metric: string) => comparisons.find((each) => each.metric === metric);
-    expect(verdict('first connect')).toMatchObject({ verdict: 'longer' });
-    expect(verdict('first connect')?.difference?.estimate).toBeCloseTo(0.199, 3);
-    expect(verdict('first lookup')).toMatchObject({ verdict: 'no difference shown' });
-    expect(verdict('connect p99')).toMatchObject({ verdict: 'no difference shown' });
-    expect(results[1]?.first?.connect).toMatchObject({ n: 6, max: 0.2001 });
+    const found = made();
+    expect(deltaOf(found, 'connectFirst')).toMatchObject({
+      verdict: 'slower',
+      difference: expect.closeTo(0.199, 3),
+    });
+    expect(deltaOf(found, 'lookupFirst')).toMatchObject({ verdict: 'no difference shown' });
+    expect(deltaOf(found, 'connectP99')).toMatchObject({ verdict: 'no difference shown' });
+    expect(overallsOf(found)[1]?.first?.connect).toMatchObject({ n: 6, max: 0.2001 });
   });
 
   it('has a table of its own, and a warning that the percentiles dilute it, unless each sample is a new name', () => {
-    const kept = parseRecordAs(lookupKind, referenceText('kubernetes-lookup'), 'run.json');
-    const record = { ...kept, subjects, trials, results, comparisons: [] };
-    const { warnings, sections } = lookupDocument(record);
-    expect(warnings.join(' ')).toContain('Only 6 of 600 samples of a are the first of their pod');
+    const found = made();
+    const { warnings, sections } = documentOf(found, lookupDocument(found));
+    expect(warnings.join(' ')).toContain('Only 6 of 600 samples of 0 Services are the first of their pod');
     expect(JSON.stringify(sections)).toContain('First sample of each pod');
-    const wildcard = lookupDocument({ ...record, url: 'http://*.example.com/' });
-    expect(wildcard.warnings.join(' ')).not.toContain('the first of their pod');
+    const wildcard = lookupDocument(made({ url: 'http://*.example.com/' }));
+    expect(wildcard.warnings?.join(' ')).not.toContain('the first of their pod');
   });
 
   it('is nothing where something was asked before', () => {
-    const { results: warm, verdict } = compared([0.01, 0.01], [0, 0]);
-    expect(warm[0]?.first).toBeNull();
-    expect(verdict('first connect')).toBeUndefined();
+    const warm = compared([0.01, 0.01], [0, 0]);
+    expect(overallsOf(warm)[0]?.first).toBeNull();
+    expect(deltaOf(warm, 'connectFirst')).toBeUndefined();
   });
+});
+
+it('a trial that failed is a result beside the others, and a subject without any other is called failed', () => {
+  const found = makeLookup({
+    flags: { target: 'kubernetes', services: '0,1' },
+    trials: [
+      { subject: '0 Services', round: 0, evidence: evidence(0.01, 0) },
+      { subject: '1 Service', round: 0, evidence: '9 of 9 samples failed' },
+    ],
+  });
+  const { findings, warnings, state } = documentOf(found, lookupDocument(found));
+  expect(state).toBe('failed-trials');
+  expect(findings[1]).toMatchObject({ badge: { text: 'failed' }, sentence: 'No sample succeeded.' });
+  expect(warnings.join()).toContain('1 Service, trial 1 failed: 9 of 9 samples failed');
 });

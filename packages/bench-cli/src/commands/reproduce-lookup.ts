@@ -2,7 +2,7 @@
 
 import { renderOptions } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
-import { type LookupRecord, lookupKind } from '../experiments/lookup/record.ts';
+import { type LookupRecord, lookupKind } from '../experiments/lookup/evidence.ts';
 import {
   type Reproducing,
   reproducedConditions,
@@ -36,8 +36,8 @@ async function latest(world: World, known: RunIndex, out: string): Promise<Repro
   for (const { experiment, path } of known.runs) {
     if (experiment !== lookupKind.experiment) continue;
     const { record } = await store.loadAs(lookupKind, path);
-    if (record.simulation !== null) continue;
-    if (record.target === 'kubernetes') return reproducingRun(record);
+    if (record.settings.simulatePolicy !== undefined) continue;
+    if (record.settings.target === 'kubernetes') return reproducingRun(record);
     other ??= record;
   }
   if (other !== undefined) return reproducingRun(other);
@@ -67,7 +67,7 @@ async function named(
     });
   }
   const { record } = await createStore(world, out).loadAs(lookupKind, path);
-  if (record.simulation === null) return reproducingRun(record);
+  if (record.settings.simulatePolicy === undefined) return reproducingRun(record);
   throw new BenchError('E_USAGE', `run ${record.id} is a simulation, which says nothing about any product`, {
     fix: 'Give a run of a cluster or of a machine.',
   });

@@ -14,14 +14,15 @@ export function coresFromText(value: unknown): unknown {
   return thousandths === undefined ? numberFromText(value) : Number(thousandths) / 1000;
 }
 
-const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
 
-/** Turns `10`, `"10"`, `"10s"`, `"2m"` or `"1h"` into seconds. */
+/** Turns `10`, `"10"`, `"10s"`, `"200ms"`, `"2m"` or `"1h"` into seconds. */
 export function secondsFromText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  const [, amount, unit] = /^\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*$/.exec(value) ?? [];
+  const [, amount, unit] = /^\s*(\d+(?:\.\d+)?)\s*(ms|[smh])?\s*$/.exec(value) ?? [];
   if (amount === undefined) return value;
-  return Number(amount) * (SECONDS_PER_UNIT[unit ?? ''] ?? 1);
+  // Without the noise of binary fractions: 200 ms are 0.2 s.
+  return Number((Number(amount) * (SECONDS_PER_UNIT[unit ?? ''] ?? 1)).toPrecision(12));
 }
 
 /** Turns `"a, b"` and `7` into lists. */

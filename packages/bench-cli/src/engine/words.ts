@@ -73,7 +73,7 @@ export function differenceText(estimand: EstimandFacts, delta: Delta | Differenc
   const { low, high, verdict } = delta;
   const size = sizeText(estimand, delta);
   if (low === null || high === null) return `${size}, no interval`;
-  const shown = (value: number) => signed(unbroken(showFigure(estimand, value)));
+  const shown = (value: number) => signedFigure(estimand, value);
   const percentages = formatOutwards(low * 100, high * 100, 0);
   const ends =
     'difference' in delta
@@ -82,9 +82,15 @@ export function differenceText(estimand: EstimandFacts, delta: Delta | Differenc
   return `${size}\u00a0[${ends.low},\u00a0${ends.high}]: ${verdictWord(estimand, verdict)}`;
 }
 
+/** `+1.46 ms`, with the unit that its size asks for. */
+function signedFigure(estimand: EstimandFacts, value: number): string {
+  const shown = unbroken(showFigure(estimand, Math.abs(value)));
+  return value < 0 ? `-${shown}` : signed(shown);
+}
+
 /** `+12.3 %`, or `+4.2m` of a difference, on one line. */
 export function sizeText(estimand: EstimandFacts, delta: Delta | Difference): string {
   return 'difference' in delta
-    ? signed(unbroken(showFigure(estimand, delta.difference)))
+    ? signedFigure(estimand, delta.difference)
     : `${signed(formatFixed(delta.relative * 100, 1))}\u00a0%`;
 }

@@ -75,8 +75,8 @@ const OWN: readonly OwnExperiment[] = [
     commands: {
       'lookup [options]': 'how long a client waits for a name and a connection, each sample a new process',
     },
-    load: async () => (await import('./lookup/commands.ts')).addLookupCommands,
-    records: async () => (await import('./lookup/records.ts')).lookupRecords,
+    load: async () => (await import('./lookup/index.ts')).lookup.addCommands,
+    records: async () => (await import('./lookup/index.ts')).lookup.records,
   },
 ];
 

@@ -3,7 +3,9 @@ import { AppsV1Api } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { patch } from '../../src/cluster-changes/cluster-api.ts';
 import { pointerOf } from '../../src/cluster-changes/json.ts';
-import { type LookupRecord, lookupRecordSchema } from '../../src/experiments/lookup/record.ts';
+import { lookupKind } from '../../src/experiments/lookup/evidence.ts';
+import { overallsOf } from '../../src/experiments/lookup/overall.ts';
+import { parseRecordAs } from '../../src/results/parse-record.ts';
 import { adminApi, adminConfig, core, leftovers } from './support/admin.ts';
 import { ciliumPolicies, installCilium, removeStandIns } from './support/calico.ts';
 import { lookupSuite } from './support/lookup-suite.ts';
@@ -57,10 +59,11 @@ describe('with a stand-in for Cilium', () => {
       const run = world.bench('lookup', '--target', 'kubernetes', ...flags).finally(() => watching.abort());
       const [status] = await Promise.all([run, watch()]);
       expect(status, world.err()).toBe(0);
-      const { trials, subjects }: LookupRecord = lookupRecordSchema.parse(JSON.parse(world.out()));
-      expect(subjects[0]?.conditions).toMatchObject({ policy: 'cilium', stress: 'yes' });
-      expect(trials[0]?.samplers.map((sampler) => sampler.node)).toEqual([node]);
-      expect(trials[0]?.samples.failed).toEqual([]);
+      const record = parseRecordAs(lookupKind, world.out(), 'stdout');
+      const [overall] = overallsOf(record);
+      expect(record.settings).toMatchObject({ policy: 'cilium', stress: true });
+      expect(overall?.evidence[0]?.samplers.map((sampler) => sampler.node)).toEqual([node]);
+      expect(overall?.samples.failed).toEqual([]);
       expect([...seen.replicas].toSorted((a, b) => a - b)).toEqual([0, 24]);
       expect([...seen.names].join()).toMatch(
         /"toFQDNs":\[\{"matchName":"standing-svc"\},\{"matchName":"www\.\w{10}\.com"\}\]/,

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readJournal } from '../../src/cluster-changes/journal.ts';
 import { readLease } from '../../src/cluster-changes/lease.ts';
-import { type LookupRecord, lookupRecordSchema } from '../../src/experiments/lookup/record.ts';
+import { type LookupRecord, lookupKind } from '../../src/experiments/lookup/evidence.ts';
+import { type Overall, overallsOf } from '../../src/experiments/lookup/overall.ts';
+import { parseRecordAs } from '../../src/results/parse-record.ts';
 import { parseResults } from '../../src/tiger-bench/results-file.ts';
 import { adminApi, core, leftovers, runNamespaces } from './support/admin.ts';
 import { type HaltOptions, startBench } from './support/bench-process.ts';
@@ -32,6 +34,14 @@ afterAll(removeStandIns);
 const LEASE_NAMESPACE = 'kube-system';
 const lookup = ['lookup', '--target', 'kubernetes'] as const;
 
+/** What was measured of each subject; every trial must have succeeded. */
+function measured(text: string): readonly Overall[] {
+  const record: LookupRecord = parseRecordAs(lookupKind, text, 'stdout');
+  expect(record.settings.target).toBe('kubernetes');
+  expect(record.trials.filter(({ status }) => status === 'failed')).toEqual([]);
+  return overallsOf(record);
+}
+
 async function until(what: string, seconds: number, holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   while (!(await holds())) {
@@ -55,30 +65,29 @@ describe('bench lookup on a cluster', () => {
         '--json',
       ];
       expect(await world.bench(...lookup, ...flags), world.err()).toBe(0);
-      const record: LookupRecord = lookupRecordSchema.parse(JSON.parse(world.out()));
-      expect(record.target).toBe('kubernetes');
-      expect(record.subjects.map(({ key, conditions }) => [key, conditions.services])).toEqual([
-        ['0 Services', '0'],
-        ['20 Services', '20'],
+      const overalls = measured(world.out());
+      expect(overalls.map(({ subject: { name, services } }) => [name, services])).toEqual([
+        ['0 Services', 0],
+        ['20 Services', 20],
       ]);
-      for (const trial of record.trials) {
-        expect(trial.failure).toBeNull();
-        expect(trial.samples.succeeded).toBeGreaterThan(10);
-        expect(trial.samplers[0]?.node).toBeTruthy();
-        expect(trial.samplers[0]?.first).toBeNull();
-        expect(trial.packets?.isWhole).toBe(true);
+      for (const { repeated, evidence } of overalls) {
+        const [trial] = evidence;
+        expect(trial?.samples.succeeded).toBeGreaterThan(10);
+        expect(trial?.samplers[0]?.node).toBeTruthy();
+        expect(trial?.samplers[0]?.first).toBeNull();
+        expect(trial?.packets?.isWhole).toBe(true);
         // A SYN for each sample; A and AAAA for the one name of the search list that exists.
-        expect(trial.packets?.handshakes.syn.ipv4).toBe(
-          trial.samples.taken + (trial.packets?.handshakes.duplicateSyn ?? 0),
+        expect(trial?.packets?.handshakes.syn.ipv4).toBe(
+          (trial?.samples.taken ?? 0) + (trial?.packets?.handshakes.duplicateSyn ?? 0),
         );
-        expect(trial.packets?.searches?.questions.map(({ type }) => type).toSorted()).toEqual(['A', 'AAAA']);
-        expect(trial.kernel).toEqual({
-          syn: trial.packets?.handshakes.duplicateSyn,
+        expect(trial?.packets?.searches?.questions.map(({ type }) => type).toSorted()).toEqual(['A', 'AAAA']);
+        expect(trial?.kernel).toEqual({
+          syn: trial?.packets?.handshakes.duplicateSyn,
           synAck: null,
           scope: 'namespace',
         });
+        expect(repeated?.kernelAgrees).toBe(true);
       }
-      for (const result of record.results) expect(result.duplicates?.kernelAgrees).toBe(true);
       expect(await leftovers()).toEqual([]);
     });
   });
@@ -87,14 +96,14 @@ describe('bench lookup on a cluster', () => {
     await inWorld({}, async (world) => {
       const flags = ['--pod-per-sample', '--services', '3', '--duration', '8', '--trials', '1', '--json'];
       expect(await world.bench(...lookup, '--url', 'http://standing-svc', ...flags), world.err()).toBe(0);
-      const { trials, results } = lookupRecordSchema.parse(JSON.parse(world.out()));
-      const samplers = trials.flatMap((trial) => trial.samplers);
+      const [overall] = measured(world.out());
+      const samplers = overall?.evidence.flatMap((trial) => trial.samplers) ?? [];
       expect(samplers.length).toBeGreaterThan(1);
       for (const { samples, first } of samplers) {
         expect(samples).toBe(1);
         expect(first?.connect).toBeGreaterThan(0);
       }
-      expect(results[0]?.first?.lookup.n).toBe(samplers.length);
+      expect(overall?.first?.lookup.n).toBe(samplers.length);
       expect(await leftovers()).toEqual([]);
     });
   });

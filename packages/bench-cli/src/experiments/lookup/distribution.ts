@@ -1,11 +1,9 @@
 /** Distributions of times: exact percentiles, and a histogram. */
-
-import type { PhaseDistributions } from './record.ts';
-import { type Distribution, RESULT_PERCENTILES } from './record.ts';
+import { median } from '../../stats/intervals.ts';
+import type { Distribution, PhaseDistributions } from './evidence.ts';
 import { PHASES, type Phases } from './sampling/sample.ts';
 
-/** Beside the percentiles of results. */
-const PERCENTILES = [...RESULT_PERCENTILES, 99.9] as const;
+const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
 
 const BINS_PER_DECADE = 20;
 
@@ -46,6 +44,32 @@ export function distributionOf(values: readonly number[]): Distribution | null {
       seconds: nearestRank(ascending, percentile),
     })),
     histogram: histogramOf(ascending),
+  };
+}
+
+/** Of several trials: everything is exact but the percentiles, each of which is the median of those of the trials. */
+export function mergedDistribution(trials: readonly Distribution[]): Distribution {
+  const n = trials.reduce((sum, trial) => sum + trial.n, 0);
+  const bins = Map.groupBy(
+    trials.flatMap(({ histogram }) => histogram),
+    ({ lowSeconds }) => lowSeconds,
+  );
+  return {
+    n,
+    min: Math.min(...trials.map(({ min }) => min)),
+    max: Math.max(...trials.map(({ max }) => max)),
+    mean: trials.reduce((sum, trial) => sum + trial.mean * trial.n, 0) / n,
+    percentiles: PERCENTILES.map((percentile) => ({
+      percentile,
+      seconds: median(trials.map((trial) => percentileOf(trial, percentile))),
+    })),
+    histogram: [...bins.values()]
+      .flatMap(([first, ...others]) =>
+        first === undefined
+          ? []
+          : [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }],
+      )
+      .sort((a, b) => a.lowSeconds - b.lowSeconds),
   };
 }
 

@@ -10,7 +10,8 @@ import { addResolvers, findNamespaceTools, type Lab, openLab } from './lab/lab.t
 import { type SiteName, startResolvers } from './lab/resolvers.ts';
 import type { Place } from './place.ts';
 import type { PolicyMode } from './policy/modes.ts';
-import type { Subject } from './record.ts';
+import type { LookupSettings } from './settings.ts';
+import type { LookupSubject } from './subjects.ts';
 
 export interface LabPlaceRequest {
   readonly world: World;
@@ -18,13 +19,7 @@ export interface LabPlaceRequest {
   readonly programOf: Programs['programOf'];
   readonly host: string;
   readonly port: number;
-  readonly hasPolicy: boolean;
-  readonly programDelaySeconds: number;
-  readonly hasIpv6: boolean;
-  /** The client asks for ECN in its SYN packets (net.ipv4.tcp_ecn=1). */
-  readonly hasEcn: boolean;
-  readonly search: readonly string[];
-  readonly ndots: number;
+  readonly settings: LookupSettings;
   readonly logDirectory: string;
   readonly signal: AbortSignal;
   readonly force: AbortSignal;
@@ -35,19 +30,19 @@ const SITE = script('./lab/site-program.mjs');
 const AGENT = script('./policy/agent-program.mjs');
 const DNS_PORT = 53;
 
-function resolvConf({ search, ndots }: LabPlaceRequest, address: string): string {
+function resolvConf({ search = [], ndots }: LookupSettings, address: string): string {
   const domains = search.length === 0 ? '' : `search ${search.join(' ')}\n`;
   return `nameserver ${address}\n${domains}options ndots:${ndots}\n`;
 }
 
-function siteAddresses({ addresses }: Lab, { hasPolicy, hasIpv6 }: LabPlaceRequest): string[] {
-  if (hasPolicy) return addresses.rotating.addresses.slice(0, 1);
-  return hasIpv6 ? [addresses.site.ipv4, addresses.site.ipv6] : [addresses.site.ipv4];
+function siteAddresses({ addresses, siteLink }: Lab, { ipv6 }: LookupSettings): string[] {
+  if (siteLink !== null) return addresses.rotating.addresses.slice(0, 1);
+  return ipv6 ? [addresses.site.ipv4, addresses.site.ipv6] : [addresses.site.ipv4];
 }
 
 /** What the agent is told; it stands between the pod and the resolver at `upstream`. */
 function agentSettings(
-  { host, programDelaySeconds: delaySeconds }: LabPlaceRequest,
+  { host, settings }: LabPlaceRequest,
   { siteLink, addresses }: Lab,
   ip: string,
   mode: PolicyMode,
@@ -56,7 +51,7 @@ function agentSettings(
   if (siteLink === null) throw new Error('a policy without a link to the site');
   return JSON.stringify({
     mode,
-    delaySeconds,
+    delaySeconds: settings.programDelay,
     host,
     listen: { address: addresses.node, port: DNS_PORT },
     upstream: { address: upstream, port: DNS_PORT },
@@ -69,42 +64,41 @@ function agentSettings(
 
 /** Makes everything; rejects, with nothing left, if a part of it cannot be started. */
 export async function labPlace(request: LabPlaceRequest): Promise<Place> {
-  const { world, servers, hasPolicy, hasIpv6, logDirectory } = request;
+  const { world, servers, settings, logDirectory } = request;
   const tools = await findNamespaceTools(world);
+  // Each step of closing is taken, even if another fails.
+  await using made = new AsyncDisposableStack();
   const directory = await createRunDirectory(world);
-  const closing: (() => Promise<void>)[] = [() => world.fs.rm(directory, { recursive: true, force: true })];
-  const close = async () => {
-    for (const step of closing.splice(0).reverse()) await step();
+  made.defer(() => world.fs.rm(directory, { recursive: true, force: true }));
+  const hasPolicy = settings.simulatePolicy !== undefined;
+  const lab = await openLab(world, { directory, hasPolicy, hasIpv6: settings.ipv6 });
+  made.defer(lab.close);
+  // In the SYN packets of the client.
+  if (settings.ecn) await lab.pod.run(['/bin/sh', '-c', 'echo 1 > /proc/sys/net/ipv4/tcp_ecn']);
+  await addResolvers(lab, tools, servers.length);
+  const site: SiteName = { host: request.host, addresses: siteAddresses(lab, settings) };
+  made.defer(await startResolvers({ ...request, lab, site }));
+  const page = { name: 'site', script: SITE, arguments: [String(request.port)] };
+  made.defer((await startCompanions(lab.site.world, [page], logDirectory)).stop);
+  const prepare = async ({ resolver, policy }: LookupSubject) => {
+    const prepared = new AsyncDisposableStack();
+    const address = lab.addresses.resolver(resolver);
+    await lab.setResolver(resolvConf(settings, policy === null ? address : lab.addresses.node));
+    if (policy === null) return prepared;
+    const told = agentSettings(request, lab, tools.ip, policy, address);
+    const agent = { name: 'agent', script: AGENT, arguments: [told] };
+    prepared.defer((await startCompanions(lab.node.world, [agent], logDirectory)).stop);
+    return prepared;
   };
-  try {
-    const lab = await openLab(world, { directory, hasPolicy, hasIpv6 });
-    closing.push(lab.close);
-    if (request.hasEcn) await lab.pod.run(['/bin/sh', '-c', 'echo 1 > /proc/sys/net/ipv4/tcp_ecn']);
-    await addResolvers(lab, tools, servers.length);
-    const site: SiteName = { host: request.host, addresses: siteAddresses(lab, request) };
-    closing.push(await startResolvers({ ...request, lab, site }));
-    const page = { name: 'site', script: SITE, arguments: [String(request.port)] };
-    closing.push((await startCompanions(lab.site.world, [page], logDirectory)).stop);
-    const prepare = async ({ resolver, policy }: Subject) => {
-      const address = lab.addresses.resolver(servers.findIndex(({ name }) => name === resolver));
-      await lab.setResolver(resolvConf(request, policy === null ? address : lab.addresses.node));
-      if (policy === null) return async () => undefined;
-      const settings = agentSettings(request, lab, tools.ip, policy, address);
-      const agent = { name: 'agent', script: AGENT, arguments: [settings] };
-      return (await startCompanions(lab.node.world, [agent], logDirectory)).stop;
-    };
-    return {
-      name: 'pod',
-      enter: lab.pod.enter,
-      addresses: site.addresses,
-      taps: [{ interface: lab.podInterface, enter: lab.node.enter }],
-      scope: 'namespace',
-      siteRepeats: async () => synRepeatsIn((await lab.site.run(['cat', '/proc/net/netstat'])).stdout),
-      prepare,
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const closing = made.move();
+  return {
+    name: 'pod',
+    enter: lab.pod.enter,
+    addresses: site.addresses,
+    taps: [{ interface: lab.podInterface, enter: lab.node.enter }],
+    scope: 'namespace',
+    siteRepeats: async () => synRepeatsIn((await lab.site.run(['cat', '/proc/net/netstat'])).stdout),
+    prepare,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
 }

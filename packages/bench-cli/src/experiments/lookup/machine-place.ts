@@ -42,7 +42,7 @@ export async function machinePlace(world: World, addresses: readonly string[]): 
     taps: interfaces.map((name) => ({ interface: name, enter })),
     scope: 'machine',
     siteRepeats: async () => null,
-    prepare: async () => async () => undefined,
-    close: async () => undefined,
+    prepare: async () => new AsyncDisposableStack(),
+    [Symbol.asyncDispose]: async () => undefined,
   };
 }

@@ -9,10 +9,9 @@ import { type Capture, startCapture } from './capture/capture.ts';
 import type { CaptureCounters } from './capture/counters.ts';
 import { countHandshakes } from './capture/duplicates.ts';
 import { countSearches } from './capture/searches.ts';
+import type { LookupEvidence, Packets } from './evidence.ts';
 import type { Place } from './place.ts';
-import type { LookupTrial, Packets, Subject } from './record.ts';
 import { sampleProblem } from './sampling/exit-codes.ts';
-import type { Phases } from './sampling/sample.ts';
 import {
   BUILTIN_PROGRAM,
   builtinCommand,
@@ -21,13 +20,19 @@ import {
   SAMPLE_LIMIT_SECONDS,
   type Sampled,
 } from './sampling/sampler.ts';
-import { isSuccessful, type TrialHead, trialOf } from './trial.ts';
+import type { LookupSubject } from './subjects.ts';
+import { evidenceOf } from './trial.ts';
 
 export interface MeasureRequest {
   readonly world: World;
   readonly place: Place;
-  readonly subject: Subject;
-  readonly head: Omit<TrialHead, 'startedAt'>;
+  readonly subject: LookupSubject;
+  /** Of the raw output: `3-knot`. */
+  readonly name: string;
+  /** 0 for a single sample. */
+  readonly seconds: number;
+  /** Of a simulated policy. */
+  readonly prediction: LookupEvidence['prediction'];
   readonly url: string;
   /** Samples start this far apart or more. */
   readonly paceSeconds: number;
@@ -40,25 +45,18 @@ export interface MeasureRequest {
   readonly signal: AbortSignal;
 }
 
-export interface Measured {
-  readonly trial: LookupTrial;
-  /** Of the samples that succeeded; empty if the trial failed. */
-  readonly phases: readonly Phases[];
-}
-
 /** Beyond the samples' own limits: the start of the programs. */
 const GRACE_SECONDS = 20;
 
-function clientCommand({ world, subject, url, head, paceSeconds }: MeasureRequest): readonly string[] {
-  const { seconds } = head;
+function clientCommand({ world, subject, url, seconds, paceSeconds }: MeasureRequest): readonly string[] {
   if (subject.client === 'curl') return curlCommand(url, seconds, paceSeconds);
   return builtinCommand(world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM), url, seconds, paceSeconds);
 }
 
 async function sample(request: MeasureRequest): Promise<Sampled> {
-  const { world, place, head, rawDirectory, signal } = request;
+  const { world, place, name, seconds, rawDirectory, signal } = request;
   const lines: string[] = [];
-  const file = join(rawDirectory, `${head.order}-${fileNameOf(head.key)}.txt`);
+  const file = join(rawDirectory, `${fileNameOf(name)}.txt`);
   const command = place.enter(clientCommand(request));
   const stop = new AbortController();
   const running = runToEnd(
@@ -75,7 +73,7 @@ async function sample(request: MeasureRequest): Promise<Sampled> {
     },
     command,
     {
-      timeoutSeconds: head.seconds + SAMPLE_LIMIT_SECONDS + GRACE_SECONDS,
+      timeoutSeconds: seconds + SAMPLE_LIMIT_SECONDS + GRACE_SECONDS,
       onStdoutLine: (line) => lines.push(line),
       stdoutFile: file,
       stderrFile: file,
@@ -163,43 +161,31 @@ const TIME_LIMIT = 28;
  * @returns Why none succeeded, as in "no connection"; null if one did.
  */
 export async function checkUrl(request: MeasureRequest): Promise<string | null> {
-  const { place, subject, head } = request;
-  const undo = await place.prepare(subject);
-  try {
-    let problem: string | null = null;
-    for (let attempt = 1; attempt <= CHECK_ATTEMPTS; attempt += 1) {
-      const { samples } = await sample({ ...request, head: { ...head, seconds: 0 } });
-      const [taken] = samples;
-      if (taken?.outcome === 'ok') return null;
-      problem = sampleProblem(taken);
-      // Seconds have passed: it will not be better.
-      if (taken?.exitCode === TIME_LIMIT) break;
-    }
-    return problem;
-  } finally {
-    await undo();
+  await using _prepared = await request.place.prepare(request.subject);
+  let problem: string | null = null;
+  for (let attempt = 1; attempt <= CHECK_ATTEMPTS; attempt += 1) {
+    const { samples } = await sample({ ...request, seconds: 0 });
+    const [taken] = samples;
+    if (taken?.outcome === 'ok') return null;
+    problem = sampleProblem(taken);
+    // Seconds have passed: it will not be better.
+    if (taken?.exitCode === TIME_LIMIT) break;
   }
+  return problem;
 }
 
-export async function measureTrial(request: MeasureRequest): Promise<Measured> {
-  const { world, place, subject } = request;
-  const undo = await place.prepare(subject);
-  try {
-    const captures = await startCaptures(request);
-    const startedAt = world.clock.now().toISOString();
-    const { sampled, siteRepeats, counters } = await observe(request, captures);
-    const packets = await packetsOf(request, captures, counters);
-    await Promise.all(captures.map(({ file }) => world.fs.rm(file, { force: true })));
-    const trial = trialOf({
-      head: { ...request.head, startedAt },
-      samplers: [{ ...sampled, name: place.name, node: null, isCold: false }],
-      packets,
-      kernel: { syn: sampled.kernelRepeats, synAck: siteRepeats, scope: place.scope },
-    });
-    const phases =
-      trial.failure === null ? sampled.samples.filter(isSuccessful).map((each) => each.phases) : [];
-    return { trial, phases };
-  } finally {
-    await undo();
-  }
+export async function measureTrial(request: MeasureRequest): Promise<LookupEvidence> {
+  const { world, place, subject, seconds, prediction } = request;
+  await using _prepared = await place.prepare(subject);
+  const captures = await startCaptures(request);
+  const { sampled, siteRepeats, counters } = await observe(request, captures);
+  const packets = await packetsOf(request, captures, counters);
+  await Promise.all(captures.map(({ file }) => world.fs.rm(file, { force: true })));
+  return evidenceOf({
+    seconds,
+    samplers: [{ ...sampled, name: place.name, node: null, isCold: false }],
+    packets,
+    kernel: { syn: sampled.kernelRepeats, synAck: siteRepeats, scope: place.scope },
+    prediction,
+  });
 }

@@ -1,5 +1,5 @@
 /** Where the samples of a run are taken: this machine as it is, or the laboratory. */
-import type { Subject } from './record.ts';
+import type { LookupSubject } from './subjects.ts';
 
 /** An interface on which packets of the samples are seen, each once. */
 export interface Tap {
@@ -8,7 +8,8 @@ export interface Tap {
   readonly enter: (command: readonly string[]) => readonly string[];
 }
 
-export interface Place {
+/** It is closed with everything in it. */
+export interface Place extends AsyncDisposable {
   /** In records: `pod`, `this machine`. */
   readonly name: string;
   /** Puts a command where names are looked up. */
@@ -21,6 +22,5 @@ export interface Place {
   /** SYN-ACK packets that the site's kernel repeated so far; null where nobody can ask it. */
   siteRepeats(): Promise<number | null>;
   /** Makes it ready for the samples of a subject; what it resolves with undoes that. */
-  prepare(subject: Subject): Promise<() => Promise<void>>;
-  close(): Promise<void>;
+  prepare(subject: LookupSubject): Promise<AsyncDisposable>;
 }

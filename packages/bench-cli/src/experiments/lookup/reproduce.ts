@@ -5,9 +5,9 @@ import { code, list, type ReportDocument, table } from '../../report/document/do
 import { formatCount, formatTime } from '../../report/numbers.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import { percentileOf } from './distribution.ts';
-import type { LookupRecord, LookupResult } from './record.ts';
-import { subjectTitle } from './text/readable.ts';
-import { titleOf } from './text/words.ts';
+import { lookupDocument } from './document.ts';
+import type { LookupRecord } from './evidence.ts';
+import { type Overall, overallsOf } from './overall.ts';
 import { type Conditions, conditionsOf, NOT_SAID } from './tiger/conditions.ts';
 import { elementsOf } from './tiger/elements.ts';
 
@@ -51,7 +51,7 @@ const TIMES = ['Min', 'Mean', 'P50', 'P75', 'P90', 'P99', 'Max'] as const;
 const SECONDS_PER_MINUTE = 60;
 
 function timeOf(
-  { phases }: LookupResult,
+  { phases }: Overall,
   phase: 'lookup' | 'connect',
   figure: (typeof TIMES)[number],
 ): number | null {
@@ -62,35 +62,35 @@ function timeOf(
   return figure === 'Max' ? distribution.max : percentileOf(distribution, Number(figure.slice(1)));
 }
 
-function figuresOf(result: LookupResult): Column['figures'] {
-  const { samples, duplicates } = result;
+function figuresOf(overall: Overall): Column['figures'] {
+  const { samples, repeated } = overall;
   const times = (['lookup', 'connect'] as const).flatMap((phase) =>
-    TIMES.map((time) => [`${phase}${time}Seconds`, timeOf(result, phase, time)] as const),
+    TIMES.map((time) => [`${phase}${time}Seconds`, timeOf(overall, phase, time)] as const),
   );
   return {
     ...Object.fromEntries(times),
     successfulCurls: samples.succeeded,
     failedCurls: samples.taken - samples.succeeded,
-    duplicateSyns: duplicates?.tigerRule.duplicateSyn ?? null,
-    duplicateSynAcks: duplicates?.tigerRule.duplicateSynAck ?? null,
+    duplicateSyns: repeated?.tigerRule.duplicateSyn ?? null,
+    duplicateSynAcks: repeated?.tigerRule.duplicateSynAck ?? null,
   };
 }
 
 /** A run of ours. */
 export function reproducingRun(record: LookupRecord): Reproducing {
-  const { id, startedAt, command, results, rounds } = record;
+  const { id, startedAt, command, settings } = record;
   const elements = elementsOf(record);
   return {
     ...{ id, startedAt, command },
-    title: titleOf(record),
-    columns: results.map((result, index) => ({
-      title: subjectTitle(result.subject),
-      figures: figuresOf(result),
-      samplesPerMinute: result.samplesPerMinute,
+    title: lookupDocument(record).title,
+    columns: overallsOf(record).map((overall, index) => ({
+      title: overall.title,
+      figures: figuresOf(overall),
+      samplesPerMinute: overall.samplesPerMinute,
       conditions: {
         ...conditionsOf(elements[index] ?? {}),
-        trials: String(rounds),
-        'packets captured': result.duplicates === null ? 'no' : 'yes',
+        trials: String(settings.trials),
+        'packets captured': overall.repeated === null ? 'no' : 'yes',
         'a sample is': 'a turn of a loop in the pod',
       },
     })),

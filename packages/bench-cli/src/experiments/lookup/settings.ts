@@ -2,7 +2,7 @@
 import { nearest } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from '../../config/kubernetes-settings.ts';
-import type { Setting, SettingsOf } from '../../config/setting.ts';
+import type { Setting, SettingsOf, SettingTable } from '../../config/setting.ts';
 import {
   booleanFromText,
   list,
@@ -14,18 +14,13 @@ import {
 } from '../../config/value-schemas.ts';
 import { pick } from '../../engine/settings.ts';
 import { parseQuantity } from '../../quantity.ts';
-import { POLICY_KINDS } from './pods/dns-policy.ts';
+import { POLICY_KINDS, type PolicyKind } from './pods/dns-policy.ts';
 import { POLICY_MODES } from './policy/modes.ts';
 import { CLIENTS } from './sampling/sampler.ts';
 
-/** Also `0.2` and `200ms`: seconds. */
-function time(max: number) {
-  const message = `must be a time from 0 to ${max} s, for example 500ms or 1s`;
-  const fromText = (value: unknown) => {
-    const milliseconds = /^\s*(\d+(?:\.\d+)?)\s*ms\s*$/.exec(String(value))?.[1];
-    return milliseconds === undefined ? secondsFromText(value) : Number(milliseconds) / 1000;
-  };
-  return z.preprocess(fromText, z.number(message).min(0, message).max(max, message));
+function time(min: number, max: number, example: string) {
+  const message = `must be a time from ${min} to ${max} s, for example ${example}`;
+  return z.preprocess(secondsFromText, z.number(message).min(min, message).max(max, message));
 }
 
 /** One of `known`, in upper or lower case. */
@@ -42,38 +37,29 @@ function listOf<const T extends readonly [string, ...string[]]>(known: T) {
   return list(oneOf(known), `must be a list of ${known.join(', ')}`);
 }
 
-const flagSchema = z.preprocess(booleanFromText, z.boolean('must be true or false'));
+const yesOrNo = z.preprocess(booleanFromText, z.boolean('must be true or false'));
 const textList = (example: string) => list(text, `must be a list, for example ${example}`);
+const domainsMessage = 'must be 1 or more: the name of --url is the first';
 
 /** As many as a range of Services of a large cluster holds. */
 const MAX_SERVICES = 20_000;
-const MAX_STANDING_PODS = 1000;
-
+const MAX_STANDING = 1000;
 /** Fewer than one sample a minute tell nothing. */
 const MAX_PACE_SECONDS = 60;
-
 /** curl gives up after 8 s. */
 const MAX_DELAY_SECONDS = 5;
-
-const domainsMessage = 'must be 1 or more: the name of --url is the first';
-const leaseMessage = 'must be a time from 10 s to 10m';
 
 const MEASURED = {
   url: {
     flag: '--url <url>',
     description:
-      'page behind a name ; http://*.example.com is a new name in each sample (default: http://www.example.com; with --local http://site.example.com)',
+      'page behind a name; http://*.example.com is a new name in each sample (default: http://www.example.com; with --local http://site.example.com)',
     schema: text,
   },
-  ...pick(['trials', 'out', 'corednsVersion', 'provision'], {
-    trials: { default: 6, description: 'rounds, in which everything takes its turn' },
-    out: { description: 'where results go' },
-    corednsVersion: { description: 'with --local: version of CoreDNS' },
-    provision: { description: 'use only programs that are there' },
-  }),
+  ...pick(['trials'], { trials: { default: 6, description: 'rounds, in which everything takes its turn' } }),
   duration: {
     flag: '--duration <time>',
-    description: 'time of each resolver, mode or client, over all trials',
+    description: 'time of each resolver, mode or client, over all --trials',
     schema: secondsOf(1, 'must be a time of at least a second, for example 60s or 2m'),
     default: 60,
   },
@@ -81,73 +67,95 @@ const MEASURED = {
     flag: '--pace <time>',
     description:
       'from the start of a sample to that of the next, at least (default: 0; with --simulate-policy that of the slowest mode)',
-    schema: time(MAX_PACE_SECONDS),
+    schema: time(0, MAX_PACE_SECONDS, '500ms or 1s'),
   },
   client: {
     flag: '--client <list>',
     description: `what takes samples: ${CLIENTS.join(', ')}`,
     schema: listOf(CLIENTS),
     default: ['curl'],
+    distinct: true,
   },
   capture: {
     flag: '--no-capture',
     description: 'do not capture packets: no duplicates, no queries',
-    schema: flagSchema,
+    schema: yesOrNo,
     default: true,
   },
-  domains: {
-    flag: '--domains <n>',
-    description: 'names that a DNS policy allows, the first of them that of --url',
-    schema: number(z.int(domainsMessage).min(1, domainsMessage)),
-    default: 1,
-  },
-} as const satisfies Record<string, Setting>;
+} as const satisfies SettingTable;
 
-/** Those that are only for `--local` have no default: giving one without it is refused. */
+const needs: Setting['needs'] = { give: '--local', met: ({ local }) => local === true };
+
+const CORE_DNS: Setting['needs'] = {
+  give: '--local --servers coredns',
+  met: ({ local, servers }) => local === true && String(servers).includes('coredns'),
+};
+
 const LOCAL = {
   local: {
     flag: '--local',
     description:
       'measure between two network namespaces of this machine, with servers of bench as resolvers (root)',
-    schema: flagSchema,
+    schema: yesOrNo,
     default: false,
+    targets: ['local'],
   },
   servers: {
     flag: '--servers <list>',
-    description: 'with --local: the resolvers (default: dinodns)',
+    description: 'with --local: the resolvers',
     schema: textList('dinodns,unbound'),
+    default: ['dinodns'],
+    distinct: true,
+    needs,
   },
+  ...pick(['corednsVersion', 'provision'], {
+    corednsVersion: { description: 'with --local: version of CoreDNS', needs: CORE_DNS },
+    provision: { description: 'with --local: use only programs that are there', needs },
+  }),
   search: {
     flag: '--search <domains>',
     description: 'with --local: search list of the client (default: none)',
     schema: textList('example.com'),
+    needs,
   },
   ndots: {
     flag: '--ndots <n>',
-    description: 'with --local: ndots of the client (default: 1)',
+    description: 'with --local: ndots of the client',
     schema: wholeNumber(0, 15),
+    default: 1,
+    needs,
   },
   ipv6: {
     flag: '--ipv6',
     description: 'with --local: the site has an IPv6 address, too',
-    schema: flagSchema,
+    schema: yesOrNo,
+    default: false,
+    needs,
   },
   ecn: {
     flag: '--ecn',
     description: 'with --local: the client asks for ECN',
-    schema: flagSchema,
+    schema: yesOrNo,
+    default: false,
+    needs,
   },
   simulatePolicy: {
     flag: '--simulate-policy <modes>',
     description: `with --local: simulate DNS policy: ${POLICY_MODES.join(', ')}`,
     schema: listOf(POLICY_MODES),
+    distinct: true,
+    needs,
   },
   programDelay: {
     flag: '--program-delay <time>',
-    description: 'delay of the simulated policy agent (default: 200ms)',
-    schema: time(MAX_DELAY_SECONDS),
+    description: 'delay of the simulated policy agent, in seconds',
+    schema: time(0, MAX_DELAY_SECONDS, '500ms or 1s'),
+    default: 0.2,
+    needs: { give: '--simulate-policy', met: ({ simulatePolicy }) => simulatePolicy !== undefined },
   },
-} as const satisfies Record<string, Setting>;
+} as const satisfies SettingTable;
+
+const targets = ['kubernetes'] as const;
 
 const CLUSTER = {
   ...pick(['target', 'context', 'pullPolicy', 'keep'], {
@@ -158,42 +166,74 @@ const CLUSTER = {
   }),
   services: {
     flag: '--services <list>',
-    description: 'on a cluster: numbers of standing Services that are compared',
+    description: 'numbers of standing Services that are compared',
     schema: list(wholeNumber(0, MAX_SERVICES), 'must be a list of numbers, for example 0,1000'),
     default: [0],
+    distinct: true,
+    targets,
   },
   standingPods: {
     flag: '--standing-pods <n>',
-    description: 'on a cluster: further pods that only exist',
-    schema: wholeNumber(0, MAX_STANDING_PODS),
+    description: 'further pods that only exist',
+    schema: wholeNumber(0, MAX_STANDING),
     default: 0,
+    targets,
+  },
+  standingPolicies: {
+    flag: '--standing-policies <n>',
+    description: 'NetworkPolicies of these pods, which let everything through',
+    schema: wholeNumber(0, MAX_STANDING),
+    default: 0,
+    targets,
+  },
+  idlePolicies: {
+    flag: '--idle-policies <n>',
+    description: 'NetworkPolicies of no pod',
+    schema: wholeNumber(0, MAX_STANDING),
+    default: 0,
+    targets,
   },
   stress: {
     flag: '--stress',
-    description: 'on a cluster: a Deployment goes from 0 to 24 pods and back every 10 s',
-    schema: flagSchema,
+    description: 'a Deployment goes from 0 to 24 pods and back every 10 s',
+    schema: yesOrNo,
     default: false,
+    targets,
   },
   podPerSample: {
     flag: '--pod-per-sample',
-    description: 'on a cluster: a new pod for each sample, one after the other on each node',
-    schema: flagSchema,
+    description: 'a new pod for each sample, one after the other on each node',
+    schema: yesOrNo,
     default: false,
+    targets,
   },
   webAddress: {
     flag: '--web-address <address>',
-    description: 'on a cluster: the web pods answer at this address, too: for a name without a server',
+    description: 'the web pods answer at this address, too: for a name without a server',
     schema: text,
+    targets,
   },
   policy: {
     flag: '--policy <kind>',
-    description: `on a cluster: a policy by DNS name: ${POLICY_KINDS.join(', ')}`,
-    schema: oneOf(POLICY_KINDS),
+    description: `a policy by DNS name: ${POLICY_KINDS.join(', ')}, none (default: calico with --policy-modes, else none)`,
+    schema: oneOf([...POLICY_KINDS, 'none']),
+    targets,
+  },
+  domains: {
+    flag: '--domains <n>',
+    description: 'names that a DNS policy allows, the first of them that of --url',
+    schema: number(z.int(domainsMessage).min(1, domainsMessage)),
+    default: 1,
+    targets,
   },
   policyModes: {
     flag: '--policy-modes <modes>',
     description: `with Calico Enterprise: modes that are compared: ${POLICY_MODES.join(', ')}`,
     schema: listOf(POLICY_MODES),
+    distinct: true,
+    targets,
+    // Cilium has none.
+    needs: { give: '--policy calico', met: ({ policy }) => policy !== 'cilium' },
   },
   calicoNodeCpu: {
     flag: '--calico-node-cpu <quantity>',
@@ -202,43 +242,66 @@ const CLUSTER = {
       (value) => (parseQuantity(value) ?? -1) >= 0,
       'is not a quantity of CPU, for example 500m or 2; 0 removes the limit',
     ),
+    targets,
   },
   nodes: {
     flag: '--nodes <selector>',
-    description: 'on a cluster: the nodes with a sampler pod: a name, or pool=dns (default: all)',
+    description: 'the nodes with a sampler pod: a name, or pool=dns (default: all)',
     schema: KUBERNETES_SETTINGS.loaderNode.schema,
+    targets,
   },
   image: {
     flag: '--image <image>',
-    description: 'on a cluster: image with curl, tcpdump and Node.js (default: that of the built-in loader)',
+    description: 'image with curl, tcpdump and Node.js (default: that of the built-in loader)',
     schema: text,
+    targets,
   },
   leaseNamespace: {
     flag: '--lease-namespace <name>',
-    description: 'on a cluster: namespace of the journal of changes',
+    description: 'namespace of the journal of changes',
     schema: text,
     default: 'kube-system',
+    targets,
   },
   lease: {
     flag: '--lease <time>',
-    description: 'on a cluster: after this without a sign of life, changes are put back',
-    schema: z.preprocess(
-      secondsFromText,
-      z.number(leaseMessage).min(10, leaseMessage).max(600, leaseMessage),
-    ),
+    description: 'after this without a sign of life, changes are put back',
+    schema: time(10, 600, '60s or 2m'),
     default: 60,
+    targets,
   },
-} as const satisfies Record<string, Setting>;
+  tigerTest: {
+    flag: '--tiger-test <json>',
+    description: 'the test of tiger-bench that the run is of; --config sets it',
+    schema: text,
+    inCommand: 'never',
+    targets,
+  },
+} as const satisfies SettingTable;
 
-export const LOOKUP_SETTINGS = {
-  ...MEASURED,
-  ...LOCAL,
-  ...CLUSTER,
-  format: {
-    flag: '--format <name>',
-    description: 'what is printed: terminal, json or tiger-bench',
-    schema: oneOf(['terminal', 'json', 'tiger-bench']),
-    default: 'terminal',
-  },
-} as const satisfies Record<string, Setting>;
+export const LOOKUP_SETTINGS = { ...MEASURED, ...LOCAL, ...CLUSTER } as const;
 export type LookupSettings = SettingsOf<typeof LOOKUP_SETTINGS>;
+
+/** Where samples are taken. */
+export type PlaceKind = 'machine' | 'lab' | 'cluster';
+
+export function placeKind({ target, local }: Pick<LookupSettings, 'target' | 'local'>): PlaceKind {
+  return target === 'kubernetes' ? 'cluster' : local ? 'lab' : 'machine';
+}
+
+export const urlOf = ({ url, local }: Pick<LookupSettings, 'url' | 'local'>) =>
+  url ?? (local ? 'http://site.example.com' : 'http://www.example.com');
+
+/** The kind of the policy that sampler pods are under. Modes are those of Calico. */
+export function policyKind({ target, policy, policyModes }: LookupSettings): PolicyKind | null {
+  if (target !== 'kubernetes' || policy === 'none') return null;
+  return policy ?? (policyModes === undefined ? null : 'calico');
+}
+
+/** Whether the first packets of a pod are those of its first sample: under a policy, which sees them. */
+export function asksNothingBefore(settings: LookupSettings): boolean {
+  return settings.target === 'kubernetes' && (settings.podPerSample || policyKind(settings) !== null);
+}
+
+export const trialSeconds = ({ duration, trials }: Pick<LookupSettings, 'duration' | 'trials'>) =>
+  duration / trials;

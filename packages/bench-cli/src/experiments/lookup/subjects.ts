@@ -1,38 +1,71 @@
-/** What is compared in a run, and the order of its trials. Pure. */
-import type { LookupOptions } from './options.ts';
-import { predict } from './policy/modes.ts';
-import type { Subject } from './record.ts';
+/** What is compared in a run. Pure: from its settings alone, so that a record tells it as well. */
+import { canonicalServerName } from '../../config/server-name.ts';
+import type { Subject } from '../../engine/experiment.ts';
+import { formatCount } from '../../report/numbers.ts';
+import { counted } from '../../text.ts';
+import type { PolicyMode, Prediction } from './policy/modes.ts';
+import type { Client } from './sampling/sampler.ts';
+import { type LookupSettings, placeKind } from './settings.ts';
 
-/** Every resolver with every policy and every client; a part that all have in common is not in the name. */
-export function subjectsOf(
-  {
-    clients,
-    policies,
-    programDelaySeconds,
-  }: Pick<LookupOptions, 'clients' | 'policies' | 'programDelaySeconds'>,
-  resolvers: readonly string[],
-  synLinearTimeouts: number,
-): Subject[] {
-  const modes = policies.length === 0 ? [null] : policies;
-  return resolvers.flatMap((resolver) =>
+export interface LookupSubject extends Subject {
+  /** Who answers: the index of a server of --local; 0 elsewhere. */
+  readonly resolver: number;
+  readonly client: Client;
+  /** Simulated, or of Calico Enterprise. */
+  readonly policy: PolicyMode | null;
+  /** Standing ones. */
+  readonly services: number;
+}
+
+/** `1000 Services/Inline` → `1,000 Services/Inline` */
+export function subjectTitle(name: string): string {
+  return name.replace(/^\d+(?= Services?\b)/, (count) => formatCount(Number(count)));
+}
+
+type Axes = Pick<
+  LookupSettings,
+  'target' | 'local' | 'servers' | 'simulatePolicy' | 'client' | 'services' | 'policyModes'
+>;
+
+/** Names of the resolvers or, on a cluster, of the numbers of Services. */
+function placesOf(settings: Axes): readonly string[] {
+  switch (placeKind(settings)) {
+    case 'cluster':
+      return settings.services.map((count) => counted(count, 'Service'));
+    case 'lab':
+      return settings.servers.map(canonicalServerName);
+    case 'machine':
+      return ['this machine'];
+  }
+}
+
+/** Every resolver or number of Services with every policy and every client; a part that all have in common is not in the name. */
+export function subjectsOf(settings: Axes): LookupSubject[] {
+  const { client: clients } = settings;
+  const kind = placeKind(settings);
+  const places = placesOf(settings);
+  const given = { cluster: settings.policyModes, lab: settings.simulatePolicy, machine: undefined }[kind];
+  const modes: readonly (PolicyMode | null)[] = given ?? [null];
+  const isSimulated = kind === 'lab' && given !== undefined;
+  return places.flatMap((place, index) =>
     modes.flatMap((policy) =>
-      clients.map((client): Subject => {
-        const parts = [
-          ...(resolvers.length > 1 || (modes.length === 1 && clients.length === 1) ? [resolver] : []),
-          ...(policy !== null && (modes.length > 1 || resolvers.length === 1) ? [policy] : []),
+      clients.map((client): LookupSubject => {
+        const others = [
+          ...(policy !== null && (modes.length > 1 || (isSimulated && places.length === 1)) ? [policy] : []),
           ...(clients.length > 1 ? [client] : []),
         ];
-        return {
-          key: [...new Set(parts)].join('/'),
-          resolver,
-          client,
-          policy,
-          conditions: {},
-          prediction: policy === null ? null : predict(policy, programDelaySeconds, synLinearTimeouts),
-        };
+        const name = [...(places.length > 1 || others.length === 0 ? [place] : []), ...others].join('/');
+        const services = kind === 'cluster' ? (settings.services[index] ?? 0) : 0;
+        const resolver = kind === 'lab' ? index : 0;
+        return { name, title: subjectTitle(name), resolver, client, policy, services };
       }),
     ),
   );
+}
+
+/** What the others are compared with: the first, or the first policy that adds nothing. */
+export function baselineOf(subjects: readonly LookupSubject[]): string | null {
+  return (subjects.find(({ policy }) => policy === 'Inline') ?? subjects[0])?.name ?? null;
 }
 
 /**
@@ -40,22 +73,7 @@ export function subjectsOf(
  * milliseconds longer. So the modes of a simulation, which make samples wait for different times, all sample at the pace of
  * the slowest.
  */
-export function paceOf({ paceSeconds }: Pick<LookupOptions, 'paceSeconds'>, subjects: readonly Subject[]) {
-  const predicted = subjects.map(({ prediction }) =>
-    prediction === null ? 0 : prediction.lookupSeconds + prediction.connectSeconds,
-  );
-  return paceSeconds ?? Math.max(0, ...predicted);
-}
-
-export interface PlannedTrial<S> {
-  readonly subject: S;
-  readonly round: number;
-  readonly order: number;
-}
-
-/** Each round has every subject once, every second one backwards, so that a slow drift hits all alike. */
-export function interleaved<S>(subjects: readonly S[], rounds: number): PlannedTrial<S>[] {
-  return Array.from({ length: rounds }, (_, round) => (round % 2 === 0 ? subjects : subjects.toReversed()))
-    .flatMap((order, round) => order.map((subject) => ({ subject, round })))
-    .map((trial, order) => ({ ...trial, order }));
+export function paceOf({ pace }: Pick<LookupSettings, 'pace'>, predictions: readonly (Prediction | null)[]) {
+  const predicted = predictions.map((each) => (each === null ? 0 : each.lookupSeconds + each.connectSeconds));
+  return pace ?? Math.max(0, ...predicted);
 }

@@ -1,13 +1,11 @@
-/** From what samplers, captures and the kernel said to the record of a trial. Pure. */
+/** From what samplers, captures and the kernel said to the evidence of a trial. Pure. */
 import { isIP } from 'node:net';
+import { BenchError } from '../../errors.ts';
 import { phaseDistributions } from './distribution.ts';
-import type { LookupTrial, Packets } from './record.ts';
+import type { LookupEvidence } from './evidence.ts';
 import { exitText } from './sampling/exit-codes.ts';
 import type { Sample, SuccessfulSample } from './sampling/sample.ts';
 import type { Sampled } from './sampling/sampler.ts';
-
-/** Where and when a trial was. */
-export type TrialHead = Pick<LookupTrial, 'key' | 'subject' | 'round' | 'order' | 'startedAt' | 'seconds'>;
 
 export interface SamplerOutput extends Sampled {
   /** Name of the pod or namespace. */
@@ -17,28 +15,24 @@ export interface SamplerOutput extends Sampled {
   readonly isCold: boolean;
 }
 
-export interface TrialParts {
-  readonly head: TrialHead;
+export type TrialParts = Pick<LookupEvidence, 'seconds' | 'packets' | 'kernel' | 'prediction'> & {
   readonly samplers: readonly SamplerOutput[];
-  readonly packets: Packets | null;
-  readonly kernel: LookupTrial['kernel'];
-}
+};
 
-export function isSuccessful(sample: Sample): sample is SuccessfulSample {
+function isSuccessful(sample: Sample): sample is SuccessfulSample {
   return sample.outcome === 'ok';
 }
 
 /** Failures by exit status, most often first. */
-function failuresOf(samples: readonly Sample[]): LookupTrial['samples']['failed'] {
-  const counts = new Map<number | null, number>();
-  for (const sample of samples) {
-    if (isSuccessful(sample)) continue;
-    counts.set(sample.exitCode, (counts.get(sample.exitCode) ?? 0) + 1);
-  }
-  return [...counts].map(([exitCode, count]) => ({ exitCode, count })).sort((a, b) => b.count - a.count);
+function failuresOf(samples: readonly Sample[]): LookupEvidence['samples']['failed'] {
+  const failed = samples.filter((sample) => !isSuccessful(sample));
+  const groups = Map.groupBy(failed, ({ exitCode }) => exitCode);
+  return [...groups]
+    .map(([exitCode, { length: count }]) => ({ exitCode, count }))
+    .sort((a, b) => b.count - a.count);
 }
 
-function firstOf({ samples: [first], isCold }: SamplerOutput): LookupTrial['samplers'][number]['first'] {
+function firstOf({ samples: [first], isCold }: SamplerOutput): LookupEvidence['samplers'][number]['first'] {
   if (!isCold || first === undefined || !isSuccessful(first)) return null;
   const { lookup, connect } = first.phases;
   return { lookup, connect };
@@ -47,7 +41,10 @@ function firstOf({ samples: [first], isCold }: SamplerOutput): LookupTrial['samp
 /** Half of the samples or more must succeed. */
 const MIN_SUCCESS = 0.5;
 
-function failureOf({ taken, succeeded, failed }: LookupTrial['samples'], isComplete: boolean): string | null {
+function failureOf(
+  { taken, succeeded, failed }: LookupEvidence['samples'],
+  isComplete: boolean,
+): string | null {
   if (taken === 0) return isComplete ? 'no sample was taken' : 'the sampler ended before its first sample';
   if (succeeded >= taken * MIN_SUCCESS) return isComplete ? null : 'the sampler ended early';
   const [commonest] = failed;
@@ -55,16 +52,23 @@ function failureOf({ taken, succeeded, failed }: LookupTrial['samples'], isCompl
   return `${taken - succeeded} of ${taken} samples failed${why}`;
 }
 
-export function trialOf({ head, samplers, packets, kernel }: TrialParts): LookupTrial {
+/** @throws BenchError `E_TRIALS_FAILED` if more than half of the samples failed, or a sampler did not come to its end */
+export function evidenceOf({ samplers, ...parts }: TrialParts): LookupEvidence {
   const samples = samplers.flatMap((sampler) => sampler.samples);
   const ok = samples.filter(isSuccessful);
   const counts = { taken: samples.length, succeeded: ok.length, failed: failuresOf(samples) };
+  const failure = failureOf(
+    counts,
+    samplers.every(({ isComplete }) => isComplete),
+  );
+  const phases = phaseDistributions(ok.map((sample) => sample.phases));
+  if (failure !== null || phases === null) {
+    throw new BenchError('E_TRIALS_FAILED', failure ?? 'no sample succeeded', {
+      fix: 'The output of the samplers is in the folder raw of the run.',
+    });
+  }
   return {
-    ...head,
-    failure: failureOf(
-      counts,
-      samplers.every(({ isComplete }) => isComplete),
-    ),
+    ...parts,
     samplers: samplers.map((sampler) => ({
       name: sampler.name,
       node: sampler.node,
@@ -72,12 +76,10 @@ export function trialOf({ head, samplers, packets, kernel }: TrialParts): Lookup
       first: firstOf(sampler),
     })),
     samples: counts,
-    phases: phaseDistributions(ok.map(({ phases }) => phases)),
+    phases,
     families: {
       ipv4: ok.filter(({ address }) => isIP(address) === 4).length,
       ipv6: ok.filter(({ address }) => isIP(address) === 6).length,
     },
-    packets,
-    kernel,
   };
 }

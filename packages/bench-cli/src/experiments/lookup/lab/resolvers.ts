@@ -1,14 +1,18 @@
 /** The resolvers of the laboratory: servers of any kind, each at an address of its own on the node, port 53. */
 import { join } from 'node:path';
 import { defineZoneSet, type ZoneSet } from '@dinodns-bench/zones';
+import { configure } from '../../../config/configuration.ts';
+import { caseNameOf } from '../../../config/server-name.ts';
 import { BenchError } from '../../../errors.ts';
 import type { Programs } from '../../../measure/session.ts';
+import { loadServers } from '../../../servers/load.ts';
 import type { Server } from '../../../servers/server.ts';
 import { createLocalTarget } from '../../../targets/local/local-target.ts';
 import { createProcessGroup } from '../../../targets/local/process-group.ts';
 import type { ResourceGroups } from '../../../targets/local/resource-group.ts';
 import type { Target } from '../../../targets/target.ts';
 import type { World } from '../../../world.ts';
+import type { LookupSettings } from '../settings.ts';
 import type { Lab } from './lab.ts';
 
 export interface SiteName {
@@ -34,12 +38,29 @@ export function siteZone({ host, addresses }: SiteName): ZoneSet {
 }
 
 /** @throws BenchError `E_CONFIG` for a server that cannot be a resolver here */
-export function demandResolver({ name, existing, answers }: Server): void {
+function demandResolver({ name, existing, answers }: Server): void {
   if (existing === undefined && answers === undefined) return;
   const why = existing === undefined ? 'is not a DNS server' : 'runs already, outside of the namespaces';
   throw new BenchError('E_CONFIG', `--servers: ${name} ${why}`, {
     fix: 'Name servers that bench starts; `bench servers` lists them.',
   });
+}
+
+/** The settings of a comparison that say how programs are found. */
+export function resolverConfiguration({ servers, corednsVersion, provision }: LookupSettings) {
+  const baseline = caseNameOf(servers[0] ?? '');
+  return configure({
+    flags: { servers: [...servers], baseline, loader: 'builtin', provision, corednsVersion },
+    env: {},
+  });
+}
+
+/** The servers of --local, checked. */
+export async function loadResolvers(world: World, settings: LookupSettings): Promise<readonly Server[]> {
+  const { corednsVersion } = resolverConfiguration(settings);
+  const servers = await loadServers(world, settings.servers, { corednsVersion });
+  for (const server of servers) demandResolver(server);
+  return servers;
 }
 
 /** CoreDNS of a generated cluster gets names outside the cluster from an upstream: that one knows the site. */

@@ -1,8 +1,7 @@
-/** From the results of the pods of a trial to its record. Pure. */
+/** From the results of the pods of a trial to its evidence. Pure. */
 import type { PodCapture } from '../capture/capture-program.ts';
-import type { Measured } from '../measure.ts';
-import type { Packets } from '../record.ts';
-import { isSuccessful, type TrialHead, trialOf } from '../trial.ts';
+import type { LookupEvidence, Packets } from '../evidence.ts';
+import { evidenceOf } from '../trial.ts';
 import type { PodResult } from './sample-in-pods.ts';
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
@@ -64,10 +63,10 @@ export function mergeCaptures(captures: readonly PodCapture[]): Packets | null {
 }
 
 /** @param isCold Whether the pods had asked nothing before their first samples. */
-export function measuredOf(head: TrialHead, pods: readonly PodResult[], isCold: boolean): Measured {
+export function evidenceOfPods(pods: readonly PodResult[], seconds: number, isCold: boolean): LookupEvidence {
   const repeats = pods.flatMap(({ sampled }) => sampled.kernelRepeats ?? []);
-  const trial = trialOf({
-    head,
+  return evidenceOf({
+    seconds,
     samplers: pods.map(({ sampled, pod, node }) => ({ ...sampled, name: pod, node, isCold })),
     packets: mergeCaptures(pods.flatMap(({ capture }) => capture ?? [])),
     kernel: {
@@ -76,10 +75,6 @@ export function measuredOf(head: TrialHead, pods: readonly PodResult[], isCold: 
       synAck: null,
       scope: 'namespace',
     },
+    prediction: null,
   });
-  const samples = pods.flatMap(({ sampled }) => sampled.samples);
-  return {
-    trial,
-    phases: trial.failure === null ? samples.filter(isSuccessful).map(({ phases }) => phases) : [],
-  };
 }

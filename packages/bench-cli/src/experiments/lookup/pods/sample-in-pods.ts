@@ -9,6 +9,7 @@ import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { CONTAINER, type ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import { podError } from '../../../targets/kubernetes/wait-for-pods.ts';
 import type { PodCapture } from '../capture/capture-program.ts';
+import { portOf } from '../plan.ts';
 import { exitText } from '../sampling/exit-codes.ts';
 import {
   builtinCommand,
@@ -58,12 +59,6 @@ export interface PodResult {
 const PREPARE_SECONDS = 180;
 
 const podName = (unit: string, node: string) => `dnsperf-${unit}-${node.replaceAll('.', '-')}`.slice(0, 63);
-
-export function portOf(url: string): number {
-  const { port, protocol } = new URL(url);
-  if (port !== '') return Number(port);
-  return protocol === 'https:' ? 443 : 80;
-}
 
 function commandOf({ client, url, seconds, paceSeconds }: PodsRequest): readonly string[] {
   if (client === 'curl') return curlCommand(url, seconds, paceSeconds);
@@ -198,7 +193,7 @@ async function createPods(request: PodsRequest, deadlineSeconds: number): Promis
         before,
         hasPolicy,
         command: commandOf(request),
-        capturePort: capture ? portOf(url) : null,
+        capturePort: capture ? portOf(new URL(url)) : null,
         programs,
         deadlineSeconds,
       },

@@ -11,6 +11,7 @@ import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import { waitForPods } from '../../../targets/kubernetes/wait-for-pods.ts';
 import { formatDuration } from '../../../text.ts';
+import type { LookupSettings } from '../settings.ts';
 import { inParallel } from './in-parallel.ts';
 import {
   type LookupRun,
@@ -74,14 +75,14 @@ export async function deployStanding(request: StandingRequest, replicas: number)
 export async function createPolicies(
   request: StandingRequest,
   api: ClusterApi,
-  { active, idle }: { readonly active: number; readonly idle: number },
+  { standingPolicies, idlePolicies }: Pick<LookupSettings, 'standingPolicies' | 'idlePolicies'>,
 ): Promise<void> {
   const { run, image } = request;
   const path = `/apis/networking.k8s.io/v1/namespaces/${run.namespace}/networkpolicies`;
   const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
   const policies = [
-    ...numbers(active).map((number) => standingPolicy({ ...run, image }, number, false)),
-    ...numbers(idle).map((number) => standingPolicy({ ...run, image }, number, true)),
+    ...numbers(standingPolicies).map((number) => standingPolicy({ ...run, image }, number, false)),
+    ...numbers(idlePolicies).map((number) => standingPolicy({ ...run, image }, number, true)),
   ];
   await inParallel(policies, WIDTH, (policy) => create(api, path, policy));
 }

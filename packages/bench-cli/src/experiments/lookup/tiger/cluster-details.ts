@@ -5,6 +5,7 @@ import type { V1Node } from '@kubernetes/client-node';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
+import type { LookupRecord } from '../evidence.ts';
 import { CALICO_PATHS, isEnterprise, linuxDataplane } from '../pods/calico.ts';
 
 const UNKNOWN = 'unknown';
@@ -60,6 +61,64 @@ export function detailsOf(found: FoundObjects): ClusterDetails {
     CNIOption: textAt(installation, '/spec/cni/type'),
     // Nobody but the user knows.
     ReleaseStream: '',
+  };
+}
+
+/** Of the conditions of a record. */
+const TITLES: Readonly<Record<keyof ClusterDetails, string>> = {
+  Cloud: 'cloud',
+  Provisioner: 'provisioner',
+  NodeType: 'node type',
+  NodeOS: 'operating system',
+  NodeKernel: 'kernel',
+  NodeArch: 'architecture',
+  NumNodes: 'nodes',
+  Dataplane: 'dataplane',
+  IPFamily: 'IP family',
+  Encapsulation: 'encapsulation',
+  WireguardEnabled: 'WireGuard',
+  Product: 'product',
+  CalicoVersion: 'Calico version',
+  K8SVersion: 'Kubernetes version',
+  CRIVersion: 'container runtime',
+  CNIOption: 'network plugin',
+  ReleaseStream: 'release stream',
+};
+
+/** Without what is not known. */
+export function conditionsOfDetails(details: ClusterDetails): Record<string, string> {
+  const known = Object.entries(TITLES).flatMap(([field, title]) => {
+    const value = details[field as keyof ClusterDetails];
+    const word = value === true ? 'yes' : String(value);
+    return value === false || word === '' || word === UNKNOWN ? [] : [[title, word]];
+  });
+  return Object.fromEntries(known);
+}
+
+/** The cluster of a record; of a run on a machine, what there is of that. */
+export function detailsOfRecord({
+  conditions,
+  environment: { os, kernel, architecture },
+}: Pick<LookupRecord, 'conditions' | 'environment'>): ClusterDetails {
+  const word = (field: keyof ClusterDetails, otherwise = '') => conditions[TITLES[field]] ?? otherwise;
+  return {
+    Cloud: word('Cloud', UNKNOWN),
+    Provisioner: word('Provisioner', UNKNOWN),
+    NodeType: word('NodeType', 'linux'),
+    NodeOS: word('NodeOS', os),
+    NodeKernel: word('NodeKernel', kernel),
+    NodeArch: word('NodeArch', architecture),
+    NumNodes: Number(word('NumNodes', '0')),
+    Dataplane: word('Dataplane', UNKNOWN),
+    IPFamily: word('IPFamily', 'ipv4'),
+    Encapsulation: word('Encapsulation'),
+    WireguardEnabled: word('WireguardEnabled') === 'yes',
+    Product: word('Product', UNKNOWN),
+    CalicoVersion: word('CalicoVersion'),
+    K8SVersion: word('K8SVersion'),
+    CRIVersion: word('CRIVersion'),
+    CNIOption: word('CNIOption'),
+    ReleaseStream: word('ReleaseStream'),
   };
 }
 

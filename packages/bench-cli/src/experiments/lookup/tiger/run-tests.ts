@@ -4,10 +4,16 @@
  */
 import { resolve } from 'node:path';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
-import { resolveSettings, unreadableConfiguration } from '../../../config/configuration.ts';
+import {
+  parseConfigurationFile,
+  resolveSettings,
+  unreadableConfiguration,
+} from '../../../config/configuration.ts';
+import type { Invocation } from '../../../engine/experiment.ts';
+import { type GivenSettings, tableOf } from '../../../engine/settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { writeError } from '../../../results/write-whole.ts';
-import { type TigerEnvironment, tigerEnvironment } from '../../../tiger-bench/environment.ts';
+import { tigerEnvironment } from '../../../tiger-bench/environment.ts';
 import { formatJunit } from '../../../tiger-bench/junit.ts';
 import {
   type ClusterDetails,
@@ -17,11 +23,10 @@ import {
 } from '../../../tiger-bench/results-file.ts';
 import { parseTestsFile, type TigerTest } from '../../../tiger-bench/tests-file.ts';
 import type { World } from '../../../world.ts';
-import type { Shown } from '../finish.ts';
-import { type ClusterRunOptions, clusterOptions } from '../pods/from-settings.ts';
-import { measureInCluster } from '../pods/run.ts';
-import { inRunFolder } from '../run.ts';
-import { LOOKUP_SETTINGS, type LookupSettings } from '../settings.ts';
+import type { LookupRecord } from '../evidence.ts';
+import { kubernetesSettings } from '../plan.ts';
+import { detailsOfCluster } from '../pods/cluster-target.ts';
+import { LOOKUP_SETTINGS } from '../settings.ts';
 import { elementsOf } from './elements.ts';
 
 /** Nodes that tiger-bench measures on. */
@@ -48,65 +53,60 @@ const NO_DETAILS: ClusterDetails = {
   ReleaseStream: '',
 };
 
-/** The path of the tests: of the flag, else of the environment where the format asks for it; undefined for none. */
-export function testsFileOf(
-  world: Pick<World, 'env'>,
-  config: string | undefined,
-  { format }: Pick<LookupSettings, 'format'>,
-): string | undefined {
-  if (config !== undefined) return config;
-  return format === 'tiger-bench' ? tigerEnvironment(world.env).testsFile : undefined;
+/** As the run will find it. */
+async function detailsFor(world: World, { base = {}, flags }: GivenSettings): Promise<ClusterDetails> {
+  const settings = resolveSettings(tableOf(LOOKUP_SETTINGS), { base, env: world.env, flags }, 'lookup');
+  return detailsOfCluster(world, kubernetesSettings(world, settings));
 }
 
-/** Of settings, as they were typed. */
-type Flags = Readonly<Record<string, unknown>>;
+type Called = Invocation<LookupRecord>;
 
-async function readTests(world: World, path: string): Promise<readonly TigerTest[]> {
+/** The tests of a file, with notes about what is ignored; null for a mapping, which is a file of settings. */
+async function readTests(world: World, path: string): Promise<readonly TigerTest[] | null> {
   let text: string;
   try {
     text = await world.fs.readFile(resolve(world.cwd, path), 'utf8');
   } catch (cause) {
     throw unreadableConfiguration(path, cause);
   }
+  const values = await parseConfigurationFile(path, text);
+  if (!Array.isArray(values)) return null;
   const { tests, notes } = parseTestsFile(path, text);
   for (const note of notes) world.stderr.write(`Note: ${note}\n`);
   return tests;
 }
 
-/** tiger-bench's settings as ours; flags supply missing settings. @throws BenchError for what cannot be measured */
-export function optionsOf(
-  world: Pick<World, 'env'>,
-  test: TigerTest,
-  given: Flags,
-): ClusterRunOptions & { readonly out: string } {
-  const { DNSPerf: dns, Duration, NumServices, CalicoNodeCPULimit, LeaveStandingConfig } = test;
+/** tiger-bench's settings as ours; flags supply what it has none for. @throws BenchError for what cannot be measured */
+export function settingsOfTest(test: TigerTest, flags: Called['options']['flags']): GivenSettings {
+  const { DNSPerf: dns, Duration, CalicoNodeCPULimit } = test;
   if (dns === null) throw new Error('a dnsperf test without its settings');
   if (Duration <= 0) {
     throw new BenchError('E_CONFIG', `Duration: ${Duration} s leave no time for a sample`, {
       fix: 'Give 1 or more.',
     });
   }
-  const flags = {
-    ...given,
-    url: dns.TargetURL,
-    duration: Duration,
-    ...(CalicoNodeCPULimit === '' ? {} : { calicoNodeCpu: CalicoNodeCPULimit }),
-  };
-  const sources = { base: { nodes: NODES, trials: 1 }, env: world.env, flags };
-  const settings = resolveSettings(LOOKUP_SETTINGS, sources, 'lookup');
-  const base = clusterOptions(world, settings);
+  const { policy, policyModes, ...given } = flags;
   return {
-    ...base,
-    out: settings.out,
-    services: [NumServices],
-    standingPods: test.NumPods,
-    policies: { active: test.NumPolicies, idle: test.NumIdlePolicies },
-    stress: dns.RunStress,
-    policy: dns.TestDNSPolicy ? (base.policy ?? 'calico') : null,
-    modes: dns.Mode === '' ? [] : [dns.Mode],
-    domains: Math.max(1, dns.NumDomains),
-    nodeCpuLimit: CalicoNodeCPULimit === '' ? null : base.nodeCpuLimit,
-    kubernetes: { ...base.kubernetes, keep: base.kubernetes.keep || LeaveStandingConfig },
+    file: undefined,
+    base: { nodes: NODES, trials: 1 },
+    flags: {
+      ...given,
+      target: 'kubernetes',
+      url: dns.TargetURL,
+      duration: Duration,
+      services: [test.NumServices],
+      standingPods: test.NumPods,
+      standingPolicies: test.NumPolicies,
+      idlePolicies: test.NumIdlePolicies,
+      stress: dns.RunStress,
+      domains: Math.max(1, dns.NumDomains),
+      policy: dns.TestDNSPolicy ? (policy ?? 'calico') : 'none',
+      // Cilium has no modes.
+      ...(dns.Mode === '' || (dns.TestDNSPolicy && policy === 'cilium') ? {} : { policyModes: [dns.Mode] }),
+      ...(CalicoNodeCPULimit === '' ? {} : { calicoNodeCpu: CalicoNodeCPULimit }),
+      ...(test.LeaveStandingConfig ? { keep: true } : {}),
+      tigerTest: JSON.stringify(test),
+    },
   };
 }
 
@@ -128,31 +128,18 @@ function demandCluster({ Dataplane, Encap }: TigerTest, details: ClusterDetails)
     throw problem('Encap', Encap, details.Encapsulation);
 }
 
-interface TestRequest {
-  readonly world: World;
-  readonly flags: Flags;
-  readonly argv: readonly string[];
-  readonly environment: TigerEnvironment;
-}
-
 /** One test: its elements, whatever happens; only Ctrl-C ends the rest. */
 async function runTest(
-  { world, flags, argv, environment }: TestRequest,
+  { world, options, run }: Called,
   test: TigerTest,
+  releaseStream: string,
 ): Promise<WrittenElement[]> {
   let details = NO_DETAILS;
   try {
-    const options = optionsOf(world, test, flags);
-    const { record } = await inRunFolder(world, { out: options.out, show: 'nothing' }, (running) =>
-      measureInCluster(running, options, argv, {
-        onDetails: (found) => {
-          details = { ...found, ReleaseStream: environment.releaseStream };
-          demandCluster(test, details);
-        },
-        kept: () => ({ config: test, ClusterDetails: details }),
-      }),
-    );
-    return elementsOf(record);
+    const given = settingsOfTest(test, options.flags);
+    details = { ...(await detailsFor(world, given)), ReleaseStream: releaseStream };
+    demandCluster(test, details);
+    return elementsOf(await run(given)).map((element) => ({ ...element, ClusterDetails: details }));
   } catch (error) {
     if (error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED'))
       throw error;
@@ -171,16 +158,14 @@ async function write(world: World, path: string | undefined, text: string): Prom
   }
 }
 
-/** Resolves with the exit status: that of failed trials if a test has an error. */
-export async function runTigerTests(
-  world: World,
-  flags: Flags,
-  argv: readonly string[],
-  { path, show }: { readonly path: string; readonly show: Shown },
-): Promise<number> {
+/** Runs the tests of `--config`, or of the environment where the format asks for it; null where there are none. */
+export async function invokeTests(called: Called): Promise<number | null> {
+  const { world, options } = called;
   const environment = tigerEnvironment(world.env);
+  const path = options.file ?? (options.format === 'tiger-bench' ? environment.testsFile : undefined);
+  const tests = path === undefined ? null : await readTests(world, path);
+  if (tests === null) return null;
   const startedAt = world.clock.now();
-  const tests = await readTests(world, path);
   const elements: WrittenElement[] = [];
   for (const [index, test] of tests.entries()) {
     if (test.TestKind !== 'dnsperf') {
@@ -189,10 +174,10 @@ export async function runTigerTests(
       );
       continue;
     }
-    elements.push(...(await runTest({ world, flags, argv, environment }, test)));
+    elements.push(...(await runTest(called, test, environment.releaseStream)));
     await write(world, environment.resultsFile, formatResults(elements));
   }
   await write(world, environment.junitFile, formatJunit(elements, startedAt));
-  if (show === 'tiger-bench') world.stdout.write(`${formatResults(elements)}\n`);
+  if (options.format === 'tiger-bench') world.stdout.write(`${formatResults(elements)}\n`);
   return elements.some(({ status }) => status === 'failed') ? EXIT_STATUS.failedTrials : EXIT_STATUS.success;
 }

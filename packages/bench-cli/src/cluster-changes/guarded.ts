@@ -1,0 +1,130 @@
+/**
+ * Changes of a cluster that are put back whatever happens: by this process at its end, and by the guard if it cannot. The one
+ * rule of giving up: once the guard is there, whatever is not put back and verified is left to it, and the run's namespace
+ * stays until it has finished.
+ */
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
+import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
+import { managedLabels, runLabels } from '../targets/kubernetes/objects/labels.ts';
+import { describeChange } from './change.ts';
+import type { ClusterApi } from './cluster-api.ts';
+import { deployGuard } from './guard.ts';
+import { type ChangeSession, isLost, openSession } from './session.ts';
+
+export interface GuardedRequest {
+  readonly run: ClusterRun;
+  /** The cluster, with requests that end with a signal: also after Ctrl-C, when everything is put back. */
+  apiUntil(signal: AbortSignal): ClusterApi;
+  /** Of the guard: with Node.js. */
+  readonly image: string;
+  readonly leaseNamespace: string;
+  readonly leaseSeconds: number;
+  readonly experiment: string;
+  /** How long it may take until everything is as before. */
+  readonly settleSeconds: number;
+  /** The second Ctrl-C. */
+  readonly force: AbortSignal;
+  readonly say: (text: string) => void;
+}
+
+export interface Guarded {
+  readonly session: ChangeSession;
+  /** Deploys the guard for the objects at these paths. Before it resolves, nothing may be changed. */
+  protect(paths: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Why the cluster is not as before yet besides the changes themselves, such as pods that restart; null if it is. */
+  alsoAwait(problem: () => Promise<string | null>): void;
+  /** Puts everything back, waits until it is so, and says what somebody else has changed meanwhile, which is left. */
+  restore(): Promise<readonly string[]>;
+  /** `restore`, and the end of the session. @throws BenchError `E_LEASE_LOST` if the guard has to go on */
+  end(): Promise<void>;
+  /** Whether the guard needs the namespace of the run, which it deletes itself. */
+  isLeftToGuard(): boolean;
+}
+
+const POLL_SECONDS = 0.5;
+
+function leftToGuard(cause: unknown): BenchError {
+  const why = isLost(cause) ? '' : `: ${messageOf(cause)}`;
+  return new BenchError('E_LEASE_LOST', `the guard in the cluster puts everything back${why}`, {
+    fix: '`bench swap status` shows how far it is, and `bench swap restore` does the same at once.',
+    cause,
+  });
+}
+
+/** Takes the Lease and opens the journal. @throws as `openSession` */
+export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
+  const { run, apiUntil, image, leaseNamespace, leaseSeconds, settleSeconds, force, say } = request;
+  const { world, runId: token, namespace } = run;
+  const { clock } = world;
+  const holder = `${world.machine.hostname}/${world.processes.ownPid}/${token}`;
+  const session = await openSession({
+    ...{ apiUntil, force, clock, leaseNamespace, leaseSeconds, namespace, holder },
+    runId: token,
+    experiment: request.experiment,
+    labels: { ...managedLabels, ...runLabels(token) },
+    onEvent: ({ state, text }) => say(`${state}: ${text}`),
+  });
+  const awaited: (() => Promise<string | null>)[] = [];
+  let state: 'unguarded' | 'guarded' | 'left' = 'unguarded';
+
+  const firstProblem = async () => {
+    const [unsettled] = await session.unsettled();
+    if (unsettled !== undefined) return unsettled;
+    for (const problem of awaited) {
+      const found = await problem();
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  const settled = async () => {
+    const startedAt = clock.monotonicSeconds();
+    for (let shown = ''; ; ) {
+      session.signal.throwIfAborted();
+      const problem = await firstProblem();
+      if (problem === null) return;
+      if (problem !== shown) say(`restoring: ${problem}`);
+      shown = problem;
+      if (clock.monotonicSeconds() - startedAt > settleSeconds) {
+        throw new BenchError(
+          'E_POD_TIMEOUT',
+          `not everything was as before within ${settleSeconds} seconds: ${problem}`,
+          { fix: 'The guard in the cluster goes on; `bench swap status` shows what is left.' },
+        );
+      }
+      await clock.sleep(POLL_SECONDS, session.signal);
+    }
+  };
+  const restore = async () => {
+    const superseded = await session.revertAll();
+    // Where somebody else has changed something meanwhile, nobody knows what else to wait for.
+    if (superseded.length > 0) awaited.length = 0;
+    await settled();
+    return superseded.map(
+      (change) => `${describeChange(change)} (${change.found ?? 'changed by somebody else'})`,
+    );
+  };
+  return {
+    session,
+    async protect(paths, signal) {
+      const api = apiUntil(AbortSignal.any([signal, force]));
+      await deployGuard({ run, api, image, leaseNamespace, holder, token, paths, signal });
+      state = 'guarded';
+    },
+    alsoAwait: (problem) => void awaited.push(problem),
+    restore,
+    async end() {
+      // Nothing is changed without a guard, and nobody else would close it.
+      if (state === 'unguarded') return session.close();
+      try {
+        for (const change of await restore()) say(`Note: left as it was found: ${change}`);
+        await session.close();
+      } catch (cause) {
+        state = 'left';
+        session.abandon();
+        throw leftToGuard(cause);
+      }
+    },
+    isLeftToGuard: () => state === 'left',
+  };
+}

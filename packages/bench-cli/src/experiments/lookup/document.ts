@@ -1,0 +1,139 @@
+/** What only a lookup run can say. Pure. */
+import type { DocumentParts } from '../../engine/document.ts';
+import { differenceText } from '../../engine/words.ts';
+import { chart, type Finding } from '../../report/document/document.ts';
+import { formatCount, formatTime } from '../../report/numbers.ts';
+import { counted, formatDuration } from '../../text.ts';
+import { percentileOf } from './distribution.ts';
+import type { LookupRecord } from './evidence.ts';
+import { type Overall, overallsOf } from './overall.ts';
+import { hasNewNames } from './sampling/sampler.ts';
+import { urlOf } from './settings.ts';
+import {
+  agreementTable,
+  askedTable,
+  distributionChart,
+  firstTable,
+  phasesTable,
+  repeatedTable,
+  samplesTable,
+} from './tables.ts';
+
+const isSimulated = ({ settings }: LookupRecord) => settings.simulatePolicy !== undefined;
+
+/** A simulation says so first. */
+function titleOf(record: LookupRecord): string {
+  const title = `Lookup and connect times of ${urlOf(record.settings)}: ${record.subjects.map((each) => each.title).join(', ')}`;
+  return isSimulated(record)
+    ? `SIMULATION, not a product's figures (delay ${formatTime(record.settings.programDelay)}). ${title}`
+    : title;
+}
+
+function resultOf(record: LookupRecord, overalls: readonly Overall[]): string | undefined {
+  const first = overalls.find(({ phases }) => phases !== null);
+  if (first?.phases == null) return undefined;
+  const samples = overalls.reduce((sum, { samples: { taken } }) => sum + taken, 0);
+  const median = formatTime(percentileOf(first.phases.lookup, 50));
+  return `${isSimulated(record) ? 'SIMULATION, ' : ''}${formatCount(samples)} samples; ${first.title}: median lookup ${median}`;
+}
+
+/** Verdicts that a sentence has room for; the table has all. */
+const TOLD = ['lookupP50', 'connectP50', 'lookupFirst', 'connectFirst', 'repeatedSyn'];
+
+function compared(record: LookupRecord, { subject }: Overall): string {
+  const deltas = record.cases.find(({ key }) => key === subject.name)?.comparison?.deltas ?? {};
+  const clauses = record.estimands.flatMap((estimand) => {
+    const delta = deltas[estimand.name];
+    return delta == null || !TOLD.includes(estimand.name)
+      ? []
+      : [`${estimand.title} ${differenceText(estimand, delta)}`];
+  });
+  const baseline = record.subjects.find(({ name }) => name === record.baseline)?.title;
+  return clauses.length === 0 ? '' : ` Against ${baseline}: ${clauses.join('; ')}.`;
+}
+
+function findingOf(record: LookupRecord, overall: Overall): Finding {
+  const { title: subject, phases, repeated } = overall;
+  if (phases === null)
+    return { subject, badge: { text: 'failed', tone: 'warn' }, sentence: 'No sample succeeded.' };
+  const [lookup, connect, total] = [phases.lookup, phases.connect, phases.total].map((phase) =>
+    formatTime(percentileOf(phase, 50)),
+  );
+  const seen =
+    repeated?.share == null
+      ? ''
+      : `, ${formatCount(repeated.connectionsRepeated)} of ${formatCount(repeated.connections)} connections with a repeated SYN`;
+  return {
+    subject,
+    badge: { text: total ?? '', tone: 'even' },
+    sentence: `Median lookup ${lookup}, median connect ${connect}${seen}.${compared(record, overall)}`,
+  };
+}
+
+/** Percentiles of thousands of samples do not show the delay that only the first of them met. */
+function dilutionOf({ settings }: LookupRecord, overalls: readonly Overall[]): string[] {
+  if (hasNewNames(new URL(urlOf(settings)))) return [];
+  const diluted = overalls.filter(({ first, samples }) => first !== null && samples.taken > first.lookup.n);
+  const [most] = diluted.toSorted((a, b) => b.samples.taken - a.samples.taken);
+  if (most?.first == null) return [];
+  const { first, samples, title } = most;
+  return [
+    `Only ${formatCount(first.lookup.n)} of ${formatCount(samples.taken)} samples of ${title} are the first of their pod: the percentiles of all do not show what a policy delays. Read the table of first samples, or give the URL of a wildcard record whose addresses change, such as http://*.example.com, which is a new name in each sample. An agent remembers a name that it has seen, so even the first samples of later trials may not show it.`,
+  ];
+}
+
+function warningsOf(record: LookupRecord, overalls: readonly Overall[]): string[] {
+  const trials = overalls.flatMap(({ evidence }) => evidence);
+  const lost = trials.filter(({ packets }) => packets !== null && !packets.isWhole).length;
+  const differing = overalls.filter(({ repeated }) => repeated?.kernelAgrees === false);
+  return [
+    ...dilutionOf(record, overalls),
+    ...(lost === 0
+      ? []
+      : [`The capture lost packets in ${counted(lost, 'trial')}: duplicates and queries are lower bounds.`]),
+    ...differing.map(
+      ({ title }) => `${title}: the kernel counted other numbers of repeated packets than the capture.`,
+    ),
+  ];
+}
+
+function methodOf({ settings, subjects }: LookupRecord, overalls: readonly Overall[]): string[] {
+  const { duration, trials } = settings;
+  return [
+    `Each sample is a new process that looks the name up and connects: curl -m 8, or a copy of the built-in client, which calls getaddrinfo and connect itself. They follow one another, ${formatDuration(duration)} for each of the ${subjects.length} compared, in ${trials} rounds; every second round runs backwards.`,
+    ...(overalls.some(({ first }) => first !== null)
+      ? [
+          'Before its first sample, a pod asks nothing: the first sample is the first that a policy sees of it. Its times are compared as figures of their own, the median over the pods of a trial.',
+        ]
+      : []),
+    'Lookup: from the start to the address. Connect: from the address to the connection. First byte: from the connection to the first byte of the answer. Total: from the start to the end. Only samples that succeeded count.',
+    'A percentile is the median of those of the trials; minimum, mean and maximum are those of all samples.',
+    'Differences are those of trials of the same round: Hodges and Lehmann with the signed-rank test where there are enough rounds for it, else Student’s t. All times of the run are corrected together (Holm), and so are the shares of connections with a repeated SYN. The interval of such a share over all trials is that of Clopper and Pearson.',
+    'A repeated SYN has the addresses, the ports and the sequence number of one before it. tiger-bench’s rule, beside it, leaves out IPv6 and SYNs that ask for ECN.',
+  ];
+}
+
+export function lookupDocument(record: LookupRecord): DocumentParts {
+  const overalls = overallsOf(record);
+  const times = record.estimands.flatMap(({ name, unit }) => (unit === 'seconds' ? [name] : []));
+  return {
+    kind: 'Lookup and connect times',
+    title: titleOf(record),
+    subject: 'Measured',
+    result: resultOf(record, overalls),
+    findings: overalls.map((overall) => findingOf(record, overall)),
+    tables: [{ title: 'Times', estimands: times }],
+    warnings: warningsOf(record, overalls),
+    sections: [
+      { title: 'Distributions', blocks: [chart(distributionChart(overalls, isSimulated(record)))] },
+      { title: 'First sample of each pod', blocks: [firstTable(overalls)] },
+      { title: 'Programmed and measured', blocks: [agreementTable(overalls)] },
+      { title: 'Repeated packets', blocks: [repeatedTable(overalls)] },
+      { title: 'Samples', blocks: [samplesTable(overalls)] },
+      { title: 'Every phase', isBrief: false, blocks: [phasesTable(overalls)] },
+      { title: 'What was asked', isBrief: false, blocks: [askedTable(overalls)] },
+    ],
+    method: methodOf(record, overalls),
+    tags: ['lookup'],
+  };
+}

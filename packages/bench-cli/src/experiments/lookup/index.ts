@@ -1,0 +1,51 @@
+/** Lookup: how long does a client wait for a name and a connection? */
+import { defineExperiment } from '../../engine/command.ts';
+import { lookupDocument } from './document.ts';
+import { lookupEstimands } from './estimands.ts';
+import { lookupEvidenceSchema } from './evidence.ts';
+import type { LocalContext } from './open-local.ts';
+import type { ClusterContext } from './pods/cluster-target.ts';
+import { LOOKUP_SETTINGS, trialSeconds } from './settings.ts';
+import { tigerBenchFormat } from './tiger/elements.ts';
+
+export const lookup = defineExperiment({
+  name: 'lookup',
+  question: 'How long does a client wait for a name and a connection?',
+  description: 'how long a client waits for a name and a connection, each sample a new process',
+  settings: LOOKUP_SETTINGS,
+  async plan(settings, world) {
+    const { planLookup } = await import('./plan.ts');
+    return planLookup(settings, world);
+  },
+  async open(request) {
+    if (request.settings.target === 'kubernetes') {
+      const { openPods } = await import('./pods/cluster-target.ts');
+      return openPods(request);
+    }
+    const { openLocal } = await import('./open-local.ts');
+    return openLocal(request);
+  },
+  evidence: lookupEvidenceSchema,
+  async trial(context: LocalContext | ClusterContext, planned, on) {
+    const { subjects, predictions } = context.decided;
+    const name = planned.case.subject;
+    const subject = subjects.find((each) => each.name === name);
+    if (subject === undefined) throw new Error(`no subject ${name}`);
+    on.phase('taking samples');
+    const seconds = trialSeconds(context.settings);
+    if ('measure' in context) return context.measure(subject, planned.order, seconds);
+    const { measureTrial } = await import('./measure.ts');
+    return measureTrial({
+      ...{ ...context, subject, seconds },
+      name: `${planned.order}-${planned.key}`,
+      prediction: predictions.get(name) ?? null,
+    });
+  },
+  estimands: lookupEstimands,
+  document: lookupDocument,
+  formats: [tigerBenchFormat],
+  async invoke(invocation) {
+    const { invokeTests } = await import('./tiger/run-tests.ts');
+    return invokeTests(invocation);
+  },
+});
