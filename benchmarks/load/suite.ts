@@ -10,8 +10,9 @@ import { Histogram } from '../../packages/load/src/histogram/histogram.ts';
 import { messageOptionsSchema } from '../../packages/load/src/message/options.ts';
 import { responseCheck } from '../../packages/load/src/message/response.ts';
 import { type Arrivals, scheduleOf } from '../../packages/load/src/schedule/schedule.ts';
-import { planWorkload, startWorkload } from '../../packages/load/src/workload/load.ts';
 import { workloadOptionsSchema } from '../../packages/load/src/workload/options.ts';
+import { planWorkload } from '../../packages/load/src/workload/plan.ts';
+import { startWorkload } from '../../packages/load/src/workload/start.ts';
 import type { Case, Suite } from '../harness.ts';
 import { Loopback } from './loopback.ts';
 

@@ -14,7 +14,7 @@ import { packageVersion } from './version.ts';
 import type { WorkerTask } from './workers/messages.ts';
 import { type Pool, startPool } from './workers/pool.ts';
 import { sharesOf } from './workers/shares.ts';
-import { planWorkload } from './workload/load.ts';
+import { planWorkload } from './workload/plan.ts';
 import type { WorkloadPlan } from './workload/workload.ts';
 
 /** A run in progress. Iterate it for its intervals, await `result` for the end; either, both or neither. */

@@ -3,8 +3,8 @@ import { InFlight, NONE, STATE } from '../src/engine/in-flight.ts';
 import { hasAdditional, hashQuestion, questionEnds, sameQuestion } from '../src/engine/questions.ts';
 import { SendQueue } from '../src/engine/send-queue.ts';
 import { messageOptionsSchema } from '../src/message/options.ts';
-import { planWorkload } from '../src/workload/load.ts';
 import { workloadOptionsSchema } from '../src/workload/options.ts';
+import { planWorkload } from '../src/workload/plan.ts';
 
 const table = (lanes = 1) => new InFlight({ lanes, lookups: false, hashes: false });
 

@@ -11,8 +11,8 @@ import { loadCapture } from '../src/pcap/capture.ts';
 import { CaptureError, createCaptureReader } from '../src/pcap/file-format.ts';
 import { readPacket } from '../src/pcap/packet.ts';
 import { readCapture } from '../src/pcap/read-capture.ts';
-import { startWorkload } from '../src/workload/load.ts';
 import { createRandom } from '../src/workload/random.ts';
+import { startWorkload } from '../src/workload/start.ts';
 import { collect } from './support/collect.ts';
 import {
   ethernetOf,

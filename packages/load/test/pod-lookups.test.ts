@@ -1,7 +1,7 @@
 import { typeName } from '@dinodns-bench/wire';
 import { describe, expect, test } from 'vitest';
-import { startWorkload } from '../src/workload/load.ts';
 import { candidateNames } from '../src/workload/pod-lookups.ts';
+import { startWorkload } from '../src/workload/start.ts';
 import {
   LOOKUP_FAILED,
   LOOKUP_FOUND,

@@ -1,8 +1,8 @@
 import { reverseName } from '@dinodns-bench/wire';
 import { describe, expect, test } from 'vitest';
 import { LoadError } from '../src/errors.ts';
-import { startWorkload } from '../src/workload/load.ts';
 import { createRandom } from '../src/workload/random.ts';
+import { startWorkload } from '../src/workload/start.ts';
 import { cumulate, weightedDraw, zipfWeights } from '../src/workload/weights.ts';
 import { messageAt, nameAt, namesOf, plan } from './support/plans.ts';
 

@@ -1,76 +1,23 @@
-/** Shared by the connection-based transports: counts, lanes behind one interface, and pauses after failures. */
+/** Lanes of connections as a transport. */
 import { nowNs } from '../clock.ts';
-import type { OpenableLane } from './open-lanes.ts';
+import type { ConnectionCounts, Lane } from './lane.ts';
 import type { Transport, TransportCounters } from './transport.ts';
-
-/** Counts summed over all lanes of a transport. */
-export interface ConnectionCounts {
-  bytesSent: number;
-  bytesReceived: number;
-  connections: number;
-  connectionFailures: number;
-  /** Set-up times since they were last taken, in nanoseconds. */
-  connectNs: number[];
-}
-
-export function zeroCounts(): ConnectionCounts {
-  return { bytesSent: 0, bytesReceived: 0, connections: 0, connectionFailures: 0, connectNs: [] };
-}
-
-/** One connection at a time, reopened when it is lost or used up. */
-export interface ConnectionLane extends OpenableLane {
-  readonly isReady: boolean;
-  readonly sendBytes: Uint8Array;
-  reserve(length: number): number;
-  commit(length: number): void;
-  flush(): void;
-  /** Gives up a connection that has been blocked by missing answers for longer than the timeout. */
-  checkStalled(now: number): void;
-}
-
-/** Pause before the next attempt after a failure; doubles with each further failure, up to the maximum. */
-const FIRST_PAUSE_MS = 10;
-const MAX_PAUSE_MS = 1000;
-
-export interface Retry {
-  later(act: () => void): void;
-  /** A connection is up: the next failure waits for the first pause again. */
-  reset(): void;
-  cancel(): void;
-}
-
-export function createRetry(): Retry {
-  let pause = 0;
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    later(act) {
-      pause = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pause * 2));
-      clearTimeout(timer);
-      timer = setTimeout(act, pause);
-    },
-    reset() {
-      pause = 0;
-    },
-    cancel: () => clearTimeout(timer),
-  };
-}
 
 /** How many times per timeout lanes are checked for stalled connections. */
 const CHECKS_PER_TIMEOUT = 4;
 
-/** Lanes of one kind as a transport. */
 export class ConnectionTransport implements Transport {
   readonly kind: 'tcp' | 'tls' | 'https';
   readonly lanes: number;
   readonly polled = false;
-  readonly #lanes: readonly ConnectionLane[];
+  readonly #lanes: readonly Lane[];
   readonly #counts: ConnectionCounts;
   readonly #touched: Uint8Array;
   readonly #stallTimer: NodeJS.Timeout;
 
   constructor(
     kind: 'tcp' | 'tls' | 'https',
-    lanes: readonly ConnectionLane[],
+    lanes: readonly Lane[],
     counts: ConnectionCounts,
     timeoutSeconds: number,
   ) {
@@ -87,7 +34,7 @@ export class ConnectionTransport implements Transport {
     this.#stallTimer.unref();
   }
 
-  #laneAt(lane: number): ConnectionLane {
+  #laneAt(lane: number): Lane {
     const found = this.#lanes[lane];
     if (found === undefined) throw new RangeError(`no lane ${lane}`);
     return found;

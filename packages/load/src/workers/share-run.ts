@@ -15,7 +15,7 @@ import { openConnections } from '../transport/open.ts';
 import type { Transport, TransportHandler, TransportRequest } from '../transport/transport.ts';
 import { openUdp } from '../transport/udp.ts';
 import { longestOf } from '../workload/arena.ts';
-import { startWorkload } from '../workload/load.ts';
+import { startWorkload } from '../workload/start.ts';
 import type { Workload } from '../workload/workload.ts';
 import { CounterReader } from './counter-reader.ts';
 import { type Share, STOP, type TransportFacts, type WorkerTask } from './messages.ts';

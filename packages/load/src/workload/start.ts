@@ -1,9 +1,15 @@
 /** A worker's own view of a plan: which message comes next. Nothing here allocates per query. */
-import type { WorkloadShare } from './load.ts';
 import { podLookups } from './pod-lookups.ts';
 import { createRandom, type Random } from './random.ts';
 import { weightedDraw } from './weights.ts';
 import type { Workload, WorkloadPlan } from './workload.ts';
+
+/** One worker of several, and the seed that makes its random choices repeatable. */
+export interface WorkloadShare {
+  readonly worker: number;
+  readonly workers: number;
+  readonly seed: number;
+}
 
 /** 36 letters and digits; lower case, so that servers may change the case of names. */
 const LABEL_CHARACTERS = Uint8Array.from(Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789'));

@@ -1,8 +1,9 @@
 /** Plans made from options as users give them, and what workers ask from them. */
 import { nameText } from '@dinodns-bench/wire';
 import { type MessageInput, messageOptionsSchema } from '../../src/message/options.ts';
-import { planWorkload, startWorkload } from '../../src/workload/load.ts';
 import { type WorkloadInput, workloadOptionsSchema } from '../../src/workload/options.ts';
+import { planWorkload } from '../../src/workload/plan.ts';
+import { startWorkload } from '../../src/workload/start.ts';
 import type { WorkloadPlan } from '../../src/workload/workload.ts';
 
 export function plan(workload: WorkloadInput, message: MessageInput = {}): Promise<WorkloadPlan> {
