@@ -1,6 +1,5 @@
 /** What the targets of connections serve, and how they learn of exceptions. */
 import type { Log } from '../packages/server-cluster/src/log/log.ts';
-import { addZones } from '../packages/server-cluster/src/store/load.ts';
 import { ZoneStore } from '../packages/server-cluster/src/store/zone-store.ts';
 import { ensure } from './engine/target.ts';
 
@@ -9,24 +8,19 @@ const LARGE = Array.from({ length: 60 }, (_none, index) => `${index} ${'x'.repea
 /** The zone `z.test` with an address and a name whose answer exceeds a datagram. */
 export function smallStore(): ZoneStore {
   const store = new ZoneStore();
-  addZones(store, {
-    zones: () =>
-      [
-        {
-          name: 'z.test',
-          records: [
-            {
-              name: 'z.test',
-              type: 'SOA',
-              ttl: 60,
-              data: { mname: 'n.test', rname: 'h.test', serial: 1, minimum: 60 },
-            },
-            { name: 'a.z.test', type: 'A', ttl: 60, data: '192.0.2.1' },
-            ...LARGE.map((data) => ({ name: 'large.z.test', type: 'TXT', ttl: 60, data: [data] })),
-          ],
-        },
-      ] as never,
-  });
+  store.addZone({
+    name: 'z.test',
+    records: [
+      {
+        name: 'z.test',
+        type: 'SOA',
+        ttl: 60,
+        data: { mname: 'n.test', rname: 'h.test', serial: 1, minimum: 60 },
+      },
+      { name: 'a.z.test', type: 'A', ttl: 60, data: '192.0.2.1' },
+      ...LARGE.map((data) => ({ name: 'large.z.test', type: 'TXT', ttl: 60, data: [data] })),
+    ],
+  } as never);
   return store;
 }
 

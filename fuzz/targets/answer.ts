@@ -20,8 +20,9 @@ import {
 } from '@dinodns-bench/zones';
 import { ZoneStore } from '../../packages/server-cluster/src/store/zone-store.ts';
 import { createAnswerTable } from '../../packages/server-cluster/src/table/answer-table.ts';
+import { RecordLoader } from '../../packages/server-cluster/src/table/record-loader.ts';
 import type { Responder, Transport } from '../../packages/server-cluster/src/table/responder.ts';
-import { RecordLoader } from '../../packages/server-cluster/src/zone-files/record-loader.ts';
+import { openZone } from '../../packages/server-cluster/src/table/zone-cuts.ts';
 import { ensure, type Target } from '../engine/target.ts';
 import { type CheckedReply, checkReply } from '../reply.ts';
 
@@ -82,10 +83,10 @@ function acceptable(text: Buffer): ZoneRecord[] | undefined {
 function tableOf(records: readonly ZoneRecord[]): Responder {
   const store = new ZoneStore();
   const loader = new RecordLoader(store.data);
-  loader.openZone(lowerCaseName(encodeName(ZONE)));
+  const zone = lowerCaseName(encodeName(ZONE));
+  loader.begin(zone, openZone(store.data, zone));
   for (const { name, type, ttl, data } of records) {
-    const bytes = Buffer.concat([name, data]);
-    loader.add(bytes, 0, name.length, type, ttl, name.length, bytes.length);
+    loader.add(name, 0, name.length, type, ttl, data, 0, data.length);
   }
   loader.flush();
   return createAnswerTable(store);

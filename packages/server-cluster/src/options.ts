@@ -39,7 +39,7 @@ const MAX_RATE = 1_000_000;
  * call.
  */
 export interface ZoneSource {
-  zones(): Iterable<ZoneInput>;
+  zones(): Iterable<ZoneInput> | AsyncIterable<ZoneInput>;
 }
 
 /** Called at the start and at each reload. */

@@ -1,9 +1,9 @@
-/** The zones of the command line: generated, or read from a file. */
+/** The generated zones of the command line. */
 import { readFile } from 'node:fs/promises';
 import { defineZoneSet } from '@dinodns-bench/zones';
 import { ServerError } from './errors.ts';
 import type { ZoneSource } from './options.ts';
-import { fileError, ZonesFile } from './store/zones-file.ts';
+import { fileError } from './store/zones-file.ts';
 
 /** More would fill an ordinary machine's memory, since each worker holds them. */
 export const MAX_ZONES = 1_000_000;
@@ -14,16 +14,6 @@ export function generatedZones(count: number): ZoneSource {
     throw new ServerError('E_USAGE', `--zones ${count} is not valid.`, `Give 1 to ${MAX_ZONES}.`);
   }
   return defineZoneSet({ from: 1, to: count * 2 });
-}
-
-/**
- * The zones of a `zones.ndjson` file. This checks only that the file is readable and starts correctly; loading
- * checks the rest. Throws `E_ZONES` or `E_UNREADABLE`.
- */
-export async function readZones(file: string): Promise<ZoneSource> {
-  const source = new ZonesFile(file);
-  for (const _first of source.zones()) break;
-  return source;
 }
 
 /**

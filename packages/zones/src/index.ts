@@ -63,10 +63,7 @@ export {
   zoneTemplate,
 } from './zone-set.ts';
 export {
-  checkZonesJsonCount,
   parseZonesJson,
-  readZonesJsonHeader,
   ZONES_JSON_FORMAT,
   ZONES_JSON_VERSION,
-  zoneLineReader,
 } from './zones-json.ts';

@@ -208,14 +208,6 @@ const absoluteName = text((value) => nameProblem(normalizeName(value), 'the name
 /** A record of a zone: with a TTL and absolute names. */
 export const absoluteRecordSchema = recordObject(absoluteName, ttlSchema, absoluteName, absoluteName);
 
-/** The fields common to all records; type and data are checked elsewhere. */
-export const commonSchema = z.strictObject({
-  name: absoluteName,
-  ttl: ttlSchema,
-  type: z.string(),
-  data: z.unknown(),
-});
-
 /** A record of every zone in the set: `name` is relative to the zone, names in `data` may end in `{zone}`. */
 export type SpecRecord = TypedData & { readonly name: string; readonly ttl?: number | undefined };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defineZoneSet, readZonesJsonHeader, zoneLineReader, zoneTemplate } from '../src/index.ts';
+import { defineZoneSet, zoneTemplate } from '../src/index.ts';
 
 test('the template of a zone set generates its zones, and zones of any other name', () => {
   const zoneSet = defineZoneSet({ to: 9, records: ['A 192.0.2.1', 'www CNAME {zone}'] });
@@ -19,13 +19,4 @@ test('a copy of a zone set has no template, because its zones may differ', () =>
   const zoneSet = defineZoneSet();
   expect(zoneTemplate({ ...zoneSet })).toBeUndefined();
   expect(zoneTemplate({ zones: () => zoneSet.zones() })).toBeUndefined();
-});
-
-test('lines of a zones file can be read one by one', () => {
-  expect(readZonesJsonHeader('{"format":"dinodns-zones","version":1,"zones":7}')).toBe(7);
-  expect(() => readZonesJsonHeader('{"format":"other"}')).toThrow(/not a zones file/);
-  const read = zoneLineReader();
-  const line = '{"name":"A.example","records":[{"name":"a.example","ttl":1,"type":"A","data":"192.0.2.1"}]}';
-  expect(read(line, 2)).toMatchObject({ name: 'a.example', records: [{ type: 'A' }] });
-  expect(() => read(line.replace('192.0.2.1', '192.0.2.256'), 8)).toThrow(/line 8/);
 });

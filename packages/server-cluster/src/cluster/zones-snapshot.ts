@@ -1,58 +1,45 @@
 /**
  * The zones that all workers of a cluster serve, in a file of the primary's own. The zones file may change between
- * two workers' reads, and a replacement worker must serve what the others serve, not the file's newer contents.
+ * two workers' reads, and a replacement worker must serve what the others serve, not the file's newer contents. The file
+ * holds the arrays of a store as they are, so that workers read it at the speed of the disk.
  */
-
-import { closeSync, constants, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { deserialize, serialize } from 'node:v8';
-import { messageOf, systemErrorCode } from '@dinodns-bench/program';
-import { ServerError } from '../errors.ts';
-import type { ZoneSource } from '../options.ts';
-import type { ZoneInput } from '../store/zone-store.ts';
-import { RecordsFile } from '../zone-files/records-file.ts';
-import type { ZoneFiles } from '../zone-files/zone-files.ts';
+import { loadStore, type Zones } from '../store/load.ts';
+import { ZoneStore } from '../store/zone-store.ts';
 
-/** Zones per write: few system calls for a million zones, and little memory. */
-const ZONES_PER_CHUNK = 1000;
-const LENGTH_BYTES = 4;
-/** Files of zones that a program supplied, in V8's own format, which preserves any record data. */
-const SERIALIZED = '.v8';
-/** Files of the records of zone files. */
-const RECORDS = '.records';
+/** Read at once, beside the event loop. */
+const CHUNK_BYTES = 16 * 1024 * 1024;
 
-interface PlainZone {
-  readonly name: string;
-  readonly records: ZoneInput['records'];
-}
-
-function chunkOf(zones: readonly PlainZone[]): Buffer {
-  const bytes = serialize(zones);
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32LE(bytes.length);
-  return Buffer.concat([length, bytes]);
-}
-
-function* readChunks(path: string): Generator<ZoneInput> {
-  const file = openSync(path, 'r');
+/** The zones of a file that `ZonesSnapshot.write` has written. */
+export async function readSnapshot(path: string): Promise<ZoneStore> {
+  const file = await open(path, 'r');
   try {
-    const length = Buffer.alloc(LENGTH_BYTES);
-    while (readSync(file, length) === LENGTH_BYTES) {
-      const bytes = Buffer.alloc(length.readUInt32LE());
-      readSync(file, bytes);
-      yield* deserialize(bytes) as PlainZone[];
+    const parts: Int32Array<ArrayBuffer>[] = [];
+    const length = new Uint32Array(1);
+    while (await readAll(file, new Uint8Array(length.buffer))) {
+      const part = new Int32Array(length[0] ?? 0);
+      await readAll(file, new Uint8Array(part.buffer));
+      parts.push(part);
     }
+    const store = new ZoneStore();
+    store.data.restore(parts);
+    return store;
   } finally {
-    closeSync(file);
+    await file.close();
   }
 }
 
-/** The zones written by `ZonesSnapshot.write`; undefined for a file of another kind. */
-export function writtenZones(path: string): ZoneSource | undefined {
-  if (path.endsWith(RECORDS)) return new RecordsFile(path);
-  return path.endsWith(SERIALIZED) ? { zones: () => readChunks(path) } : undefined;
+/** Fills the bytes; false if the file has ended. */
+async function readAll(file: FileHandle, bytes: Uint8Array): Promise<boolean> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at, Math.min(bytes.length - at, CHUNK_BYTES));
+    if (bytesRead === 0) return false;
+    at += bytesRead;
+  }
+  return true;
 }
 
 /** Removes what a killed primary left behind: this file and all others in its directory. */
@@ -71,58 +58,27 @@ export class ZonesSnapshot {
     return this.#current;
   }
 
-  /** Copies the file as it is now. Throws `E_UNREADABLE`. */
-  copy(file: string): string {
-    const path = this.#newPath('.ndjson');
+  /** Loads zones and writes them to a file. Rejects as `loadStore`. */
+  async write(zones: Zones): Promise<string> {
+    const store = new ZoneStore();
+    await loadStore(store, zones);
+    const path = join(this.directory(), `zones-${++this.#count}`);
     try {
-      copyFileSync(file, path, constants.COPYFILE_FICLONE);
-    } catch (error) {
-      this.drop(path);
-      if (systemErrorCode(error) === undefined) throw error;
-      const fix = 'Give a file that exists and that this user can read.';
-      throw new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
-    }
-    return path;
-  }
-
-  /** Writes the records of all valid zone files. Rejects with `E_ZONES` if none is valid. */
-  async read(files: ZoneFiles): Promise<string> {
-    const path = this.#newPath(RECORDS);
-    await this.#whole(path, files.write(path));
-    return path;
-  }
-
-  /** Writes the zones of a source to a file. */
-  async write(source: ZoneSource): Promise<string> {
-    const path = this.#newPath(SERIALIZED);
-    await this.#whole(path, this.#serialize(path, source));
-    return path;
-  }
-
-  async #serialize(path: string, source: ZoneSource): Promise<void> {
-    const file = await open(path, 'w', 0o600);
-    try {
-      let zones: PlainZone[] = [];
-      for (const { name, records } of source.zones()) {
-        zones.push({ name, records: [...records] });
-        if (zones.length < ZONES_PER_CHUNK) continue;
-        await file.write(chunkOf(zones));
-        zones = [];
+      const file = await open(path, 'w', 0o600);
+      try {
+        for (const part of store.data.parts()) {
+          await file.writeFile(Uint32Array.of(part.length));
+          await file.writeFile(part);
+        }
+      } finally {
+        await file.close();
       }
-      await file.write(chunkOf(zones));
-    } finally {
-      await file.close();
-    }
-  }
-
-  /** Leaves no half of a file behind, which would take the space of the next one. */
-  async #whole(path: string, written: Promise<void>): Promise<void> {
-    try {
-      await written;
     } catch (error) {
+      // Half of a file would take the space of the next one.
       this.drop(path);
       throw error;
     }
+    return path;
   }
 
   /**
@@ -148,12 +104,13 @@ export class ZonesSnapshot {
     this.#previous = null;
   }
 
-  #newPath(extension: string): string {
+  /** A directory of this process's own, until `clear`. */
+  directory(): string {
     if (this.#directory === undefined) {
       this.#directory = mkdtempSync(join(tmpdir(), 'dinodns-server-'));
       // Also when a second signal ends the process immediately.
       process.once('exit', () => this.clear());
     }
-    return join(this.#directory, `zones-${++this.#count}${extension}`);
+    return this.#directory;
   }
 }

@@ -12,10 +12,12 @@ import { exposition } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer } from '../profiles/profile.ts';
+import { SLICE_SECONDS } from '../store/load.ts';
+import { Slices } from '../store/slices.ts';
 import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { inTurn, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
-import { cannotReload } from './zones.ts';
+import { cannotReload, zonesOf } from './zones.ts';
 
 /**
  * UDP and TCP clients per worker that must get an answer. There are several because the kernel picks the worker.
@@ -55,10 +57,11 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   let pool: PoolPrimary | undefined;
   let endpoint: MetricsEndpoint | undefined;
 
-  /** A copy of the zones that the options name; null if workers load them by themselves. */
+  /** The zones that the options name, in a file for the workers; null if they load them by themselves. */
   async function own(): Promise<string | null> {
-    if (files !== undefined) return zones.read(files);
-    return zonesFile === undefined ? null : zones.copy(zonesFile);
+    if (files !== undefined)
+      return zones.write(await files.load(zones.directory(), new Slices(SLICE_SECONDS)));
+    return zonesFile === undefined ? null : zones.write(await zonesOf(options));
   }
 
   async function close(seconds: number): Promise<void> {
@@ -75,16 +78,13 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
       const ports = await reservePorts(options);
       zones.keep(await own());
       pool = createPrimary({ size, standby: options.standby, ports, zonesFile: zones.current, log });
-      pool.failed.catch((error) =>
-        close(0).then(() => failure.reject(named(error, zones.current, zonesFile))),
-      );
+      pool.failed.catch((error) => close(0).then(() => failure.reject(error)));
       try {
         if (options.metrics !== undefined) endpoint = await watch(options, pool, () => isStopping);
         await startWithin(pool, options, ports, size);
       } catch (error) {
-        const explained = named(error, zones.current, zonesFile);
         await close(0);
-        throw explained;
+        throw error;
       }
       return readyOf(options, ports, size, pool.udpBackend ?? built.udpBackend, endpoint?.port);
     },
@@ -95,19 +95,13 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
         await pool?.reload(file);
       } catch (error) {
         if (file !== null) zones.drop(file);
-        throw named(error, file, zonesFile);
+        throw error;
       }
       zones.keep(file);
       log.info({ seconds: (performance.now() - start) / 1000 }, 'Zones reloaded');
     }),
     stop: () => close(STOP_SECONDS),
   };
-}
-
-/** Rewrites an error about our copy of the zones to name the file that the user knows. */
-function named(error: unknown, copy: string | null, file = 'The zones given to reload'): unknown {
-  if (!(error instanceof ServerError) || copy === null || !error.message.includes(copy)) return error;
-  return new ServerError(error.code, error.message.replaceAll(copy, file), error.fix, error);
 }
 
 function watch(

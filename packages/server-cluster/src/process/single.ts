@@ -5,12 +5,14 @@ import { probe } from '../endpoint/probe.ts';
 import { stoppedEarly } from '../errors.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
-import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import type { ResolvedOptions } from '../options.ts';
 import type { BuiltServer, Managed } from '../profiles/profile.ts';
+import { SLICE_SECONDS, type Zones } from '../store/load.ts';
+import { Slices } from '../store/slices.ts';
 import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { inTurn, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
-import { cannotReload, loadZones, reloadHere } from './zones.ts';
+import { cannotReload, reloadHere, zonesOf } from './zones.ts';
 
 type State = 'starting' | 'serving' | 'stopping';
 
@@ -24,14 +26,12 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, options.log);
   const snapshot = new ZonesSnapshot();
 
-  async function zonesNow(): Promise<ZoneSource> {
-    if (files === undefined) return loadZones(options);
-    snapshot.keep(await snapshot.read(files));
-    return loadZones(options, snapshot.current);
-  }
+  const zonesNow = async (): Promise<Zones> =>
+    files === undefined ? zonesOf(options) : files.load(snapshot.directory(), new Slices(SLICE_SECONDS));
 
   async function open(ports: Ports): Promise<void> {
-    await built.load(await zonesNow());
+    if (managed === null) await built.load(await zonesOf(options));
+    else await managed.load(await zonesNow());
     await built.open(ports);
     try {
       const limits = { sockets: 1, seconds: READY_SECONDS, signal: stopping.signal };

@@ -1,22 +1,17 @@
 /** Where a process gets its zones from. */
-import { writtenZones } from '../cluster/zones-snapshot.ts';
 import { ServerError } from '../errors.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { Managed } from '../profiles/profile.ts';
-import { readZones } from '../zone-source.ts';
+import type { Zones } from '../store/load.ts';
+import { ZonesFile } from '../store/zones-file.ts';
 
-/** The zones of the given file, else of the options. Rejects with `E_ZONES` or `E_UNREADABLE`. */
-export async function loadZones(options: ResolvedOptions, file: string | null = null): Promise<ZoneSource> {
-  if (file !== null) return writtenZones(file) ?? readZones(file);
-  return options.zonesFile === undefined ? options.zones() : readZones(options.zonesFile);
+/** The zones of the options, unless they are zone files. */
+export async function zonesOf(options: ResolvedOptions): Promise<ZoneSource> {
+  return options.zonesFile === undefined ? options.zones() : new ZonesFile(options.zonesFile);
 }
 
 /** Loads zones, serves them, and logs how long that took. */
-export async function reloadHere(
-  managed: Managed,
-  options: ResolvedOptions,
-  zones: ZoneSource,
-): Promise<void> {
+export async function reloadHere(managed: Managed, options: ResolvedOptions, zones: Zones): Promise<void> {
   const start = performance.now();
   const swap = await managed.prepare(zones);
   swap();

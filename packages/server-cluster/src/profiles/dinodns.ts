@@ -27,7 +27,7 @@ import { HttpsNetwork } from '../network/https.ts';
 import { canReusePort } from '../network/reuse-port.ts';
 import { RobustTcpNetwork } from '../network/tcp.ts';
 import { readCredentials, type TlsCredentials } from '../network/tls-credentials.ts';
-import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import type { ResolvedOptions } from '../options.ts';
 import { loadStore } from '../store/load.ts';
 import { ZoneStore } from '../store/zone-store.ts';
 import { createAnswerTable } from '../table/answer-table.ts';
@@ -123,7 +123,8 @@ function manage(
 ): Managed {
   const reloads = { succeeded: 0, failed: 0 };
   return {
-    async prepare(zones: ZoneSource) {
+    load: (zones) => loadStore(store, zones),
+    async prepare(zones) {
       const next = new ZoneStore();
       let renew: () => void;
       try {

@@ -7,14 +7,17 @@ import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import type { ProfileName, ResolvedOptions, ZoneSource } from '../options.ts';
+import type { Zones } from '../store/load.ts';
 
 /** What a server with this package's networks and store can do besides serving. */
 export interface Managed {
+  /** Loads the initial zones. Rejects with a `ServerError` if they cannot be served. */
+  load(zones: Zones): Promise<void>;
   /**
    * Builds the replacement for the present zones; calling the result swaps it in at once. Rejects with a
    * `ServerError`, and then nothing has changed.
    */
-  prepare(zones: ZoneSource): Promise<() => void>;
+  prepare(zones: Zones): Promise<() => void>;
   snapshot(): WorkerSnapshot;
 }
 

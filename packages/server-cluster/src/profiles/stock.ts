@@ -25,7 +25,7 @@ function httpsNetwork({ addresses: [address], tls }: ResolvedOptions): DNSOverHT
 }
 
 /** The framework's store keeps only data by name and type, without TTLs or zones. */
-function fill(store: DefaultStore, source: ZoneSource): void {
+function fill(store: DefaultStore, source: ZoneSource): Promise<void> {
   const addZone = (zone: ZoneInput): void => {
     const byNameAndType = new Map<string, { name: string; type: SupportedRecordType; data: unknown[] }>();
     for (const { name, type, data } of zone.records) {
@@ -38,7 +38,7 @@ function fill(store: DefaultStore, source: ZoneSource): void {
       store.set(name, type, data as ZoneData[SupportedRecordType][]);
     }
   };
-  addZones({ addZone }, source);
+  return addZones({ addZone }, source);
 }
 
 /** Resolves once the socket listens; rejects if it cannot. */
@@ -111,9 +111,7 @@ export const stockProfile: Profile = {
       server,
       managed: null,
       udpBackend: 'dgram',
-      async load(zones) {
-        fill(store, zones);
-      },
+      load: (zones) => fill(store, zones),
       async open({ dns, https: httpsPort = 0 }) {
         for (const network of https) network.port = httpsPort;
         for (const network of networks) network.port = dns;

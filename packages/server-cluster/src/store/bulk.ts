@@ -1,99 +1,72 @@
 /**
- * Adds zones of the same layout at memory speed: the contents are compiled once, for a stand-in name. For each
- * further zone, only its names are added to the tree.
+ * Adds the zones of a template at memory speed: the contents are compiled once, for a stand-in name. For each zone, only
+ * its names are added to the tree.
  */
 import { encodeName, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
+import type { ZoneTemplate } from '@dinodns-bench/zones';
+import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { groupRecords, type ZoneInput } from './zone-input.ts';
+import { ZoneStore } from './zone-store.ts';
 
-/** What all zones of one layout hold. */
-export interface CompiledZone {
-  /**
-   * Owner names: the labels from the zone down, each with its length byte, and the shape of what the name holds.
-   */
-  readonly owners: readonly { readonly labels: readonly Uint8Array[]; readonly shape: number }[];
-  /** Bytes of the longest name before the zone's own name. */
-  readonly longest: number;
-}
+/** Stands for a zone's name in a template; no generated name has this character. */
+const STAND_IN = '~';
 
-/**
- * Compiles a zone whose name is a single label that occurs nowhere else. Keeps its shapes alive for as long as
- * `data` lives.
- */
-export function compileZone(data: ZoneData, zone: ZoneInput): CompiledZone {
-  const origin = encodeName(zone.name);
-  let longest = 0;
-  const owners = groupRecords(zone).map(({ owner, sets }) => {
-    const shape = data.sets.shapeOf(sets, owner);
-    data.sets.retain(shape);
-    longest = Math.max(longest, owner.length - origin.length);
-    const offsets = labelOffsets(owner).slice(0, -1);
-    const labels = offsets.map((at) => owner.subarray(at, at + 1 + (owner[at] ?? 0))).reverse();
-    return { labels, shape };
-  });
-  return { owners, longest };
-}
-
-/** Adds zones with ordinary names: lower-case letters, digits, hyphens and underscores. */
 export class BulkLoader {
   readonly #data: ZoneData;
-  readonly #name = new Uint8Array(MAX_NAME_BYTES + 1);
-  readonly #labels = new Uint8Array(MAX_NAME_BYTES + 1);
+  /** Owner names: the labels from the zone down, each with its length byte, and the shape of what the name holds. */
+  readonly #owners: readonly { readonly labels: readonly Uint8Array[]; readonly shape: number }[];
+  /** Bytes of the longest name before the zone's own name. */
+  readonly #longest: number;
+  readonly #label = Buffer.alloc(MAX_LABEL_BYTES + 1);
 
-  constructor(data: ZoneData) {
+  /** Keeps the shapes of the template's names alive for as long as `data` lives. */
+  constructor(data: ZoneData, template: ZoneTemplate) {
     this.#data = data;
+    const store = new ZoneStore();
+    store.addZone(template.zone(STAND_IN));
+    const { names } = store.data;
+    const nodes = [...names.nodes()].filter((node) => names.shapeOf(node) !== NONE);
+    const zone = encodeName(STAND_IN).length;
+    this.#longest = Math.max(...nodes.map((node) => names.nameOf(node).length - zone));
+    this.#owners = nodes.map((node) => {
+      const owner = names.nameOf(node);
+      const shape = data.sets.shapeOf(store.data.readNode(node), owner);
+      data.sets.retain(shape);
+      const offsets = labelOffsets(owner).slice(0, -1);
+      const labels = offsets.map((at) => owner.subarray(at, at + 1 + (owner[at] ?? 0))).reverse();
+      return { labels, shape };
+    });
+  }
+
+  /** Makes room for so many zones. */
+  reserve(zones: number, labelBytes: number): void {
+    this.#data.reserve(zones * this.#owners.length, labelBytes);
   }
 
   /**
-   * Adds a zone. False if something is already at or below its name; its records must then be merged one by one. Throws
-   * a RangeError for a name that is too long.
+   * Adds the zone of this name, which is in lower case and has no escapes. False if something is already at or below it; its records
+   * must then be merged one by one. Throws a RangeError for a name that is too long.
    */
-  addText(zone: CompiledZone, name: string): boolean {
-    const bytes = this.#name;
-    if (name.length > MAX_NAME_BYTES - 2) throw tooLong(name);
-    for (let index = 0; index < name.length; index++) bytes[index] = name.charCodeAt(index);
-    return this.addBytes(zone, bytes, 0, name.length);
-  }
-
-  /** The same, with the name as text in `bytes[start, end)`. */
-  addBytes({ owners, longest }: CompiledZone, bytes: Uint8Array, start: number, end: number): boolean {
+  add(name: string): boolean {
     // On the wire, the name also has a length byte at the start, and the root.
-    if (end - start + 2 + longest > MAX_NAME_BYTES) throw tooLong(textOf(bytes, start, end));
+    if (name.length + 2 + this.#longest > MAX_NAME_BYTES)
+      throw new RangeError(`The name "${name}", or a name below it, has more than ${MAX_NAME_BYTES} bytes.`);
     const { names } = this.#data;
     let node = names.root;
-    for (let to = end; to > start; ) {
-      let from = to;
-      while (from > start && bytes[from - 1] !== 0x2e) from--;
-      node = names.ensureChild(node, this.#label(bytes, from, to), 0);
+    for (let to = name.length; to > 0; ) {
+      const from = name.lastIndexOf('.', to - 1) + 1;
+      this.#label[0] = to - from;
+      this.#label.write(name.slice(from, to), 1, 'latin1');
+      node = names.ensureChild(node, this.#label, 0);
       to = from - 1;
     }
     if (!names.isUnused(node)) return false;
-    for (const { labels, shape } of owners) {
+    for (const { labels, shape } of this.#owners) {
       let owner = node;
       for (const label of labels) owner = names.ensureChild(owner, label, 0);
       this.#data.fill(owner, shape);
     }
     return true;
   }
-
-  /** The label with its length byte. */
-  #label(bytes: Uint8Array, from: number, to: number): Uint8Array {
-    const length = to - from;
-    if (length < 1 || length > MAX_LABEL_BYTES) {
-      throw new RangeError(`a label of the name has ${length} bytes; it must have 1 to 63`);
-    }
-    const label = this.#labels;
-    label[0] = length;
-    for (let index = 0; index < length; index++) label[index + 1] = bytes[from + index] ?? 0;
-    return label;
-  }
-}
-
-function textOf(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.subarray(start, end)).toString('latin1');
-}
-
-function tooLong(name: string): RangeError {
-  return new RangeError(`The name "${name}", or a name below it, has more than ${MAX_NAME_BYTES} bytes.`);
 }

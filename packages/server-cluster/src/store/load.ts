@@ -1,82 +1,92 @@
 /** Fills stores from zone sources. */
-
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '@dinodns-bench/program';
-import { originFromText, type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
+import { type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
 import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
 import { type AnswerTableOptions, createAnswerTable } from '../table/answer-table.ts';
 import type { Responder } from '../table/responder.ts';
-import { readInto } from '../zone-files/read-zone.ts';
-import { RecordsFile } from '../zone-files/records-file.ts';
-import { BulkLoader, compileZone } from './bulk.ts';
+import { faultsOf, readInto } from '../zone-files/read-zone.ts';
+import { loadRecords } from '../zone-files/records-file.ts';
+import { wrongNames } from '../zone-files/soundness.ts';
+import { BulkLoader } from './bulk.ts';
+import { Slices } from './slices.ts';
 import type { ZoneInput } from './zone-input.ts';
 import { ZoneStore } from './zone-store.ts';
-import { ZonesFile } from './zones-file.ts';
 
 export interface LoadOptions {
-  /**
-   * Zones between two turns of the event loop, which answers queries. Default 1000: about a millisecond for zones
-   * of the same layout, 20 for others.
-   */
-  readonly yieldEvery?: number;
+  /** The longest that the event loop, which answers queries, waits for a turn, in seconds. Default: 0.001. */
+  readonly sliceSeconds?: number;
 }
 
-/** Stands for a zone's name in a template; no generated name has this character. */
-const STAND_IN = '~';
+export const SLICE_SECONDS = 0.001;
 
 interface Target {
   addZone(zone: ZoneInput): void;
 }
 
+/** Zones to load, or a store that has loaded them. */
+export type Zones = ZoneSource | ZoneStore;
+
 /**
- * Adds all zones of a source in batches, so that queries are answered meanwhile. A million zones of the same
- * layout (a `ZoneSet`, or a file of one) take about a second. Rejects with `E_ZONES` or `E_UNREADABLE`, naming the
- * zone and the record.
+ * Adds all zones of a source in slices, so that queries are answered meanwhile; of a store, all are taken over. A million zones
+ * of a `ZoneSet` take about a second. Rejects with `E_ZONES` or `E_UNREADABLE`, naming the zone and the record.
  */
 export async function loadStore(
   store: ZoneStore,
-  source: ZoneSource,
-  { yieldEvery = 1000 }: LoadOptions = {},
+  source: Zones,
+  { sliceSeconds = SLICE_SECONDS }: LoadOptions = {},
 ): Promise<void> {
-  await addAll(store, source, yieldEvery);
-  await store.data.denials.prepare(nextTurn);
-}
-
-function addAll(store: ZoneStore, source: ZoneSource, yieldEvery: number): Promise<void> {
+  const slices = new Slices(sliceSeconds);
   const template = zoneTemplate(source);
-  if (template !== undefined) return addTemplate(store, template, yieldEvery);
-  if (source instanceof ZonesFile) return source.addTo(store, yieldEvery, nextTurn);
-  if (source instanceof RecordsFile) return source.addTo(store, yieldEvery, nextTurn);
-  return addInTurns(store, source, yieldEvery);
+  if (source instanceof ZoneStore) store.replaceWith(source);
+  else if (template === undefined) await addZones(store, source, slices);
+  else await addTemplate(store, template, slices);
+  await store.data.denials.prepare(slices.pause);
 }
 
 /**
- * Adds the zone of a zone file (RFC 1035) to a store, in batches. Its name is `origin`, or that of its SOA record.
+ * Adds the zone of a zone file (RFC 1035) to a store, in slices. Its name is `origin`, or that of its SOA record.
  * Rejects with a `ZonesError`, whose problems have file, line and column, and then adds nothing.
  */
 export async function loadZoneFile(
   store: ZoneStore,
   file: string,
-  { origin, yieldEvery = 1000 }: LoadOptions & { readonly origin?: string } = {},
+  { origin, sliceSeconds = SLICE_SECONDS }: LoadOptions & { readonly origin?: string } = {},
 ): Promise<void> {
+  const slices = new Slices(sliceSeconds);
+  const option = origin === undefined ? { file } : { file, origin };
   const directory = await mkdtemp(join(tmpdir(), 'dinodns-server-'));
   try {
     const path = join(directory, 'zone.records');
-    const zone = await readInto(path, origin === undefined ? { file } : { file, origin });
-    await new RecordsFile(path, originFromText(zone)).addTo(store, yieldEvery, nextTurn);
-    await store.data.denials.prepare(nextTurn);
+    const zone = await readInto(path, option, slices);
+    const apart = new ZoneStore();
+    await loadRecords(apart.data, path, zone, slices);
+    const [nodes] = (await wrongNames(apart.data, slices)).values();
+    if (nodes !== undefined) {
+      const suspects = Array.from(nodes, (node) => apart.data.names.nameOf(node));
+      throw await faultsOf(option, zone, suspects, slices);
+    }
+    if (store.data.isEmpty) store.replaceWith(apart);
+    else await loadRecords(store.data, path, zone, slices);
+    await store.data.denials.prepare(slices.pause);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** The same for any store, zone by zone and synchronously. */
-export function addZones(store: Target, source: ZoneSource): void {
-  for (const zone of source.zones()) addZone(store, zone);
+/** Adds all zones of a source one by one to a store of any kind. Rejects as `loadStore`. */
+export async function addZones(
+  store: Target,
+  source: ZoneSource,
+  slices = new Slices(SLICE_SECONDS),
+): Promise<void> {
+  for await (const zone of source.zones()) {
+    addZone(store, zone);
+    if (slices.isOver) await slices.pause();
+  }
 }
 
 function addZone(store: Target, zone: ZoneInput): void {
@@ -92,31 +102,23 @@ function addZone(store: Target, zone: ZoneInput): void {
   }
 }
 
+async function addTemplate(store: ZoneStore, template: ZoneTemplate, slices: Slices): Promise<void> {
+  const loader = new BulkLoader(store.data, template);
+  let isFirst = true;
+  for (const name of template.names()) {
+    if (isFirst) loader.reserve(template.size, name.indexOf('.'));
+    isFirst = false;
+    if (!loader.add(name)) addZone(store, template.zone(name));
+    if (slices.isOver) await slices.pause();
+  }
+}
+
 /** A new store with all zones of the source, and an answer table for it, built while others keep serving. */
 export async function buildTable(
-  source: ZoneSource,
+  source: Zones,
   options: LoadOptions & AnswerTableOptions = {},
 ): Promise<{ readonly store: ZoneStore; readonly table: Responder }> {
   const store = new ZoneStore();
   await loadStore(store, source, options);
   return { store, table: createAnswerTable(store, options) };
-}
-
-async function addInTurns(store: ZoneStore, source: ZoneSource, yieldEvery: number): Promise<void> {
-  let count = 0;
-  for (const zone of source.zones()) {
-    addZone(store, zone);
-    if (++count % yieldEvery === 0) await nextTurn();
-  }
-}
-
-async function addTemplate(store: ZoneStore, template: ZoneTemplate, yieldEvery: number): Promise<void> {
-  const compiled = compileZone(store.data, template.zone(STAND_IN));
-  const loader = new BulkLoader(store.data);
-  let count = 0;
-  for (const name of template.names()) {
-    if (count === 0) store.data.reserve(template.size * compiled.owners.length, name.indexOf('.'));
-    if (!loader.addText(compiled, name)) addZone(store, template.zone(name));
-    if (++count % yieldEvery === 0) await nextTurn();
-  }
 }

@@ -4,21 +4,21 @@
  */
 
 import { EventEmitter } from 'node:events';
-import { canonicalName, encodeName, FLAG, TYPE } from '@dinodns-bench/wire';
-import { isWithin } from '@dinodns-bench/zones';
+import { encodeName, FLAG, lowerCaseName, TYPE } from '@dinodns-bench/wire';
 import type { Store } from 'dinodns/plugins/storage/index.js';
 import type { ZoneData as DataOf, SupportedRecordType } from 'dinodns/types/dns.js';
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
+import { RecordLoader } from '../table/record-loader.ts';
 import { type StoredRecord, type StoredSet, withSet } from '../table/stored-set.ts';
-import { closeZone, ensureIn, holderOf, openZone } from '../table/zone-cuts.ts';
+import { closeZone, holderOf, openZone } from '../table/zone-cuts.ts';
 import { ZoneData } from '../table/zone-data.ts';
 import { decodeData } from '../wire/rdata.ts';
 import { prepare } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
 import { type StoredAnswer, StoreView } from './view.ts';
-import { groupRecords, type OwnerSets, toSet, type ZoneInput } from './zone-input.ts';
+import { toRecord, toSet, type WireRecord, type ZoneInput } from './zone-input.ts';
 
 /** Default TTL of records, in seconds. */
 export const DEFAULT_TTL_SECONDS = 3600;
@@ -34,6 +34,7 @@ export type { ZoneInput };
 export class ZoneStore extends EventEmitter implements Store {
   #data = new ZoneData();
   #view = new StoreView(this.#data);
+  #loader = new RecordLoader(this.#data);
 
   /** The records as an answer table reads them. `replaceWith` replaces this object. */
   get data(): ZoneData {
@@ -46,14 +47,14 @@ export class ZoneStore extends EventEmitter implements Store {
    * Throws a RangeError or TypeError that names the invalid record.
    */
   addZone(zone: ZoneInput): void {
-    const owners = groupRecords(zone);
-    const name = encodeName(canonicalName(zone.name));
-    const apex = this.#apexFor(name, owners);
-    for (const { owner, sets } of owners) {
-      const isIn = apex !== NONE && isWithin(owner, name);
-      const node = isIn ? ensureIn(this.#data, apex, owner) : this.#data.names.ensure(owner);
-      this.#data.writeNode(node, owner, sets.reduce(withSet, this.#data.readNode(node)));
+    const records = Array.from(zone.records, toRecord);
+    const name = lowerCaseName(encodeName(zone.name));
+    this.#loader.begin(name, this.#apexFor(name, records));
+    for (const record of records) {
+      const { type, ttl, data } = record;
+      this.#loader.add(record.name, 0, record.name.length, type, ttl, data, 0, data.length);
     }
+    this.#loader.flush();
   }
 
   /** Replaces the records of one name and type. `ttl` in seconds. */
@@ -119,10 +120,14 @@ export class ZoneStore extends EventEmitter implements Store {
 
   /** Takes over all records of another store at once. The other store must not be used afterwards. */
   replaceWith(other: ZoneStore): void {
-    this.#data = other.#data;
-    this.#view = new StoreView(this.#data);
-    other.#data = new ZoneData();
-    other.#view = new StoreView(other.#data);
+    this.#use(other.#data);
+    other.#use(new ZoneData());
+  }
+
+  #use(data: ZoneData): void {
+    this.#data = data;
+    this.#view = new StoreView(data);
+    this.#loader = new RecordLoader(data);
   }
 
   /** Answers a question about the store's names. Always calls `next`, as the framework's store does. */
@@ -154,11 +159,10 @@ export class ZoneStore extends EventEmitter implements Store {
   }
 
   /** The node of a zone whose records are to be kept apart; NONE if they are not. */
-  #apexFor(name: Uint8Array, owners: readonly OwnerSets[]): number {
+  #apexFor(name: Buffer, records: readonly WireRecord[]): number {
     const data = this.#data;
-    const apexes = owners.filter(({ sets }) => sets.some(({ type }) => type === TYPE.SOA));
-    const isOne = apexes.every(({ owner }) => Buffer.compare(owner, name) === 0);
-    if (!isOne) return NONE;
+    const apexes = records.filter(({ type }) => type === TYPE.SOA);
+    if (apexes.some((soa) => !lowerCaseName(soa.name).equals(name))) return NONE;
     if (apexes.length > 0) return openZone(data, name);
     const node = data.names.find(name);
     return node !== NONE && data.isApex(node) ? node : NONE;

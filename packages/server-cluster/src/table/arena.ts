@@ -32,13 +32,26 @@ export class Arena {
     return this.#end * 4;
   }
 
+  /** All blocks, as `restore` takes them; valid until the next change. */
+  parts(): Int32Array[] {
+    return [this.words.subarray(0, this.#end), Int32Array.from([...this.#free].flat())];
+  }
+
+  restore(words: Int32Array<ArrayBuffer>, free: Int32Array): void {
+    this.words = words;
+    this.bytes = new Uint8Array(words.buffer);
+    this.#end = words.length;
+    this.#free.clear();
+    for (let at = 0; at < free.length; at += 2) this.#free.set(free[at] ?? 0, free[at + 1] ?? NONE);
+  }
+
   /** Makes room for `words` more words, so that filling the arena does not copy it repeatedly. */
   reserve(words: number): void {
     const needed = this.#end + words;
     if (needed <= this.words.length) return;
     if (needed > MAX_WORDS) throw new RangeError('The zones need more than 8 GiB.');
     const old = this.words;
-    if (old.length < LARGE_WORDS && needed >= LARGE_WORDS) {
+    if (needed > 4 * old.length) {
       // The system gives a new buffer its memory as it is used; `transfer` would fill it with zeros.
       this.words = new Int32Array(needed);
       this.words.set(old);

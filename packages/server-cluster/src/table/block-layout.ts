@@ -21,8 +21,20 @@ export const SET = {
 /** Words of a shape's block. Pairs of type and record set follow. */
 export const SHAPE_WORD = { flags: 2, sets: 3, head: 4 } as const;
 
-/** Record types of a shape that determine the name's role in its zone. */
-export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4, dname: 8, signed: 16, nsec: 32, nsec3: 64 } as const;
+/** Record types of a shape that determine the name's role in its zone, and whether it is wrong by itself. */
+export const SHAPE_FLAG = {
+  soa: 1,
+  ns: 2,
+  cname: 4,
+  dname: 8,
+  signed: 16,
+  nsec: 32,
+  nsec3: 64,
+  /** Something that must not be beside a CNAME record. */
+  notBesideCname: 128,
+  /** A CNAME record beside such, or two different records of a type of which there may be one. */
+  unsound: 256,
+} as const;
 
 /** An owner reference is `offset << 8 | expansion << 7 | labels`: `labels` of the owner's labels are omitted. */
 export const EXPANSION = 0x80;

@@ -95,7 +95,8 @@ export class DenialIndex {
     const plain = new Map<number, number[]>();
     const hashed = new Map<number, number[]>();
     let seen = 0;
-    for (const node of data.names.nodes()) {
+    const isSigned = (data.flags & (SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3)) !== 0;
+    for (const node of isSigned ? data.names.nodes() : []) {
       if (++seen % NAMES_PER_SLICE === 0) yield;
       const flags = data.flagsOf(node);
       if ((flags & (SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3)) === 0) continue;

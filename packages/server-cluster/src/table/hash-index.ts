@@ -27,6 +27,22 @@ export class HashIndex {
     return this.slots.byteLength;
   }
 
+  /** Returns the memory, without waiting for the collector. The index must not be used afterwards. */
+  free(): void {
+    this.slots.buffer.transfer(0);
+  }
+
+  /** All slots, as `restore` takes them; valid until the next change. */
+  parts(): Int32Array[] {
+    return [this.slots, Int32Array.of(this.#size)];
+  }
+
+  restore(slots: Int32Array<ArrayBuffer>, [size = 0]: Int32Array): void {
+    this.slots = slots;
+    this.mask = slots.length / 2 - 1;
+    this.#size = size;
+  }
+
   /** Makes room for `size` ids in total. */
   reserve(size: number): void {
     let slots = this.mask + 1;
@@ -77,5 +93,7 @@ export class HashIndex {
       const id = old[at + 1] ?? 0;
       if (id !== 0) this.#put(old[at] ?? 0, id);
     }
+    // The collector is slow to notice large buffers.
+    old.buffer.transfer(0);
   }
 }

@@ -24,6 +24,13 @@ export function hashLabel(parent: number, bytes: Uint8Array, at: number): number
   return finish(hash);
 }
 
+/** Hash of `bytes[from, to)`, and of a number. */
+export function hashBytes(start: number, bytes: Uint8Array, from: number, to: number): number {
+  let hash = Math.imul(start, 0x9e37_79b1);
+  for (let index = from; index < to; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), PRIME);
+  return finish(hash);
+}
+
 /** Hash of `words[from, to)`. */
 export function hashWords(words: Int32Array, from: number, to: number): number {
   let hash = to - from;

@@ -26,6 +26,11 @@ export class RecordSets {
     return this.arena.byteLength + this.#setIndex.byteLength + this.#shapeIndex.byteLength;
   }
 
+  /** What has arrays to save and restore. */
+  get stores(): readonly (Arena | HashIndex)[] {
+    return [this.arena, this.#setIndex, this.#shapeIndex];
+  }
+
   /**
    * The shape of a name that holds these sets, in this order; NONE for no sets. A caller that keeps it calls
    * `retain`. `owner` is the name's bytes in lower case.
@@ -40,9 +45,10 @@ export class RecordSets {
     return this.endShape();
   }
 
-  /** The same in steps: sets are added one after the other, each with its records. */
-  beginShape(owner: Uint8Array): void {
+  /** The same in steps: sets are added one after the other, each with its records; all take about so many bytes. */
+  beginShape(owner: Uint8Array, bytes = 0): void {
     this.#encoder.setOwner(owner);
+    this.#encoder.reserve(bytes);
     this.#shape.fill(0, 0, SHAPE_WORD.head);
   }
 
@@ -70,12 +76,15 @@ export class RecordSets {
     shape[at] = type;
     shape[at + 1] = set;
     shape[SHAPE_WORD.sets] = (shape[SHAPE_WORD.sets] ?? 0) + 1;
-    shape[SHAPE_WORD.flags] = (shape[SHAPE_WORD.flags] ?? 0) | flagOf(type);
+    this.#addFlag(flagOf(type));
+    if ((words[SET.records] ?? 0) > 1 && SINGLE_TYPES.has(type)) this.#addFlag(SHAPE_FLAG.unsound);
   }
 
   endShape(): number {
     const sets = this.#shape[SHAPE_WORD.sets] ?? 0;
     if (sets === 0) return NONE;
+    const flags = this.#shape[SHAPE_WORD.flags] ?? 0;
+    if ((flags & CONFLICT) === CONFLICT) this.#addFlag(SHAPE_FLAG.unsound);
     const known = this.#shapeIndex.size;
     const shape = this.#intern(this.#shapeIndex, this.#shape, SHAPE_WORD.head + 2 * sets);
     // The shape holds one reference to each set, however often the shape is requested.
@@ -84,6 +93,10 @@ export class RecordSets {
         this.#count(this.#shape[SHAPE_WORD.head + 2 * index + 1] ?? NONE, 1);
     }
     return shape;
+  }
+
+  #addFlag(flag: number): void {
+    this.#shape[SHAPE_WORD.flags] = (this.#shape[SHAPE_WORD.flags] ?? 0) | flag;
   }
 
   retain(shape: number, names = 1): void {
@@ -193,12 +206,25 @@ export class RecordSets {
   }
 }
 
+const { notBesideCname } = SHAPE_FLAG;
+const CONFLICT = SHAPE_FLAG.cname | notBesideCname;
+
+/** Types of which a name has at most one record, as in `checkZone`. */
+const SINGLE_TYPES: ReadonlySet<number> = new Set([TYPE.SOA, TYPE.CNAME, TYPE.DNAME]);
+
+/** The flags of all types that have other flags than `notBesideCname`; beside a CNAME record may be what `checkZone` says. */
+const FLAGS: ReadonlyMap<number, number> = new Map([
+  [TYPE.SOA, SHAPE_FLAG.soa | notBesideCname],
+  [TYPE.NS, SHAPE_FLAG.ns | notBesideCname],
+  [TYPE.DNAME, SHAPE_FLAG.dname | notBesideCname],
+  [TYPE.NSEC3, SHAPE_FLAG.nsec3 | notBesideCname],
+  [TYPE.NSEC, SHAPE_FLAG.nsec],
+  [TYPE.CNAME, SHAPE_FLAG.cname],
+  [TYPE.SIG, 0],
+  [TYPE.KEY, 0],
+  [TYPE.NXT, 0],
+]);
+
 function flagOf(type: number): number {
-  if (type === TYPE.SOA) return SHAPE_FLAG.soa;
-  if (type === TYPE.NS) return SHAPE_FLAG.ns;
-  if (type === TYPE.DNAME) return SHAPE_FLAG.dname;
-  if (type === TYPE.NSEC) return SHAPE_FLAG.nsec;
-  if (type === TYPE.NSEC3) return SHAPE_FLAG.nsec3;
-  if ((type & SIGNATURES) !== 0) return SHAPE_FLAG.signed;
-  return type === TYPE.CNAME ? SHAPE_FLAG.cname : 0;
+  return (type & SIGNATURES) === 0 ? (FLAGS.get(type) ?? notBesideCname) : SHAPE_FLAG.signed;
 }

@@ -11,6 +11,8 @@ import { SIGNATURES } from './signatures.ts';
 /** Names in one record's data: SOA, MINFO and RP have two. */
 const MAX_NAMES = 2;
 const INITIAL_BYTES = 4096;
+/** What is not kept for the next set. */
+const LARGE_BYTES = 2 ** 20;
 const POINTER_TO_QUESTION = 0xc00c;
 /** How `commonEnd` says that nothing but the root is common. */
 const NOTHING = -1;
@@ -19,7 +21,7 @@ export class SetEncoder {
   /** The block's words; those from `length` on are of earlier sets. */
   words = new Int32Array(SET.head);
   length = 0;
-  #bytes = Buffer.alloc(INITIAL_BYTES);
+  #bytes = Buffer.from(new ArrayBuffer(INITIAL_BYTES));
   #filled = 0;
   #references = new Int32Array(64);
   #referenceCount = 0;
@@ -47,7 +49,7 @@ export class SetEncoder {
   /** Adds a record whose data is `source[from, to)`, uncompressed. */
   add(ttl: number, source: Uint8Array, from: number, to: number): void {
     // Only an expansion would be longer than the data, and what it stands for is in the data.
-    this.#reserve(RECORD_HEAD + to - from + 2 * MAX_NAMES);
+    this.reserve(RECORD_HEAD + to - from + 2 * MAX_NAMES);
     const head = this.#filled;
     const type = (this.#type & SIGNATURES) === 0 ? this.#type : TYPE.RRSIG;
     const bytes = this.#bytes;
@@ -84,6 +86,8 @@ export class SetEncoder {
     words[this.length - 1] = 0;
     const target = new Uint8Array(words.buffer, (SET.head + references) * 4, this.#filled);
     for (let index = 0; index < this.#filled; index++) target[index] = this.#bytes[index] ?? 0;
+    if (this.#bytes.length > LARGE_BYTES)
+      this.#bytes = Buffer.from(this.#bytes.buffer.transfer(INITIAL_BYTES));
   }
 
   #addData(source: Uint8Array, from: number, to: number): void {
@@ -150,10 +154,11 @@ export class SetEncoder {
     this.#filled = at;
   }
 
-  #reserve(bytes: number): void {
-    if (this.#filled + bytes <= this.#bytes.length) return;
-    const larger = Buffer.alloc(2 * (this.#filled + bytes));
-    this.#bytes.copy(larger, 0, 0, this.#filled);
-    this.#bytes = larger;
+  /** Makes room for so many more bytes. */
+  reserve(bytes: number): void {
+    const needed = this.#filled + bytes;
+    if (needed <= this.#bytes.length) return;
+    // Unlike a copy, this frees the old buffer at once.
+    this.#bytes = Buffer.from(this.#bytes.buffer.transfer(Math.max(needed, 2 * this.#bytes.length)));
   }
 }

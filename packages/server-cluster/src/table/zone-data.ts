@@ -25,11 +25,19 @@ export class ZoneData {
   readonly names = new NameTree();
   readonly sets = new RecordSets();
   readonly denials = new DenialIndex(this);
+  /** All flags that any name has had so far, as bits of `SHAPE_FLAG`. */
+  flags = 0;
+  /** How often a name has become wrong by itself (`SHAPE_FLAG.unsound`). */
+  unsound = 0;
   /** Labels of the longest zone name so far: no zone is below a name with as many. */
   longestZone = 0;
 
   get byteLength(): number {
     return this.names.byteLength + this.sets.byteLength;
+  }
+
+  get isEmpty(): boolean {
+    return this.names.size === 1 && this.names.shapeOf(this.names.root) === NONE;
   }
 
   /** Makes room for `names` more names, whose labels average `labelBytes` bytes. */
@@ -46,6 +54,24 @@ export class ZoneData {
     // Names take up to four fifths of that, and sets half.
     this.names.arena.reserve(Math.ceil(bytes / 4));
     this.sets.arena.reserve(Math.ceil(bytes / 4));
+  }
+
+  /** Everything, as `restore` takes it; valid until the next change. */
+  parts(): Int32Array[] {
+    return [...this.#stores.flatMap((store) => store.parts()), Int32Array.of(this.longestZone, this.flags)];
+  }
+
+  /** Takes over the parts of another one, instead of what was here. */
+  restore(parts: readonly Int32Array<ArrayBuffer>[]): void {
+    const none = new Int32Array();
+    for (const [index, store] of this.#stores.entries())
+      store.restore(parts[2 * index] ?? none, parts[2 * index + 1] ?? none);
+    [this.longestZone = 0, this.flags = 0] = parts.at(-1) ?? none;
+    this.denials.invalidate();
+  }
+
+  get #stores() {
+    return [this.names.arena, this.names.index, ...this.sets.stores];
   }
 
   /** All record sets of a name (uncompressed, any case), in the order in which they were added. */
@@ -111,6 +137,8 @@ export class ZoneData {
     const old = this.#flagsOfShape(before);
     if ((flags & SHAPE_FLAG.soa) !== 0)
       this.longestZone = Math.max(this.longestZone, this.names.labelCount(node));
+    this.flags |= flags;
+    if ((flags & ~old & SHAPE_FLAG.unsound) !== 0) this.unsound++;
     this.sets.retain(shape);
     this.names.setShape(node, shape);
     this.sets.release(before);

@@ -43,15 +43,15 @@ export function encodeData(record: SupportedAnswer): Buffer {
     case 'DNAME':
       return encodeName(record.data);
     case 'MX':
-      return Buffer.concat([u16(record.data.preference), encodeName(record.data.exchange)]);
+      return Buffer.concat([u16s(record.data.preference), encodeName(record.data.exchange)]);
     case 'SRV': {
       const { priority, weight, port, target } = record.data;
-      return Buffer.concat([u16(priority), u16(weight), u16(port), encodeName(target)]);
+      return Buffer.concat([u16s(priority, weight, port), encodeName(target)]);
     }
     case 'SOA': {
       const { mname, rname, serial, refresh, retry, expire, minimum } = record.data;
-      const times = [serial, refresh, retry, expire, minimum].map(u32);
-      return Buffer.concat([encodeName(mname), encodeName(rname), ...times]);
+      const times = u32s(serial, refresh, retry, expire, minimum);
+      return Buffer.concat([encodeName(mname), encodeName(rname), times]);
     }
     case 'RP':
       return Buffer.concat([encodeName(record.data.mbox || '.'), encodeName(record.data.txt || '.')]);
@@ -71,15 +71,19 @@ export function encodeData(record: SupportedAnswer): Buffer {
   return message.subarray(HEADER_BYTES + 11);
 }
 
-function u16(value: number | undefined): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeUInt16BE(value ?? 0);
+function u16s(...values: (number | undefined)[]): Buffer {
+  const bytes = Buffer.allocUnsafe(2 * values.length);
+  values.forEach((value, index) => {
+    bytes.writeUInt16BE(value ?? 0, 2 * index);
+  });
   return bytes;
 }
 
-function u32(value: number | undefined): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value ?? 0);
+function u32s(...values: (number | undefined)[]): Buffer {
+  const bytes = Buffer.allocUnsafe(4 * values.length);
+  values.forEach((value, index) => {
+    bytes.writeUInt32BE(value ?? 0, 4 * index);
+  });
   return bytes;
 }
 

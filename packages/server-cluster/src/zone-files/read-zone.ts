@@ -1,56 +1,54 @@
-/** Reads a zone file into a file of records, and checks the zone. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** Reads a zone file into a file of records, and says what is wrong with its zone. */
 import type { Problem } from '@dinodns-bench/program';
-import { TYPE } from '@dinodns-bench/wire';
+import { lowerCaseName, TYPE } from '@dinodns-bench/wire';
 import {
-  type CheckedRecord,
   checkZone,
   hashFinding,
   isWithin,
   originFromText,
   readZoneFile,
   type ZoneFinding,
+  type ZoneRecord,
   ZonesError,
-  zoneFileName,
 } from '@dinodns-bench/zones';
-import { copyOf, type RecordPlace, RecordsWriter, readRecords } from './records-file.ts';
-import { specialRecords } from './special-records.ts';
+import type { Slices } from '../store/slices.ts';
+import { RecordsWriter } from './records-file.ts';
+import { MAX_WRONG_NAMES } from './soundness.ts';
 import { originOfFile, type ZoneFileOption } from './zone-file-option.ts';
 
-/** Records between two turns of the event loop, which answers queries: about two milliseconds. */
-const YIELD_EVERY = 500;
-/** In larger zones, only records that can cause an error are checked. */
-const MAX_CHECKED_WHOLE = 2000;
+/** To show a fault, two different records of a type are as good as all of them. */
+const MAX_OF_A_TYPE = 2;
 
-/** Where a record is in its zone file. */
-interface Place {
-  readonly file: string;
-  readonly line: number;
+/** A name in the form in which names are compared. */
+export function keyOf(name: Uint8Array): string {
+  return lowerCaseName(name).toString('latin1');
 }
 
 /**
- * Writes the records of a zone file to `path`, checks the zone, and returns its name. Rejects with a `ZonesError`.
+ * Writes the records of a zone file to `path`, and returns the zone's name. Rejects with a `ZonesError` for a file that is not valid, and
+ * for records that are wrong by themselves; of what is wrong only together with others, `wrongNames` knows.
  */
-export async function readInto(path: string, { file, origin }: ZoneFileOption): Promise<string> {
-  const start = origin ?? originOfFile(file) ?? '.';
-  const records = readZoneFile(file, { origin: start });
+export async function readInto(path: string, option: ZoneFileOption, slices: Slices): Promise<Buffer> {
+  const { file, origin } = option;
   const writer = new RecordsWriter(path);
-  // Not the records themselves: objects that are kept while a file is read make the heap's young generation grow by 100 MB.
-  let places: Place[] | undefined = [];
   let zone = origin === undefined ? undefined : originFromText(origin);
-  // Special by what it says, not by its name.
-  let hash: ZoneFinding | undefined;
-  let count = 0;
+  const suspects: Uint8Array[] = [];
+  let soa: Uint8Array | undefined;
+  let hasNs = false;
   try {
-    for (const record of records) {
-      if (record.type === TYPE.SOA) zone ??= Buffer.from(record.name);
-      hash ??= hashFinding(record);
-      if (zone === undefined || isWithin(record.name, zone)) {
+    for (const record of recordsOf(option)) {
+      const { name, type, data } = record;
+      if (type === TYPE.SOA) zone ??= Buffer.from(name);
+      if (zone === undefined || isWithin(name, zone)) {
         writer.add(record);
-        places?.push({ file: record.file, line: record.line });
+        const isApex = name.length === zone?.length;
+        hasNs ||= isApex && type === TYPE.NS;
+        const isOtherSoa = type === TYPE.SOA && (!isApex || Buffer.compare(soa ?? data, data) !== 0);
+        if (isApex && type === TYPE.SOA) soa ??= data;
+        const isSuspect = isOtherSoa || hashFinding(record) !== undefined;
+        if (isSuspect && suspects.length < MAX_WRONG_NAMES) suspects.push(Buffer.from(name));
       }
-      if (++count > MAX_CHECKED_WHOLE) places = undefined;
-      if (count % YIELD_EVERY === 0) await nextTurn();
+      if (slices.isOver) await slices.pause();
     }
   } finally {
     writer.close();
@@ -59,31 +57,52 @@ export async function readInto(path: string, { file, origin }: ZoneFileOption): 
     const problem = `${file}: there is no SOA record`;
     throw new ZonesError('E_ZONE_FILE', problem, [{ problem, fix: 'add "@ SOA …" (RFC 1035, section 5.2)' }]);
   }
-  const checked =
-    places === undefined
-      ? await specialRecords(path, zone, YIELD_EVERY, nextTurn)
-      : await placedRecords(path, places);
-  const { findings } = checkZone(zone, checked);
-  const wrong = findings.filter(({ severity }) => severity === 'error');
-  // With its place, which special records do not have.
-  const errors = hash === undefined ? wrong : [...wrong.filter(({ rule }) => rule !== hash.rule), hash];
-  if (errors.length > 0)
-    throw new ZonesError('E_ZONE_FILE', `the zone in ${file}`, errors.map(withFile(file)));
-  return zoneFileName(zone).toLowerCase();
+  if (suspects.length > 0 || soa === undefined || !hasNs)
+    throw await faultsOf(option, zone, suspects, slices);
+  return zone;
 }
 
-/** All records of a file of records, with their places. */
-async function placedRecords(path: string, places: readonly Place[]): Promise<CheckedRecord[]> {
-  const records: CheckedRecord[] = [];
-  const add = (bytes: Buffer, at: RecordPlace) => {
-    records.push({ ...copyOf(bytes, at), ...places[records.length] });
-    return true;
-  };
-  await readRecords(path, add, YIELD_EVERY, nextTurn);
-  return records;
+/** What is wrong with a zone at its apex and at these names. Reads the file again, which says where they are. */
+export async function faultsOf(
+  option: ZoneFileOption,
+  zone: Uint8Array,
+  suspects: readonly Uint8Array[],
+  slices: Slices,
+): Promise<ZonesError> {
+  const { file } = option;
+  const found = [zone, ...suspects].map((name) => ({ name, records: [] as ZoneRecord[] }));
+  for (const record of recordsOf(option)) {
+    for (const { name, records } of found) {
+      if (name.length !== record.name.length || !isWithin(record.name, name)) continue;
+      if (isNew(records, record)) records.push(record);
+      break;
+    }
+    if (slices.isOver) await slices.pause();
+  }
+  const { findings } = checkZone(
+    zone,
+    found.flatMap(({ records }) => records),
+  );
+  const errors = findings.filter(({ severity }) => severity === 'error').map(withFile(file));
+  const changed = { problem: `${file} changed while it was read`, fix: 'reload again' };
+  return new ZonesError('E_ZONE_FILE', `the zone in ${file}`, errors.length > 0 ? errors : [changed]);
 }
 
-/** A finding without a record, or of a large zone, does not name the file. */
+/** Whether a record shows something that those of its name do not. */
+function isNew(known: readonly ZoneRecord[], { type, data }: ZoneRecord): boolean {
+  let same = 0;
+  for (const other of known) {
+    if (other.type !== type) continue;
+    if (++same === MAX_OF_A_TYPE || Buffer.compare(other.data, data) === 0) return false;
+  }
+  return true;
+}
+
+function recordsOf({ file, origin }: ZoneFileOption): Iterable<ZoneRecord> {
+  return readZoneFile(file, { origin: origin ?? originOfFile(file) ?? '.' });
+}
+
+/** A finding without a record does not name the file. */
 function withFile(file: string): (finding: ZoneFinding) => Problem {
   return ({ problem, fix, record }) => ({
     problem: record?.file === undefined ? `${file}: ${problem}` : problem,

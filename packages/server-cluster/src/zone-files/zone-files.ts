@@ -3,23 +3,17 @@
  * the previous version of that zone stays in service, and other zones are unaffected.
  */
 import { hash } from 'node:crypto';
-import {
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { messageOf, type Problem } from '@dinodns-bench/program';
-import { originFromText, ZonesError } from '@dinodns-bench/zones';
+import { ZonesError, zoneFileName } from '@dinodns-bench/zones';
 import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
-import { readInto } from './read-zone.ts';
-import { zoneHeader } from './records-file.ts';
+import type { Slices } from '../store/slices.ts';
+import { ZoneStore } from '../store/zone-store.ts';
+import { faultsOf, keyOf, readInto } from './read-zone.ts';
+import { loadRecords } from './records-file.ts';
+import { wrongNames } from './soundness.ts';
 import { originOfFile, type ZoneFileOption } from './zone-file-option.ts';
 
 export interface ZoneFilesOptions {
@@ -28,11 +22,23 @@ export interface ZoneFilesOptions {
   readonly directories: readonly string[];
 }
 
+/** What files are called that are not kept yet. */
+const FRESH = '.new';
+
+/** A zone that can be served. */
+interface Source {
+  readonly option: ZoneFileOption;
+  /** Its records: newly read, or kept of the last version that was sound. */
+  readonly path: string;
+}
+
+/** By the zone's name in wire format and lower case, as Latin-1 text. */
+type Sources = ReadonlyMap<string, Source>;
+
 export class ZoneFiles {
   readonly #options: ZoneFilesOptions;
   readonly #log: Log;
-  /** The file that each served zone came from, by zone name in lower case. */
-  #sources = new Map<string, string>();
+  #sources: Sources = new Map();
 
   constructor(options: ZoneFilesOptions, log: Log) {
     this.#options = options;
@@ -40,24 +46,26 @@ export class ZoneFiles {
   }
 
   /**
-   * Reads all files again and writes the records of all zones to `path`; the records kept per zone are beside it.
+   * Reads all files again and returns a store of all zones; the records of each are kept in `directory`, the same at each call.
    * Logs each rejected zone with file, line and column. Rejects with `E_ZONES` if no zone is left.
    */
-  async write(path: string): Promise<void> {
-    const before = this.#sources;
-    const sources = new Map<string, string>();
+  async load(directory: string, slices: Slices): Promise<ZoneStore> {
     const refused: Problem[] = [];
+    const sources = new Map<string, Source>();
     const { files, unreadable } = this.#list(refused);
-    for (const option of files) await this.#read(option, path, sources, before, refused);
-    keepZones(path, sources, before, (file) =>
-      unreadable.some((directory) => join(directory, basename(file)) === file),
-    );
-    this.#report(refused);
-    // What is served then stays as it is, and so do the records that a later reload may need.
-    if (sources.size === 0) throw nothingToServe(refused);
-    this.#sources = sources;
-    for (const [zone] of before) if (!sources.has(zone)) rmSync(keptPath(path, zone), { force: true });
-    await joinZones(path, [...sources.keys()]);
+    try {
+      for (const option of files) await this.#read(option, directory, sources, refused, slices);
+      this.#keep(sources, ({ file }) => unreadable.some((other) => join(other, basename(file)) === file));
+      let store = await storeOf(sources, slices);
+      if (await this.#refuseWrong(store, sources, refused, slices)) store = await storeOf(sources, slices);
+      for (const { problem, fix } of refused) this.#log.error({ fix }, `Zone file refused: ${problem}`);
+      // What is served then stays as it is, and so do the records that a later reload may need.
+      if (sources.size === 0) throw nothingToServe(refused);
+      this.#settle(sources, directory);
+      return store;
+    } finally {
+      for (const { path } of sources.values()) if (path.endsWith(FRESH)) rmSync(path, { force: true });
+    }
   }
 
   /** All zone files, and the directories whose files could not be found. */
@@ -82,32 +90,80 @@ export class ZoneFiles {
 
   async #read(
     option: ZoneFileOption,
-    path: string,
-    sources: Map<string, string>,
-    before: ReadonlyMap<string, string>,
+    directory: string,
+    sources: Map<string, Source>,
     refused: Problem[],
+    slices: Slices,
   ): Promise<void> {
-    const fresh = `${path}.new`;
+    const unnamed = join(directory, FRESH);
     try {
-      const zone = await readInto(fresh, option);
+      const zone = keyOf(await readInto(unnamed, option, slices));
       const other = sources.get(zone);
       if (other !== undefined) {
-        const problem = `${option.file}: the zone ${zone} is in ${other} too`;
+        const problem = `${option.file}: the zone ${nameOf(zone)} is in ${other.option.file} too`;
         throw new ZonesError('E_ZONE_FILE', problem, [{ problem, fix: 'serve it from one of them' }]);
       }
-      renameSync(fresh, keptPath(path, zone));
-      sources.set(zone, option.file);
+      const path = keptPath(directory, zone) + FRESH;
+      renameSync(unnamed, path);
+      sources.set(zone, { option, path });
     } catch (error) {
-      rmSync(fresh, { force: true });
+      rmSync(unnamed, { force: true });
       if (!(error instanceof ZonesError)) throw error;
       refused.push(...error.problems);
-      keepZones(path, sources, before, (file) => file === option.file);
+      this.#keep(sources, ({ file }) => file === option.file);
     }
   }
 
-  #report(refused: readonly Problem[]): void {
-    for (const { problem, fix } of refused) this.#log.error({ fix }, `Zone file refused: ${problem}`);
+  /** Keeps the zones that were served and came from the files for which `isLost` is true. */
+  #keep(sources: Map<string, Source>, isLost: (option: ZoneFileOption) => boolean): void {
+    for (const [zone, source] of this.#sources)
+      if (isLost(source.option) && !sources.has(zone)) sources.set(zone, source);
   }
+
+  /** Replaces zones that are not sound by what was served before, if anything was; whether there are any. */
+  async #refuseWrong(
+    { data }: ZoneStore,
+    sources: Map<string, Source>,
+    refused: Problem[],
+    slices: Slices,
+  ): Promise<boolean> {
+    const wrong = await wrongNames(data, slices);
+    for (const [zone, source] of [...sources]) {
+      const { option, path } = source;
+      const name = Buffer.from(zone, 'latin1');
+      const nodes = wrong.get(data.names.find(name));
+      if (nodes === undefined) continue;
+      const suspects = Array.from(nodes, (node) => data.names.nameOf(node));
+      refused.push(...(await faultsOf(option, name, suspects, slices)).problems);
+      if (path.endsWith(FRESH)) rmSync(path, { force: true });
+      const before = this.#sources.get(zone);
+      if (before === undefined || before === source) sources.delete(zone);
+      else sources.set(zone, before);
+    }
+    return wrong.size > 0;
+  }
+
+  /** From now on, these are what is served, and their records those that are kept. */
+  #settle(sources: Map<string, Source>, directory: string): void {
+    for (const [zone, { path }] of this.#sources) if (!sources.has(zone)) rmSync(path, { force: true });
+    for (const [zone, { option, path }] of sources) {
+      const kept = keptPath(directory, zone);
+      if (path !== kept) renameSync(path, kept);
+      sources.set(zone, { option, path: kept });
+    }
+    this.#sources = sources;
+  }
+}
+
+async function storeOf(sources: Sources, slices: Slices): Promise<ZoneStore> {
+  const store = new ZoneStore();
+  for (const [zone, { path }] of sources)
+    await loadRecords(store.data, path, Buffer.from(zone, 'latin1'), slices);
+  return store;
+}
+
+function nameOf(zone: string): string {
+  return zoneFileName(Buffer.from(zone, 'latin1'));
 }
 
 /** Also true for a link that leads nowhere and for a file that has just been removed: reading them says what is wrong. */
@@ -119,31 +175,9 @@ function mayBeFile(path: string): boolean {
   }
 }
 
-/** Keeps the zones that were served and came from the files for which `isLost` is true. */
-function keepZones(
-  path: string,
-  sources: Map<string, string>,
-  before: ReadonlyMap<string, string>,
-  isLost: (file: string) => boolean,
-): void {
-  for (const [zone, file] of before)
-    if (isLost(file) && !sources.has(zone) && existsSync(keptPath(path, zone))) sources.set(zone, file);
-}
-
 /** A zone name may contain any byte and may be longer than a file name. */
-function keptPath(path: string, zone: string): string {
-  return join(dirname(path), `zone-${hash('sha256', zone, 'hex')}.records`);
-}
-
-/** Writes the kept records of all zones into one file, while queries are answered. */
-async function joinZones(path: string, zones: readonly string[]): Promise<void> {
-  const output = createWriteStream(path, { mode: 0o600 });
-  await pipeline(async function* () {
-    for (const zone of zones) {
-      yield zoneHeader(originFromText(zone));
-      yield* createReadStream(keptPath(path, zone));
-    }
-  }, output);
+function keptPath(directory: string, zone: string): string {
+  return join(directory, `zone-${hash('sha256', zone, 'hex')}.records`);
 }
 
 function nothingToServe(refused: readonly Problem[]): ServerError {
