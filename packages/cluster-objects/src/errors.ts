@@ -1,5 +1,5 @@
 /** Errors of this package: a stable code, what is wrong, and the fix. */
-import { type ExitReason, type Problem, ProgramError } from '@dinodns-bench/program';
+import { type ExitReason, errorClass } from '@dinodns-bench/program';
 
 /** Stable error codes and why the program ends with each. */
 export const ERROR_CODES = {
@@ -18,11 +18,6 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** An error with a stable `code`, all `problems`, each with its `fix`, and an exit status. */
-export class ClusterError extends ProgramError<ErrorCode> {
+export class ClusterError extends errorClass(ERROR_CODES) {
   override readonly name = 'ClusterError';
-
-  /** `subject` says what is not valid ("the cluster"); it is used when there is more than one problem. */
-  constructor(code: ErrorCode, subject: string, problems: readonly Problem[], cause?: unknown) {
-    super(code, ERROR_CODES[code], { subject, problems, cause });
-  }
 }

@@ -50,6 +50,21 @@ export class ProgramError<Code extends string = string> extends Error {
   }
 }
 
+/** The class of a package's errors: its codes, and why a program ends with each. */
+export function errorClass<const Codes extends Readonly<Record<string, ExitReason>>>(codes: Codes) {
+  return class extends ProgramError<Extract<keyof Codes, string>> {
+    /** `subject` says what is not valid ("the zone set"); it is used when there is more than one problem. */
+    constructor(
+      code: Extract<keyof Codes, string>,
+      subject: string,
+      problems: readonly Problem[],
+      cause?: unknown,
+    ) {
+      super(code, codes[code] as ExitReason, { subject, problems, cause });
+    }
+  };
+}
+
 /** If there are several problems, the first line is about all of them. */
 function messageFor(problems: readonly Problem[], subject: string | undefined): string {
   const [first, ...others] = problems;

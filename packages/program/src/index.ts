@@ -2,6 +2,7 @@
 export {
   type ErrorDetails,
   type Explained,
+  errorClass,
   exitStatusOf,
   isExplained,
   messageOf,
@@ -14,6 +15,14 @@ export { onLauncherDeath } from './launchers.ts';
 export { nearest, suggestion } from './nearest.ts';
 export { type Output, OutputClosed, outputError, say, terminalOf, writeOut } from './output.ts';
 export { type RenderErrorOptions, renderError } from './render-error.ts';
-export { isHelp, isHelpInstead, type ProgramStreams, reportError, usageError } from './run-program.ts';
+export {
+  isHelp,
+  isHelpInstead,
+  type ProgramStreams,
+  type ProgramWorld,
+  reportError,
+  runCommands,
+  usageError,
+} from './run-program.ts';
 export { abortOnSignals, type SignalledProcess } from './signals.ts';
 export { versionIn } from './version.ts';

@@ -1,7 +1,7 @@
 /** How a program ends: every error is shown once and becomes an exit status. */
 import { exitStatusOf, ProgramError } from './errors.ts';
 import { EXIT_STATUS } from './exit-status.ts';
-import { OutputClosed, terminalOf } from './output.ts';
+import { type Output, OutputClosed, terminalOf, writeOut } from './output.ts';
 import { renderError } from './render-error.ts';
 
 /** What commander throws after `exitOverride()`. */
@@ -43,4 +43,67 @@ export function reportError(error: unknown, program: string, { stderr, env = {} 
   if (error instanceof OutputClosed) return EXIT_STATUS.success;
   stderr.write(renderError(error, { program, colours: terminalOf(stderr, env).colours }));
   return exitStatusOf(error);
+}
+
+/** Everything that a command line uses of the outside world, so that a test can supply its own. */
+export interface ProgramWorld {
+  /** Results. */
+  readonly stdout: Output;
+  /** Everything else. */
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted, with the error to report, when the user or the system stops the program. */
+  readonly signal: AbortSignal;
+}
+
+/** The part of a commander `Command` used here. */
+interface Commands {
+  name(): string;
+  configureOutput(output: {
+    writeOut(text: string): void;
+    writeErr(text: string): void;
+    outputError(): void;
+    getOutHelpWidth(): number;
+    getErrHelpWidth(): number;
+  }): unknown;
+  exitOverride(): unknown;
+  parseAsync(args: readonly string[], options: { readonly from: 'user' }): Promise<unknown>;
+}
+
+/** Columns of the help. */
+const HELP_WIDTH = 110;
+
+/**
+ * Runs a command line and resolves with the exit status; never rejects. `addCommands` is called once output and exit are configured,
+ * because a subcommand inherits only what was configured before it was added.
+ */
+export async function runCommands<Program extends Commands>(
+  args: readonly string[],
+  world: ProgramWorld,
+  program: Program,
+  addCommands: (program: Program) => void,
+): Promise<number> {
+  const printed: string[] = [];
+  program.configureOutput({
+    writeOut: (text) => {
+      printed.push(text);
+    },
+    writeErr: (text) => world.stderr.write(text),
+    outputError: () => undefined,
+    getOutHelpWidth: () => HELP_WIDTH,
+    getErrHelpWidth: () => HELP_WIDTH,
+  });
+  program.exitOverride();
+  addCommands(program);
+  try {
+    await program.parseAsync(args, { from: 'user' }).catch(async (error: unknown) => {
+      if (isHelpInstead(error)) throw error;
+      if (!isHelp(error)) throw usageError(error, `\`${program.name()} --help\` lists commands and flags`);
+      await writeOut(world, printed);
+    });
+    return EXIT_STATUS.success;
+  } catch (error) {
+    if (isHelpInstead(error)) return EXIT_STATUS.usage;
+    return reportError(error, program.name(), world);
+  }
 }

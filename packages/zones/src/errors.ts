@@ -2,7 +2,7 @@
  * Every failure that a user should read about is a `ZonesError`: it has a stable code and, for each problem, what
  * is wrong and how to fix it. The code alone decides the exit status.
  */
-import { type ExitReason, type Problem, ProgramError } from '@dinodns-bench/program';
+import { type ExitReason, errorClass } from '@dinodns-bench/program';
 
 /** Stable error codes and why the program ends with each. */
 export const ERROR_CODES = {
@@ -32,11 +32,6 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** An error with a stable `code`, all `problems`, each with its `fix`, and an exit status. */
-export class ZonesError extends ProgramError<ErrorCode> {
+export class ZonesError extends errorClass(ERROR_CODES) {
   override readonly name = 'ZonesError';
-
-  /** `subject` says what is not valid ("the zone set"); it is used when there is more than one problem. */
-  constructor(code: ErrorCode, subject: string, problems: readonly Problem[], cause?: unknown) {
-    super(code, ERROR_CODES[code], { subject, problems, cause });
-  }
 }

@@ -1,5 +1,6 @@
 /** The commands that print: a Corefile, queries with their answers, and objects. */
-import { suggestion, writeOut } from '@dinodns-bench/program';
+
+import { type ProgramWorld, suggestion, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { type CorefileOptions, renderCorefile } from '../corefile.ts';
 import { ClusterError } from '../errors.ts';
@@ -18,7 +19,6 @@ import {
   numberIn,
   portOf,
 } from './options.ts';
-import type { CliWorld } from './world.ts';
 
 const PODS = ['insecure', 'verified', 'disabled'] as const;
 const CACHES = ['on', 'no-denial', 'kubeadm', 'off'] as const;
@@ -36,7 +36,7 @@ function oneOf<const Word extends string>(flag: string, word: string, words: rea
   throw new ClusterError('E_USAGE', flag, [{ problem, fix: suggestion(word, words) }]);
 }
 
-export function addCorefile(program: Command, world: CliWorld): Command {
+export function addCorefile(program: Command, world: ProgramWorld): Command {
   return program
     .command('corefile')
     .description('Print the Corefile that clusters run.')
@@ -77,7 +77,7 @@ function* questionLines(questions: readonly Question[], json: boolean): Generato
   }
 }
 
-export function addQueries(program: Command, world: CliWorld): Command {
+export function addQueries(program: Command, world: ProgramWorld): Command {
   const command = program
     .command('queries')
     .description("Print a workload as a query file of dnsperf's format.")
@@ -99,7 +99,7 @@ export function addQueries(program: Command, world: CliWorld): Command {
   });
 }
 
-export function addObjects(program: Command, world: CliWorld): Command {
+export function addObjects(program: Command, world: ProgramWorld): Command {
   const names = RESOURCES.map(({ name }) => name);
   const command = program
     .command('objects')

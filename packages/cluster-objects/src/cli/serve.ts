@@ -1,7 +1,7 @@
 /** The commands that serve: a line of JSON when they are ready, and the end on SIGTERM, Ctrl-C or with their launcher. */
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
-import { onLauncherDeath, writeOut } from '@dinodns-bench/program';
+import { onLauncherDeath, type ProgramWorld, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { MAX_CHURN_RATE } from '../api-server/churn.ts';
 import { MAX_DELAY_SECONDS } from '../upstream/delay.ts';
@@ -16,7 +16,6 @@ import {
   type ListenFlags,
   numberIn,
 } from './options.ts';
-import type { CliWorld } from './world.ts';
 
 // Each command loads only what it needs: the API server must stay small beside the server that is measured.
 
@@ -33,7 +32,7 @@ function onParentDeath(handler: () => void): () => void {
 
 /** Says that the server is ready, and resolves when it must end. */
 async function serveUntilEnd(
-  world: CliWorld,
+  world: ProgramWorld,
   { withParent = false }: ListenFlags,
   ready: Readonly<Record<string, unknown>>,
 ): Promise<void> {
@@ -63,7 +62,7 @@ interface ApiFlags extends ClusterFlags, ListenFlags {
   readonly streamedLists: boolean;
 }
 
-export function addApi(program: Command, world: CliWorld): Command {
+export function addApi(program: Command, world: ProgramWorld): Command {
   const command = program
     .command('api')
     .description('Serve the objects of a generated cluster as a Kubernetes API server does.');
@@ -97,7 +96,7 @@ interface UpstreamFlags extends ExternalFlags, ListenFlags {
 /** The largest TTL (RFC 2181, section 8). */
 const MAX_TTL = 2 ** 31 - 1;
 
-export function addUpstream(program: Command, world: CliWorld): Command {
+export function addUpstream(program: Command, world: ProgramWorld): Command {
   const command = program.command('upstream').description('Answer external names after a programmed delay.');
   return addListenFlags(addExternalFlags(command))
     .option(

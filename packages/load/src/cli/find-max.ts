@@ -1,10 +1,10 @@
 /** `--find-max` on the command line. */
-import { EXIT_STATUS, say, writeOut } from '@dinodns-bench/program';
+
+import { EXIT_STATUS, type ProgramWorld, say, writeOut } from '@dinodns-bench/program';
 import { type FindMaxResult, type FindMaxTrial, findMax } from '../find-max/find-max.ts';
 import type { CannonInput } from '../options.ts';
 import { duration, many, percent, whole } from '../report/numbers.ts';
 import type { Flags } from './flags.ts';
-import type { CliWorld } from './world.ts';
 
 /** Length of one trial where --duration does not say, seconds. RFC 8219 asks for 60. */
 const DEFAULT_TRIAL_SECONDS = 5;
@@ -31,7 +31,7 @@ function summary(result: FindMaxResult, trialSeconds: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-export async function runFindMax(input: CannonInput, flags: Flags, world: CliWorld): Promise<number> {
+export async function runFindMax(input: CannonInput, flags: Flags, world: ProgramWorld): Promise<number> {
   const { load: _load, durationSeconds: _duration, ...base } = input;
   const trialSeconds = flags.duration ?? flags.limit ?? DEFAULT_TRIAL_SECONDS;
   const result = await findMax(

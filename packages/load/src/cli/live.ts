@@ -1,8 +1,8 @@
 /** The live line: the last interval's figures, on a terminal only. */
-import { terminalOf } from '@dinodns-bench/program';
+
+import { type ProgramWorld, terminalOf } from '@dinodns-bench/program';
 import { duration, percent, whole } from '../report/numbers.ts';
 import type { Interval } from '../result/result.ts';
-import type { CliWorld } from './world.ts';
 
 const COLUMNS = 80;
 const ERASE_LINE = '\r\u001b[K';
@@ -35,7 +35,7 @@ export function liveLine({ toSeconds, qps, latencySeconds, counts, codes }: Inte
   return line;
 }
 
-export function startLive(world: Pick<CliWorld, 'stderr' | 'env'>, wanted: boolean): Live {
+export function startLive(world: Pick<ProgramWorld, 'stderr' | 'env'>, wanted: boolean): Live {
   const { stderr } = world;
   if (!wanted || !terminalOf(stderr, world.env).live) {
     return { show: () => undefined, end: () => undefined };

@@ -5,6 +5,7 @@ import {
   EXIT_STATUS,
   isHelp,
   messageOf,
+  type ProgramWorld,
   reportError,
   say,
   terminalOf,
@@ -28,10 +29,9 @@ import { HELP_AFTER_FLAGS } from './help.ts';
 import { startLive } from './live.ts';
 import { inputOf } from './options.ts';
 import { judge } from './verdict.ts';
-import type { CliWorld } from './world.ts';
 
 /** Runs the command line and resolves with the exit status. Never rejects. */
-export async function runCli(args: readonly string[], world: CliWorld): Promise<number> {
+export async function runCli(args: readonly string[], world: ProgramWorld): Promise<number> {
   const printed: string[] = [];
   const command = buildCommand()
     .version(packageVersion(), '--version', 'print the version')
@@ -66,7 +66,7 @@ async function runLoad(
   server: string,
   names: readonly string[],
   flags: Flags,
-  world: CliWorld,
+  world: ProgramWorld,
 ): Promise<number> {
   const input = inputOf(server, names, flags);
   const thresholds = (flags.failIf ?? []).map(parseThreshold);
@@ -95,7 +95,7 @@ async function runLoad(
   return conclude(result, thresholds, world);
 }
 
-function render(result: CannonResult, flags: Flags, { stdout, env }: CliWorld): string {
+function render(result: CannonResult, flags: Flags, { stdout, env }: ProgramWorld): string {
   if (flags.json === true) return renderJson(result);
   if (flags.ndjson === true) return renderNdjson(result);
   if (flags.csv === true) return renderCsvRow(result);
@@ -103,7 +103,7 @@ function render(result: CannonResult, flags: Flags, { stdout, env }: CliWorld): 
 }
 
 /** Prints why a result is not a success; returns the exit status. */
-function conclude(result: CannonResult, thresholds: readonly Threshold[], world: CliWorld): number {
+function conclude(result: CannonResult, thresholds: readonly Threshold[], world: ProgramWorld): number {
   const { status, message } = judge(result, crossedThresholds(thresholds, result), world.signal);
   if (message !== null) say(world, message);
   return status;
