@@ -2,7 +2,13 @@
  * Every failure that a user should read about is a `ServerError`: what failed, the offending value, and the fix.
  * The code is stable and determines the exit status.
  */
-import { type ExitReason, messageOf, ProgramError, systemErrorCode } from '@dinodns-bench/program';
+import {
+  type ExitReason,
+  messageOf,
+  type Problem,
+  ProgramError,
+  systemErrorCode,
+} from '@dinodns-bench/program';
 
 /** Stable error codes, each with the reason for the exit. */
 export const ERROR_CODES = {
@@ -30,8 +36,10 @@ export function isErrorCode(code: string): code is ErrorCode {
 export class ServerError extends ProgramError<ErrorCode> {
   override readonly name = 'ServerError';
 
-  constructor(code: ErrorCode, message: string, fix: string, cause?: unknown) {
-    super(code, ERROR_CODES[code], { problems: [{ problem: message, fix }], cause });
+  /** One problem and its fix, or several. */
+  constructor(code: ErrorCode, problem: string | readonly Problem[], fix = '', cause?: unknown) {
+    const problems = typeof problem === 'string' ? [{ problem, fix }] : problem;
+    super(code, ERROR_CODES[code], { problems, subject: 'The options are not valid', cause });
   }
 }
 

@@ -120,7 +120,7 @@ test.each([
   [['--mode', 'multi', '--workers', '0'], 'workers'],
   [['--gather', '1001'], 'gather'],
   [['--profile', 'stock', '--gather', '50'], 'gather'],
-  [['--busy-poll', '1000001'], 'look for queries 1000001'],
+  [['--busy-poll', '1000001'], '--busy-poll cannot be 1000001'],
   [['--profile', 'stock', '--busy-poll', '50'], 'look for queries'],
   [['--zones', '0'], '--zones 0'],
   [['--zones', '5', '--zones-file', 'zones.ndjson'], '--zones-file'],

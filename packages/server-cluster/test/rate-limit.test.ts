@@ -37,7 +37,7 @@ describe('the limiter', () => {
   });
 
   test('takes prefixes of any length', () => {
-    const limiter = new RateLimiter({ rate: 10, ipv4Bits: 32, ipv6Bits: 128 });
+    const limiter = new RateLimiter({ rate: 10, ipv4Prefix: 32, ipv6Prefix: 128 });
     expect(allowed(decide(limiter, '192.0.2.1', 10, 100))).toBe(10);
     expect(allowed(decide(limiter, '192.0.2.2', 10, 100))).toBe(10);
     expect(allowed(decide(limiter, '2001:db8::1', 10, 100))).toBe(10);

@@ -25,9 +25,9 @@ export interface RateLimit {
   /** One in this many responses over the limit is sent empty with TC set; 1: all; 0: none. Default: 2. */
   readonly slip?: number;
   /** Prefix length of a client network, 1 to 32. Default: 24. */
-  readonly ipv4Bits?: number;
+  readonly ipv4Prefix?: number;
   /** 1 to 128. Default: 56. */
-  readonly ipv6Bits?: number;
+  readonly ipv6Prefix?: number;
   /** Networks that are not limited. Default: none. */
   readonly exempt?: readonly ClientNetwork[];
 }
@@ -61,15 +61,20 @@ export class RateLimiter {
   constructor({
     rate,
     slip = DEFAULT_SLIP,
-    ipv4Bits = DEFAULT_IPV4_BITS,
-    ipv6Bits = DEFAULT_IPV6_BITS,
+    ipv4Prefix = DEFAULT_IPV4_BITS,
+    ipv6Prefix = DEFAULT_IPV6_BITS,
     exempt = [],
   }: RateLimit) {
     this.#rate = rate;
     this.#slip = slip;
     this.#exempt = exempt;
-    this.#ipv4Mask = maskOf(ipv4Bits, 0);
-    this.#ipv6Masks = [maskOf(ipv6Bits, 0), maskOf(ipv6Bits, 1), maskOf(ipv6Bits, 2), maskOf(ipv6Bits, 3)];
+    this.#ipv4Mask = maskOf(ipv4Prefix, 0);
+    this.#ipv6Masks = [
+      maskOf(ipv6Prefix, 0),
+      maskOf(ipv6Prefix, 1),
+      maskOf(ipv6Prefix, 2),
+      maskOf(ipv6Prefix, 3),
+    ];
   }
 
   /**

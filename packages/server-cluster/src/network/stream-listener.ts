@@ -21,15 +21,15 @@ export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 /** Limits of everything that has connections. */
 export interface TcpLimits {
   /** Default: 10. */
-  readonly idleSeconds?: number;
+  readonly idleSeconds?: number | undefined;
   /** Default: 1024. */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /** Default: 256. */
-  readonly maxConnectionsPerClient?: number;
+  readonly maxConnectionsPerClient?: number | undefined;
   /** Leading bits of an IPv6 address that are one client, 1 to 128. Default: 64. */
-  readonly clientIpv6Bits?: number;
+  readonly clientIpv6Bits?: number | undefined;
   /** Beyond this, the connection that buffers most is closed. Default: 64 MiB. */
-  readonly maxBufferedBytes?: number;
+  readonly maxBufferedBytes?: number | undefined;
 }
 
 /** A connection, from its first byte on. */
