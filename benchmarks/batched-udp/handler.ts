@@ -1,6 +1,6 @@
 /** The cost of JavaScript per datagram, without the kernel: reading a batch's headers and making its replies. */
 
-import { loadLibc } from '../../packages/batched-udp/src/native/libc.ts';
+import { loadLibc } from '../../packages/batched-udp/src/native/koffi.ts';
 import { ReceiveArena } from '../../packages/batched-udp/src/native/receive-arena.ts';
 import { SendQueue } from '../../packages/batched-udp/src/native/send-queue.ts';
 import type { Case, Suite } from '../harness.ts';

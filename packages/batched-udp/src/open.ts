@@ -1,7 +1,7 @@
 /** Chooses the backend and opens a socket. */
 import { DgramUdpSocket } from './dgram/socket.ts';
 import { UdpError } from './errors.ts';
-import { loadLibc } from './native/libc.ts';
+import { loadLibc } from './native/koffi.ts';
 import { NativeUdpSocket } from './native/socket.ts';
 import { settle } from './options.ts';
 import type { Backend, UdpSocket, UdpSocketOptions } from './socket.ts';

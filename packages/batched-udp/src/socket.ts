@@ -78,10 +78,12 @@ export interface Batch {
 /**
  * Called for each batch, synchronously. Exceptions go to `onError`; the socket stays open.
  *
- * A handler that returns `true` says that it has left nothing to the event loop but what that knows of: no promise, no
- * `process.nextTick`, no unreferenced immediate. A socket that waits in the kernel then reads the next datagrams without running the
- * event loop. A handler that returns `'nothing'` says that it has started nothing at all: no timer, no immediate, no I/O, nothing
- * queued on a socket either. The event loop is then not even asked. After any other result it runs first.
+ * The result says what it has left to the event loop. A socket that waits in the kernel then does no more than needed before it reads
+ * the next datagrams:
+ * - `'nothing'`: no timer, no immediate, no I/O, nothing queued on a socket. The event loop is not even asked.
+ * - `'known'`: nothing but what the event loop knows of: no promise, no `process.nextTick`, no unreferenced immediate. It runs if it has
+ *   something to do.
+ * - anything else, such as no result: it runs first.
  */
 export type BatchHandler = (batch: Batch) => unknown;
 

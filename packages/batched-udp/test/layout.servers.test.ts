@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { needs } from '@dinodns-bench/test-support';
 import { expect, it } from 'vitest';
 import { constants, layout, timestampCmsgLength } from '../src/native/layout.ts';
-import { timestampControlBytes } from '../src/native/messages.ts';
+import { timestampControlBytes } from '../src/native/message-memory.ts';
 import { sourceMessages } from '../src/native/source-address.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 /** Where the slots of a batch lie in memory. */
 import { expect, it } from 'vitest';
-import { slotStride } from '../src/native/messages.ts';
+import { slotStride } from '../src/native/message-memory.ts';
 
 it('spaces slots by an odd number of cache lines, so that they do not share cache sets', () => {
   for (const slotBytes of [512, 1232, 4095, 4096, 65_535]) {

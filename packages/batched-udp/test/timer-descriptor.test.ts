@@ -1,7 +1,8 @@
 /** A timer that poll(2) waits for. */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadLibc } from '../src/native/koffi.ts';
 import { constants, layout } from '../src/native/layout.ts';
-import { type Libc, loadLibc } from '../src/native/libc.ts';
+import type { Libc } from '../src/native/libc.ts';
 import { TimerDescriptor } from '../src/native/timer-descriptor.ts';
 
 const native = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);

@@ -1,6 +1,6 @@
 /**
  * Runs the command. The first line on standard output is the readiness line in JSON; everything else goes to
- * standard error. Only this module ends the process, except in workers, which may run other people's programs:
+ * standard error. Only this module and `cli.ts` end the process, except in workers, which may run other people's programs:
  * `cluster/serve-as-worker.ts` ends those.
  */
 import cluster from 'node:cluster';

@@ -10,7 +10,7 @@ import * as header from './header.ts';
 import * as names from './names.ts';
 import * as types from './types.ts';
 
-// Copied, because an imported binding is loaded and checked at each use, and a property of it again.
+// Copied: packages/server-cluster/src/README.md, "Hot code".
 const { FORMERR, NOTIMP, BADVERS } = codes.RCODE;
 const { dnssecOk: DNSSEC_OK } = edns.EDNS_FLAG;
 const { cookie: COOKIE } = edns.EDNS_OPTION;

@@ -1,4 +1,6 @@
 /** libc's socket calls through koffi, bound once per thread. */
+import { UdpError } from '../errors.ts';
+import { architectures } from './layout.ts';
 import type { EventLoop, Libc, PollCallback } from './libc.ts';
 
 /** Koffi 3.3 passes libuv's status first, which its types omit. */
@@ -31,7 +33,7 @@ function findEventLoop({ default: koffi }: typeof import('koffi')): EventLoop | 
 }
 
 /** @throws whatever keeps koffi from being loaded. */
-export async function bindWithKoffi(): Promise<Libc> {
+async function bindWithKoffi(): Promise<Libc> {
   const module = await import('koffi');
   const { default: koffi } = module;
   // The process's own symbols: from whichever libc Node.js uses, glibc or musl.
@@ -69,4 +71,25 @@ export async function bindWithKoffi(): Promise<Libc> {
       };
     },
   };
+}
+
+/** Each thread has its own modules, and so its own. */
+let bound: Promise<Libc> | undefined;
+
+/** @throws UdpError ERR_UDP_BACKEND if this system, machine or runtime lacks it; the message says why. */
+export async function loadLibc(): Promise<Libc> {
+  const { platform, arch } = process;
+  if (platform !== 'linux' || !architectures.includes(arch)) {
+    throw new UdpError(
+      'ERR_UDP_BACKEND',
+      `recvmmsg and sendmmsg are used only on Linux on x64 and arm64; this is ${platform} on ${arch}`,
+    );
+  }
+  try {
+    bound ??= bindWithKoffi();
+    return await bound;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    throw new UdpError('ERR_UDP_BACKEND', `koffi cannot be loaded: ${why}`, undefined, cause);
+  }
 }

@@ -1,7 +1,4 @@
 /** libc's socket calls. */
-import { UdpError } from '../errors.ts';
-import { bindWithKoffi } from './koffi.ts';
-import { architectures } from './layout.ts';
 
 /** What is ready, as reported by libuv's poll. */
 export interface Readiness {
@@ -65,25 +62,4 @@ export interface Libc {
   watch(fd: number, events: Readiness, callback: PollCallback): PollHandle;
   /** This thread's event loop; undefined if this runtime does not tell which it is. */
   readonly eventLoop: EventLoop | undefined;
-}
-
-/** Each thread has its own modules, and so its own. */
-let bound: Promise<Libc> | undefined;
-
-/** @throws UdpError ERR_UDP_BACKEND if this system, machine or runtime lacks it; the message says why. */
-export async function loadLibc(): Promise<Libc> {
-  const { platform, arch } = process;
-  if (platform !== 'linux' || !architectures.includes(arch)) {
-    throw new UdpError(
-      'ERR_UDP_BACKEND',
-      `recvmmsg and sendmmsg are used only on Linux on x64 and arm64; this is ${platform} on ${arch}`,
-    );
-  }
-  try {
-    bound ??= bindWithKoffi();
-    return await bound;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-    throw new UdpError('ERR_UDP_BACKEND', `koffi cannot be loaded: ${why}`, undefined, cause);
-  }
 }

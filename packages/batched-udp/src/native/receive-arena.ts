@@ -2,7 +2,7 @@
 import type { Batch, Peer } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
-import { layMessages, type Messages, messageAge, timestampControlBytes, words } from './messages.ts';
+import { layMessages, type Messages, messageAge, timestampControlBytes, words } from './message-memory.ts';
 import { peerOfSockaddr, sockaddrLength } from './sockaddr.ts';
 import { copySource, sourceMessages } from './source-address.ts';
 

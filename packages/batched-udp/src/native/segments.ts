@@ -8,7 +8,7 @@ import { markAsUntransferable } from 'node:worker_threads';
 import { systemError, type UdpError } from '../errors.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
-import { type Messages, words } from './messages.ts';
+import { type Messages, words } from './message-memory.ts';
 import type { Tally } from './transmit.ts';
 
 /** UDP_MAX_SEGMENTS of kernels before 6.3 (include/linux/udp.h). */

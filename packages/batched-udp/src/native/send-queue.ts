@@ -3,7 +3,7 @@ import { UdpError } from '../errors.ts';
 import type { Peer } from '../socket.ts';
 import { layout } from './layout.ts';
 import type { Libc } from './libc.ts';
-import { layMessages, type Messages, words } from './messages.ts';
+import { layMessages, type Messages, words } from './message-memory.ts';
 import { Segments } from './segments.ts';
 import { sockaddrLength } from './sockaddr.ts';
 import type { Tally, Transmit } from './transmit.ts';

@@ -26,7 +26,7 @@ const sleepPerTurn = 2000;
 /** What a handler that has returned `result` may have left to the event loop. */
 function leftBy(result: unknown): Left {
   if (result === 'nothing') return LEFT.nothing;
-  return result === true ? LEFT.known : LEFT.unknown;
+  return result === 'known' ? LEFT.known : LEFT.unknown;
 }
 
 export class NativeUdpSocket implements UdpSocket {

@@ -1,6 +1,8 @@
 /** The real libc with failures put in that a loopback interface never shows. */
+
+import { loadLibc } from '../../src/native/koffi.ts';
 import { constants } from '../../src/native/layout.ts';
-import { type Libc, loadLibc } from '../../src/native/libc.ts';
+import type { Libc } from '../../src/native/libc.ts';
 
 /** What one call of sendmmsg does: takes so many at most, or fails with an errno. */
 export type SendFault = { readonly take: number } | { readonly errno: number };

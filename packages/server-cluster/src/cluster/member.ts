@@ -11,7 +11,7 @@ import {
   STOP_MESSAGE,
   type Task,
   toError,
-} from './messages.ts';
+} from './protocol.ts';
 
 /** A worker that has not ended this long after its deadline is killed. */
 const KILL_AFTER_SECONDS = 1;

@@ -11,7 +11,7 @@ import { waitUntil } from '../network/managed-network.ts';
 import { TICKET_SALT_VARIABLE, ticketSalt } from '../network/tls-credentials.ts';
 import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
-import { asMessage, PORTS_VARIABLE, WORKERS_VARIABLE } from './messages.ts';
+import { asMessage, PORTS_VARIABLE, WORKERS_VARIABLE } from './protocol.ts';
 import { nobodyServes, reloadMembers } from './reload.ts';
 
 /** A worker that takes longer to answer is omitted from the metrics; it may be loading zones. */

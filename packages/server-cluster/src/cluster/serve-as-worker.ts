@@ -1,5 +1,6 @@
 /** A worker's side of the channel to the primary. */
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import { PreparedZones } from './prepared-zones.ts';
 import {
   asMessage,
   type Message,
@@ -9,8 +10,7 @@ import {
   STOP_MESSAGE,
   type StartedMessage,
   toFailure,
-} from './messages.ts';
-import { PreparedZones } from './prepared-zones.ts';
+} from './protocol.ts';
 
 /** The tasks that the primary can give to a worker. */
 export interface WorkerTasks {

@@ -1,8 +1,8 @@
 /** The primary of a multi-process server, with this package's workers or the framework's. */
 import { cpus } from 'node:os';
 import { watchFramework } from '../cluster/framework-primary.ts';
-import { PORTS_VARIABLE } from '../cluster/messages.ts';
 import { createPrimary, type PoolPrimary, type Primary } from '../cluster/pool-primary.ts';
+import { PORTS_VARIABLE } from '../cluster/protocol.ts';
 import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
 import { type Ports, reservePorts } from '../endpoint/ports.ts';

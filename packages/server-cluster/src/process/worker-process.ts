@@ -1,5 +1,5 @@
 /** A worker process in mode `multi`. */
-import { PORTS_VARIABLE } from '../cluster/messages.ts';
+import { PORTS_VARIABLE } from '../cluster/protocol.ts';
 import { serveAsWorker } from '../cluster/serve-as-worker.ts';
 import { readSnapshot, removeSnapshots } from '../cluster/zones-snapshot.ts';
 import type { Ports } from '../endpoint/ports.ts';

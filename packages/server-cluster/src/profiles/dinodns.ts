@@ -6,7 +6,7 @@
 
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
-import { WORKERS_VARIABLE } from '../cluster/messages.ts';
+import { WORKERS_VARIABLE } from '../cluster/protocol.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
 import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';

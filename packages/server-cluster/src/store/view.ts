@@ -49,7 +49,8 @@ export class StoreView {
       this.#query.read(this.#message, 0, questionEnd);
       this.#query.dnssecOk = dnssecOk;
       this.#reply.begin(this.#message, 0, questionEnd, this.#message.length);
-      const flags = this.#writer.write(this.#message, 0, this.#query);
+      if (this.#writer.find(this.#message, 0, this.#query) === OUTSIDE) return OUTSIDE;
+      const flags = this.#writer.write();
       if (!this.#reply.isFull) return flags;
       // The answer exceeds any message. The network will truncate it, but must see it.
       this.#message = Buffer.alloc(this.#message.length * 2);

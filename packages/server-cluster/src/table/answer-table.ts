@@ -16,7 +16,7 @@ import { ZoneWriter } from './write.ts';
 
 // Copied: README.md, "Hot code".
 const { EDNS_UDP_BYTES, GOOD, IGNORE, MAX_MESSAGE_BYTES, PLAIN_UDP_BYTES, RCODE } = wire;
-const { DROP, TO_FRAMEWORK } = responder;
+const { DROP, FOUND, TO_FRAMEWORK } = responder;
 
 const OUTSIDE_CODES = { refuse: RCODE.REFUSED, nxdomain: RCODE.NXDOMAIN, framework: TO_FRAMEWORK } as const;
 
@@ -88,9 +88,9 @@ class AnswerTable implements Responder {
     // RCODE.
     this.#reply.begin(bytes, offset, query.questionEnd, capacity - roomOfOpt(query));
     if (code !== GOOD) return this.#finisher.refuse(query, code);
-    const flags = this.#source.write(bytes, offset, query);
-    if (flags >= 0) return this.#finisher.finish(query, flags, transport);
-    if (flags === TO_FRAMEWORK || this.#outside === TO_FRAMEWORK) return TO_FRAMEWORK;
+    const found = this.#source.find(bytes, offset, query);
+    if (found === FOUND) return this.#finisher.finish(query, this.#source.write(), transport);
+    if (found === TO_FRAMEWORK || this.#outside === TO_FRAMEWORK) return TO_FRAMEWORK;
     return this.#finisher.refuse(query, this.#outside);
   }
 }

@@ -12,7 +12,7 @@ import { NONE } from './arena.ts';
 import { SET } from './block-layout.ts';
 import { Lookup } from './find.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
-import { OUTSIDE, type Source, TO_FRAMEWORK } from './responder.ts';
+import { FOUND, OUTSIDE, type Source, TO_FRAMEWORK } from './responder.ts';
 import type { StoredSet } from './stored-set.ts';
 import { ZoneData } from './zone-data.ts';
 
@@ -24,6 +24,8 @@ export class DefaultStoreWriter implements Source {
   readonly #reply: ReplyWriter;
   readonly #data = new ZoneData();
   readonly #lookup = new Lookup(this.#data);
+  /** What was found. */
+  #set = NONE;
   /** Store keys that are not in canonical form, by their canonical form. */
   readonly #spellings = new Map<string, Set<string>>();
 
@@ -50,22 +52,25 @@ export class DefaultStoreWriter implements Source {
     };
   }
 
-  write(bytes: Uint8Array, start: number, query: QueryReader): number {
+  find(bytes: Uint8Array, start: number, query: QueryReader): number {
     // The handler ignores the class. A store with caches behind it tells them about every answer.
     if (query.class !== CLASS.IN || this.#store.shouldCache) return TO_FRAMEWORK;
     const data = this.#data;
     const lookup = this.#lookup;
-    const { name } = lookup;
     lookup.begin(data, bytes, start, query);
     lookup.find(0);
     this.#toRecords();
-    if (name.node === NONE) return OUTSIDE;
+    if (lookup.name.node === NONE) return OUTSIDE;
     // An exact match even for ANY: no records have that type.
-    const set = query.type === TYPE.ANY ? NONE : lookup.set();
-    if (set === NONE)
-      return data.setAt(name.node, query.type | UNANSWERABLE) === NONE ? OUTSIDE : TO_FRAMEWORK;
-    if (data.sets.arena.words[set + SET.records] === 0) return OUTSIDE;
-    this.#reply.answers += this.#reply.writeSet(lookup, set, name, KEEP_TTL);
+    this.#set = query.type === TYPE.ANY ? NONE : lookup.set();
+    if (this.#set === NONE)
+      return data.setAt(lookup.name.node, query.type | UNANSWERABLE) === NONE ? OUTSIDE : TO_FRAMEWORK;
+    return data.sets.arena.words[this.#set + SET.records] === 0 ? OUTSIDE : FOUND;
+  }
+
+  write(): number {
+    const lookup = this.#lookup;
+    this.#reply.answers += this.#reply.writeSet(lookup, this.#set, lookup.name, KEEP_TTL);
     return 0;
   }
 

@@ -117,6 +117,12 @@ export class Lookup {
     return true;
   }
 
+  /** Whether the name is in no zone, and has no records of its own. */
+  isOutside(): boolean {
+    if (this.apex.node !== NONE) return false;
+    return this.unmatched > 0 || this.data.names.shapeOf(this.name.node) === NONE;
+  }
+
   /** The name's record set of the type asked for; NONE if it has none. */
   set(): number {
     return this.data.setAt(this.name.node, this.type);

@@ -1,7 +1,7 @@
 /** 32-bit hashes for keys that clients cannot choose: names and records of the zones themselves. */
 import * as wire from '@dinodns-bench/wire';
 
-// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+// Copied: README.md, "Hot code".
 const { LOWER_CASE } = wire;
 
 /** The prime of FNV-1a. */

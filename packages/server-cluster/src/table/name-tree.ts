@@ -12,7 +12,7 @@ import { Arena } from './arena.ts';
 import { hashLabel } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 
-// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+// Copied: README.md, "Hot code".
 const { LOWER_CASE, MAX_LABELS } = wire;
 const { NONE } = arena;
 

@@ -10,8 +10,10 @@ export const DROP = 0;
 export const TO_FRAMEWORK = -1;
 /** Only of a source: it has nothing for this question; the chain would ask its next handler. */
 export const OUTSIDE = -2;
+/** Only of a source: it has the answer. */
+export const FOUND = -3;
 /** Only within `write`: the answer so far ends with a CNAME record, whose target comes next. */
-export const ALIAS = -3;
+export const ALIAS = -4;
 
 /**
  * How a query arrived, which limits the length of its reply.
@@ -40,10 +42,8 @@ export interface Responder {
 
 /** Where the table's records come from. */
 export interface Source {
-  /**
-   * Writes the answer to a question with the table's reply writer and returns its flags: RCODE and AA. If there is
-   * none, returns `OUTSIDE` or `TO_FRAMEWORK` and writes nothing. `query` is a reader that has parsed the message at
-   * `start`.
-   */
-  write(bytes: Uint8Array, start: number, query: QueryReader): number;
+  /** `FOUND`, `OUTSIDE` or `TO_FRAMEWORK`. `query` is a reader that has parsed the message at `start`. */
+  find(bytes: Uint8Array, start: number, query: QueryReader): number;
+  /** Writes the answer that has been found with the table's reply writer, and returns its flags: RCODE and AA. */
+  write(): number;
 }

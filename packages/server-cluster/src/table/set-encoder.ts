@@ -1,5 +1,5 @@
 /**
- * Encodes one record set as the words of its block (`SET` of record-sets.ts), without allocating. Where data repeats
+ * Encodes one record set as the words of its block (`SET` of block-layout.ts), without allocating. Where data repeats
  * the end of the owner's name, a reference replaces the bytes.
  */
 import { CLASS, findNameEnd, TYPE } from '@dinodns-bench/wire';

@@ -23,17 +23,12 @@ import type { ZoneData } from './zone-data.ts';
 const { CLASS, FLAG, MAX_LABELS, RCODE, TYPE } = wire;
 const { NONE } = arena;
 const { SHAPE_FLAG } = layout;
-const { OUTSIDE, ALIAS } = responder;
+const { OUTSIDE, FOUND, ALIAS } = responder;
 
 const CLASS_ANY = 255;
 
 /** Names at which sets may be accompanied by signatures or addresses. */
 const ACCOMPANIED = SHAPE_FLAG.signed | SHAPE_FLAG.ns;
-
-/** The flags if the name is in no zone; after an alias, what has been written so far is the answer. */
-function nothing(depth: number): number {
-  return depth === 0 ? OUTSIDE : FLAG.authoritative;
-}
 
 /** IXFR, AXFR, MAILB, MAILA, TKEY, TSIG and OPT: these ask for something else than records (RFC 6895, section 3.1). */
 export function asksForNoRecords(type: number): boolean {
@@ -55,6 +50,7 @@ export class ZoneWriter implements Source {
   readonly #addresses: AddressWriter;
   readonly #chain: AliasChain;
   readonly #denial: DenialWriter;
+  #isAuthoritative = true;
 
   constructor(zones: Zones, reply: ReplyWriter) {
     this.#zones = zones;
@@ -66,25 +62,31 @@ export class ZoneWriter implements Source {
     this.#denial = new DenialWriter(reply, this.#signed, this.#lookup);
   }
 
-  /** With DO, answers from signed zones include signatures and denial of existence. */
-  write(bytes: Uint8Array, start: number, query: QueryReader): number {
-    const { class: questionClass, type, dnssecOk } = query;
+  find(bytes: Uint8Array, start: number, query: QueryReader): number {
+    const { class: questionClass, type } = query;
     if (questionClass !== CLASS.IN && questionClass !== CLASS_ANY) return OUTSIDE;
     if (asksForNoRecords(type)) return OUTSIDE;
-    this.#lookup.begin(this.#zones.data, bytes, start, query);
-    this.#signed.dnssecOk = dnssecOk;
-    const flags = this.#writeChain();
-    if (dnssecOk) this.#denial.flush();
-    // An answer for class ANY is never authoritative (RFC 1035, section 6.2).
-    return questionClass === CLASS.IN || flags < 0 ? flags : flags & ~FLAG.authoritative;
+    const lookup = this.#lookup;
+    this.#isAuthoritative = questionClass === CLASS.IN;
+    this.#signed.dnssecOk = query.dnssecOk;
+    lookup.begin(this.#zones.data, bytes, start, query);
+    lookup.find(0);
+    return lookup.isOutside() ? OUTSIDE : FOUND;
   }
 
-  /** Finds and writes one name after the other, as long as aliases lead on. */
+  /** With DO, answers from signed zones include signatures and denial of existence. */
+  write(): number {
+    const flags = this.#writeChain();
+    if (this.#signed.dnssecOk) this.#denial.flush();
+    // An answer for class ANY is never authoritative (RFC 1035, section 6.2).
+    return this.#isAuthoritative ? flags : flags & ~FLAG.authoritative;
+  }
+
+  /** Writes what was found, and finds and writes one name after the other as long as aliases lead on. */
   #writeChain(): number {
     const lookup = this.#lookup;
     this.#chain.begin();
     for (let depth = 0; ; depth++) {
-      lookup.find(0);
       // DS belongs to the parent (RFC 4035, section 3.1.4.1).
       if (lookup.type === TYPE.DS) lookup.toParentSide();
       const flags = this.#writeFound(depth);
@@ -93,16 +95,18 @@ export class ZoneWriter implements Source {
       if (!this.#reply.canPointToNext()) return FLAG.authoritative;
       lookup.labels = this.#labels;
       lookup.labelCount = this.#reply.locate(this.#chain.target, this.#labels);
+      lookup.find(0);
+      // What has been written so far is the answer.
+      if (lookup.isOutside()) return FLAG.authoritative;
     }
   }
 
-  /** Writes what was found for one name. Returns what `write` does, or `ALIAS` if the answer goes on at the chain's target. */
+  /** Writes what was found for one name. Returns the flags, or `ALIAS` if the answer goes on at the chain's target. */
   #writeFound(depth: number): number {
     const lookup = this.#lookup;
     const { cut } = lookup;
     if (lookup.redirection.node !== NONE) return this.#redirected();
     if (lookup.unmatched > 0) {
-      if (lookup.apex.node === NONE) return nothing(depth);
       if (cut.node !== NONE) return this.#referral(depth);
       if (!lookup.toWildcard()) return this.#noName();
     }
@@ -110,7 +114,7 @@ export class ZoneWriter implements Source {
       return this.#referral(depth);
     }
     const set = lookup.set();
-    return set === NONE ? this.#withoutSet(depth) : this.#positive(set);
+    return set === NONE ? this.#withoutSet() : this.#positive(set);
   }
 
   /** Follows the DNAME record above the name. */
@@ -124,10 +128,9 @@ export class ZoneWriter implements Source {
   }
 
   /** Answers for a name that does not hold the type asked for: follows a CNAME record, or says that there is nothing. */
-  #withoutSet(depth: number): number {
+  #withoutSet(): number {
     const lookup = this.#lookup;
-    const { flags, type, data } = lookup;
-    if (lookup.apex.node === NONE && data.names.shapeOf(lookup.name.node) === NONE) return nothing(depth);
+    const { flags, type } = lookup;
     if (type === TYPE.RRSIG && (flags & SHAPE_FLAG.signed) !== 0) return this.#allSignatures();
     if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData();
     if (this.#chain.isClosed()) return FLAG.authoritative;

@@ -8,7 +8,7 @@ import type { TcpConnection } from '../network/tcp-connection.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { NONE } from '../table/arena.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { emptyReply, hasCurrent, soaMessage, zoneMessages, zoneOf } from './messages.ts';
+import { emptyReply, hasCurrent, soaMessage, zoneMessages, zoneOf } from './zone-messages.ts';
 
 /** AXFR, or IXFR, which may also be answered with the whole zone (RFC 1995, section 4). */
 export function isTransfer(type: number): boolean {
