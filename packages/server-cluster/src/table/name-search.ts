@@ -1,14 +1,15 @@
-/** Finds the NSEC or NSEC3 record of a zone for a name in a message, without allocating. */
+/** Finds the NSEC or NSEC3 record of a zone for a name in a message. */
+import { hash } from 'node:crypto';
 import { LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, u8 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { compareLabels, type Denials } from './denial-index.ts';
 import type { Lookup } from './find.ts';
-import { SHA1_BYTES, sha1 } from './sha1.ts';
 
 const WILDCARD = Uint8Array.of(1, 0x2a);
+const SHA1_BYTES = 20;
 /** Digits of a hash in base32hex (RFC 5155, section 3.3), after the length byte. */
 const HASH_DIGITS = 32;
-const DIGITS = Buffer.from('0123456789abcdefghijklmnopqrstuv', 'latin1');
+const DIGITS = Buffer.from('0123456789abcdefghijklmnopqrstuv', 'binary');
 /** A salt has a length field of one byte. */
 const MAX_SALT = 255;
 
@@ -89,8 +90,9 @@ export class NameSearch {
     message[length++] = 0;
     for (let round = 0; round <= iterations; round++) {
       for (let index = 0; index < salt.length; index++) message[length + index] = salt[index] ?? 0;
-      sha1(message, length + salt.length, message);
-      length = SHA1_BYTES;
+      // As a string, the hash costs a third of what it does as a buffer.
+      const digest = hash('sha1', message.subarray(0, length + salt.length), 'binary');
+      for (length = 0; length < SHA1_BYTES; length++) message[length] = digest.charCodeAt(length);
     }
     this.#writeDigits();
   }

@@ -27,7 +27,7 @@ export interface Responder {
    * Answers the query at `bytes[offset, offset + length)` by writing the reply over it, using at most `capacity`
    * bytes from `offset`. Returns the reply's length, `DROP`, or `TO_FRAMEWORK`; in the last two cases the query's
    * bytes are unchanged. Accesses nothing outside of `bytes[offset, offset + capacity)`, whatever the bytes are.
-   * Never throws or allocates. `query` is a reader that has already parsed the message; without it, the message is
+   * Never throws, and allocates nothing but the hashes of NSEC3. `query` is a reader that has already parsed the message; without it, the message is
    * parsed here.
    */
   answer(
