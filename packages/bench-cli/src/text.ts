@@ -67,3 +67,24 @@ export function listed(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
 }
+
+/** Lines of cells, every column as wide as its widest cell; the first is left-aligned, the others right. */
+export function columnsOf(
+  rows: readonly (readonly string[])[],
+  gap = 2,
+  leftAligned: readonly number[] = [0],
+): string[] {
+  const count = Math.max(0, ...rows.map(({ length }) => length));
+  const widths = Array.from({ length: count }, (_, index) =>
+    Math.max(...rows.map((row) => [...(row[index] ?? '')].length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => {
+        const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...cell].length));
+        return leftAligned.includes(index) ? cell + space : space + cell;
+      })
+      .join(' '.repeat(gap))
+      .trimEnd(),
+  );
+}

@@ -1,8 +1,7 @@
 /** The plan as text for `--dry-run`. Pure. */
-import Table from 'cli-table3';
 import type { RunConfiguration } from '../config/configuration.ts';
 import { percentText } from '../config/value-schemas.ts';
-import { counted, formatDuration } from '../text.ts';
+import { columnsOf, counted, formatDuration } from '../text.ts';
 import type { Plan, PlannedCase } from './plan.ts';
 
 function instancesLabel({ allowances }: PlannedCase): string {
@@ -62,21 +61,16 @@ function varyingAxes({ workloads, transports, ratesPerSecond }: RunConfiguration
 /** Cases, the order of their trials, and how long it will take. `choiceSeconds`: to choose the load before; 0 for no choice. */
 export function renderPlan(plan: Plan, configuration: RunConfiguration, choiceSeconds = 0): string {
   const varying = varyingAxes(configuration);
-  const table = new Table({
-    head: ['#', 'server', 'tier', 'mode', 'instances', ...varying.map(({ title }) => title), ''],
-    style: { head: [], border: [] },
-  });
-  for (const [index, planned] of plan.cases.entries()) {
-    table.push([
-      index + 1,
-      planned.server,
-      planned.tier,
-      planned.mode,
-      instancesLabel(planned),
-      ...varying.map(({ value }) => value(planned)),
-      [planned.aa ? 'A/A' : '', planned.contended ? 'contended' : ''].filter(Boolean).join(', '),
-    ]);
-  }
+  const head = ['#', 'server', 'tier', 'mode', 'instances', ...varying.map(({ title }) => title)];
+  const rows = plan.cases.map((planned, index) => [
+    String(index + 1),
+    planned.server,
+    String(planned.tier),
+    planned.mode,
+    instancesLabel(planned),
+    ...varying.map(({ value }) => String(value(planned))),
+    [planned.aa ? 'A/A' : '', planned.contended ? 'contended' : ''].filter(Boolean).join(', '),
+  ]);
   const numberOf = new Map(plan.cases.map((planned, index) => [planned.key, index + 1]));
   const rounds = Array.from({ length: configuration.trials }, (_, round) => {
     const order = plan.trials
@@ -86,7 +80,8 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration, choiceSe
   });
   const { durationSeconds, warmupSeconds, zones } = configuration;
   return [
-    table.toString(),
+    ...columnsOf([head, ...rows], 2, [1, 3, 4, head.length]),
+    '',
     `baseline ${configuration.baseline}; ${workloadsText(configuration)} over ${zones} zones`,
     `${configuration.transports.join(', ')}, ${configuration.ratesPerSecond.map(rateText).join(', ')}`,
     `each loader: ${configuration.clients} clients, ${configuration.outstanding} outstanding, ${configuration.threads} thread(s)`,

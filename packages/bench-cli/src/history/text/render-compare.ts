@@ -4,10 +4,10 @@ import { NOT_COMPARED } from '../../report/decisive.ts';
 import { type EstimandFacts, showFigure } from '../../report/estimand.ts';
 import { formatP, signed } from '../../report/numbers.ts';
 import type { Delta, Difference } from '../../results/record.ts';
-import { wrapText } from '../../text.ts';
+import { columnsOf, wrapText } from '../../text.ts';
 import type { ComparedCase, ComparedFigure, ComparedRuns } from '../compare.ts';
 import { isOfMachine } from '../differences.ts';
-import { columnsOf, formatChange, formatFigure, formatRange } from './words.ts';
+import { formatChange, formatFigure, formatRange } from './words.ts';
 
 type Paint = InstanceType<typeof Ansis>;
 

@@ -1,9 +1,9 @@
 /** The list of runs as text for a terminal. Pure. */
 import type { Ansis } from 'ansis';
 import { compareKind } from '../../results/compare-kind.ts';
-import { counted } from '../../text.ts';
+import { columnsOf, counted } from '../../text.ts';
 import type { RunRow } from '../listing.ts';
-import { columnsOf, formatTimestamp } from './words.ts';
+import { formatTimestamp } from './words.ts';
 
 type Paint = InstanceType<typeof Ansis>;
 

@@ -3,10 +3,10 @@ import type { Ansis } from 'ansis';
 import type { EstimandFacts } from '../../report/estimand.ts';
 import { formatFixed, formatP } from '../../report/numbers.ts';
 import { compareKind } from '../../results/compare-kind.ts';
-import { wrapText } from '../../text.ts';
+import { columnsOf, wrapText } from '../../text.ts';
 import { placeText } from '../axes.ts';
 import type { TrendChange, TrendLine, TrendPoint } from '../trend.ts';
-import { columnsOf, formatFigure, formatTimestamp } from './words.ts';
+import { formatFigure, formatTimestamp } from './words.ts';
 
 type Paint = InstanceType<typeof Ansis>;
 

@@ -27,24 +27,3 @@ export function formatRange(low: number, high: number): string {
 export function formatTimestamp(iso: string): string {
   return iso.slice(0, 16).replace('T', ' ');
 }
-
-/** Lines of cells, every column as wide as its widest cell; the first is left-aligned, the others right. */
-export function columnsOf(
-  rows: readonly (readonly string[])[],
-  gap = 2,
-  leftAligned: readonly number[] = [0],
-): string[] {
-  const count = Math.max(0, ...rows.map(({ length }) => length));
-  const widths = Array.from({ length: count }, (_, index) =>
-    Math.max(...rows.map((row) => [...(row[index] ?? '')].length)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, index) => {
-        const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...cell].length));
-        return leftAligned.includes(index) ? cell + space : space + cell;
-      })
-      .join(' '.repeat(gap))
-      .trimEnd(),
-  );
-}
