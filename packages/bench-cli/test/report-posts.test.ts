@@ -79,6 +79,12 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
   // More than a server that was the limit: without the load generator it would be more still.
   expect(result.cases[0]?.figures[0]).toMatchObject({ isBound: [false, true], delta: { verdict: 'faster' } });
   expect(renderComparison(result, 100, new Ansis(0))).toMatch(/≥ 11\d,\d+ .* faster, at least$/m);
+  const latency = compareRuns(reference, candidate, {
+    estimands: [comparedEstimand('latencySeconds')],
+    interval: 'auto',
+    normalize: null,
+  });
+  expect(renderComparison(latency, 100, new Ansis(0))).toContain('not compared');
   const turned = compareRuns(candidate, reference, {
     estimands: [comparedEstimand('qps')],
     interval: 'auto',

@@ -33,8 +33,10 @@ async function relativeTo(
     const item = entry.cases.find(({ key }) => key === row.item.key);
     const ratios = item === undefined ? [] : normalized(entry, item, name, subject);
     const other = entry.cases.find((each) => each.subject === subject);
-    const isBound = row.figure.isBound || other?.bounds.includes(name) === true;
-    if (ratios.length > 0) relative.push({ ...row, figure: { ...summarize(ratios), isBound } });
+    const isForeign =
+      row.figure.isForeign || [...(other?.bounds ?? []), ...(other?.foreign ?? [])].includes(name);
+    if (ratios.length > 0)
+      relative.push({ ...row, figure: { ...summarize(ratios), isBound: row.figure.isBound, isForeign } });
   }
   return relative;
 }

@@ -10,6 +10,7 @@ function caseOf(record: AnyRecord, item: EngineCase): EntryCase {
     ...{ key, subject, point },
     isBaseline: subject === record.baseline,
     bounds: Object.keys(bounds).filter((name) => (bounds[name] ?? 0) > 0),
+    foreign: [],
     contended: false,
     trials: okTrials(record, key).map(({ round, startedAt, figures }) => ({ round, startedAt, figures })),
     failedTrials: trials.failed,

@@ -48,6 +48,8 @@ export interface ComparedFigure {
   readonly delta: Delta | Difference | null;
   /** Whether something other than the subject kept the figure of either side from being better. */
   readonly isBound: readonly [boolean, boolean];
+  /** Whether it is not the subject's own on either side: nothing is said of it. */
+  readonly isForeign: boolean;
 }
 
 export interface ComparedCase {
@@ -219,10 +221,12 @@ function undecidedDifference(samples: Samples, options: TestOptions): UndecidedD
   };
 }
 
-/** Whether the figure of a side is bounded, and whether the one that it is divided by is. */
+/** Whether the figure of a side is bounded, and whether it is its own at all: divided by a bounded one, it is not. */
 function boundsOf({ entry, item }: Side, name: string, normalize: string | null) {
   const yardstick = normalize === null ? undefined : yardstickOf(entry, item, normalize);
-  return { own: item.bounds.includes(name), yardstick: yardstick?.bounds.includes(name) === true };
+  const isForeign = [item, yardstick].some((each) => each?.foreign.includes(name) === true);
+  const isYardstickBound = yardstick?.bounds.includes(name) === true;
+  return { own: item.bounds.includes(name), isForeign: isForeign || isYardstickBound };
 }
 
 /** Without a verdict that something other than the subjects may have made: the rule of every output. */
@@ -232,8 +236,8 @@ function asItMayBeSaid<D extends Delta | Difference>(
   [before, now]: readonly ReturnType<typeof boundsOf>[],
 ): D {
   const isBetter = estimand.better === 'more' ? sizeOf(delta) > 0 : sizeOf(delta) < 0;
-  const baseline = before?.own === true || before?.yardstick === true || now?.yardstick === true;
-  return mayBeSaid(isBetter, { own: now?.own === true, baseline })
+  const isForeign = before?.isForeign === true || now?.isForeign === true;
+  return !isForeign && mayBeSaid(isBetter, { own: now?.own === true, baseline: before?.own === true })
     ? delta
     : { ...delta, verdict: 'no difference shown', undecided: 'not limited by the servers' };
 }
@@ -244,12 +248,12 @@ function notesOf(
   estimands: readonly EstimandFacts[],
 ): string[] {
   const bounded = estimands.filter(({ name }) =>
-    [reference, candidate].some(({ bounds }) => bounds.includes(name)),
+    [reference, candidate].some(({ bounds, foreign }) => [...bounds, ...foreign].includes(name)),
   );
   const notes: string[] = [];
   if (bounded.length > 0) {
     notes.push(
-      `${label}: something other than the server limited ${bounded.map(({ title }) => title).join(' and ')} in some trial, so the server may be able to do better.`,
+      `${label}: something other than the server limited ${bounded.map(({ title }) => title).join(' and ')} in some trial, so they are not the server's own.`,
     );
   }
   if (reference.contended || candidate.contended) {
@@ -290,7 +294,6 @@ function compareFamily(
   return samples.map(({ reference, candidate }, index): ComparedFigure => {
     const delta = deltas[index] ?? null;
     const bounds = (sides[index] ?? []).map((side) => boundsOf(side, name, normalize));
-    const isBound = (at: 0 | 1) => bounds[at]?.own === true || bounds[at]?.yardstick === true;
     return {
       metric: name,
       reference: centre(reference),
@@ -304,7 +307,8 @@ function compareFamily(
               estimand,
               bounds,
             ),
-      isBound: [isBound(0), isBound(1)],
+      isBound: [bounds[0]?.own === true, bounds[1]?.own === true],
+      isForeign: bounds.some(({ isForeign }) => isForeign),
     };
   });
 }

@@ -29,6 +29,11 @@ export interface EntryCase {
   readonly isBaseline: boolean;
   /** Names of figures that something other than the subject kept from being better, in at least one trial. */
   readonly bounds: readonly string[];
+  /**
+   * Names of figures that mirror a bounded one, and may be on either side of their own: the latency of a closed loop that the load
+   * generator did not keep full. Nothing is said of them.
+   */
+  readonly foreign: readonly string[];
   /** True if servers and load generators had to share cores. */
   readonly contended: boolean;
   /** The ok ones. */
@@ -234,9 +239,8 @@ function fromRun(record: RunRecord): Entry {
           transport: item.transport,
         }),
         isBaseline: item.server === record.baseline,
-        bounds: COMPARED_METRICS.filter((metric) => !isServersOwn(metric, [item.limitedBy])).map(
-          (metric) => METRIC_NAMES[metric],
-        ),
+        bounds: isServersOwn('qps', [item.limitedBy]) ? [] : [METRIC_NAMES.qps],
+        foreign: isServersOwn('latencySeconds', [item.limitedBy]) ? [] : [METRIC_NAMES.latencySeconds],
         contended: item.contended,
         trials: trials.flatMap(({ round, startedAt, ...trial }) =>
           trial.status === 'ok' ? [{ round, startedAt, figures: comparedFigures(trial.metrics) }] : [],
@@ -282,6 +286,7 @@ function fromImported(record: ImportedRecord): Entry {
       }),
       isBaseline: false,
       bounds: [],
+      foreign: [],
       contended: false,
       trials: item.trials
         .filter(({ failure }) => failure === null)

@@ -143,7 +143,8 @@ function decideCase({ label, limit, regression, compared }: Tested, adjusted: nu
   const { size, low, high } = regression;
   // A bounded reference could be better than it shows; a bounded candidate that passes would pass without its bound, too.
   const [isReferenceBound, isBound] = figure?.isBound ?? [false, false];
-  if (isReferenceBound || (isBound && high > maxRegression)) return without(BOUNDED);
+  if (figure?.isForeign === true || isReferenceBound || (isBound && high > maxRegression))
+    return without(BOUNDED);
   const isWorse = low > maxRegression && (adjusted ?? 1) <= LEVEL;
   const outcome = isWorse ? 'failed' : high <= maxRegression ? 'passed' : 'not enough trials';
   const trialsNeeded =

@@ -17,7 +17,7 @@ import { IMPORTED_NAME } from './imported.ts';
 export const ENTRY_NAME = 'entry.json';
 
 /** Incremented whenever the content of `entry.json` changes. */
-const ENTRY_VERSION = 1;
+const ENTRY_VERSION = 2;
 
 /** How many folders are read at a time: system calls wait for each other, not for us. */
 const LANES = 32;
@@ -26,6 +26,8 @@ const LANES = 32;
 export interface ListedFigure extends SummaryStatistic {
   /** True if something other than the subject kept it from being better in a trial. */
   readonly isBound: boolean;
+  /** See `EntryCase.foreign`. */
+  readonly isForeign: boolean;
 }
 
 export type ListedCase = Pick<EntryCase, 'key' | 'subject' | 'point'> & {
@@ -69,7 +71,12 @@ function listedCase(item: EntryCase, estimands: readonly EstimandFacts[]): Liste
     const values = valuesOf(item, name);
     if (values.length === 0) return [];
     const summary = summarize(values, unit === 'ratio' ? { highest: 1 } : {});
-    return [[name, { ...summary, isBound: item.bounds.includes(name) }] as const];
+    return [
+      [
+        name,
+        { ...summary, isBound: item.bounds.includes(name), isForeign: item.foreign.includes(name) },
+      ] as const,
+    ];
   });
   const { key, subject, point } = item;
   return { key, subject, point, figures: Object.fromEntries(figures) };

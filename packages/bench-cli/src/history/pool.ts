@@ -32,6 +32,7 @@ function mergeCases(members: readonly EntryCase[]): EntryCase[] {
       {
         ...first,
         bounds: distinct(items.flatMap(({ bounds }) => bounds)),
+        foreign: distinct(items.flatMap(({ foreign }) => foreign)),
         contended: items.some(({ contended }) => contended),
         trials: items.flatMap(({ trials }) => trials),
         failedTrials: items.reduce((sum, { failedTrials }) => sum + failedTrials, 0),

@@ -16,8 +16,9 @@ export interface TrendPoint extends SummaryStatistic {
   readonly runId: string;
   readonly at: string;
   readonly commit: string | null;
-  /** True if something other than the subject kept it from being better. */
+  /** As in `ListedFigure`. */
   readonly isBound: boolean;
+  readonly isForeign: boolean;
 }
 
 export interface TrendChange {
@@ -54,7 +55,7 @@ function toldChanges(points: readonly TrendPoint[], seed: string): TrendChange[]
   return changes.filter((_change, index) => {
     const from = changes[index - 1]?.position ?? 0;
     const to = changes[index + 1]?.position ?? points.length;
-    return points.slice(from, to).every(({ isBound }) => !isBound);
+    return points.slice(from, to).every(({ isBound, isForeign }) => !isBound && !isForeign);
   });
 }
 
