@@ -246,6 +246,12 @@ describe('what the trials share', () => {
     expect(await readdir(await onlyFolder())).toContain('closed');
   });
 
+  it('that cannot be opened or closed again says both', async () => {
+    expect(await hashes('hashes', '--lost', 'open', '--closing', 'a door')).toBe(3);
+    expect(world.err()).toContain('error [E_LEASE_LOST]: the Lease is gone; a door is stuck');
+    expect(await runFolders()).toEqual([]);
+  });
+
   it('that cannot be closed after the last trial costs no report', async () => {
     expect(await hashes('hashes', '--trials', '1', '--closing', 'a door')).toBe(7);
     expect((await record()).status).toBe('complete');

@@ -2,8 +2,8 @@
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 
-/** What a disposal failed with, in the order in which it happened: several steps of it may have. */
-function errorsOf(error: unknown): readonly unknown[] {
+/** What failed, in the order in which it happened: several steps of a disposal may have, and what came before it. */
+export function errorsOf(error: unknown): readonly unknown[] {
   return error instanceof SuppressedError
     ? [...errorsOf(error.suppressed), ...errorsOf(error.error)]
     : [error];

@@ -16,7 +16,7 @@ import { createStore, type RunStore } from '../results/store.ts';
 import { counted, formatDuration, shellCommand, shellQuote } from '../text.ts';
 import type { World } from '../world.ts';
 import { summarizeCases } from './cases.ts';
-import { close, joined } from './close.ts';
+import { close, errorsOf, joined } from './close.ts';
 import { statusOf } from './document.ts';
 import { estimandSchema } from './estimand.ts';
 import type { ExperimentDefinition, ExperimentPlan, Opened, RunOptions } from './experiment.ts';
@@ -236,9 +236,11 @@ async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
   const interruption = listenForInterruption(world, (text) => display.line(text), plan.interruption);
   const { signal, force } = interruption;
   try {
-    const opened = await prepared.definition.open({
-      ...{ world, settings, decided: plan.decided, runId, directory, display, signal, force },
-    });
+    const opened = await prepared.definition
+      .open({ world, settings, decided: plan.decided, runId, directory, display, signal, force })
+      .catch((error: unknown) => {
+        throw joined(errorsOf(error));
+      });
     const outcome = await measureOpened(
       {
         ...{ world, display, signal },

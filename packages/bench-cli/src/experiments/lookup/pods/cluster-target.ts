@@ -242,7 +242,8 @@ export async function openPods(request: Request): Promise<Opened<ClusterContext>
     const api = apiUntil(force);
     return await openFound({ ...request, client, api, apiUntil, image: imageOf(decided), say });
   } catch (error) {
-    throw explainFailure(error);
+    // Of several errors, each says what it is: the engine joins them.
+    throw error instanceof SuppressedError ? error : explainFailure(error);
   }
 }
 
@@ -285,7 +286,14 @@ async function openFound(
   const { all } = await findNodes(decided.kubernetes, run.client, signal);
   const closing = made.move();
   return {
-    context: { decided, settings, measure },
+    context: {
+      decided,
+      settings,
+      measure: (...asked) =>
+        measure(...asked).catch((error: unknown) => {
+          throw explainFailure(error);
+        }),
+    },
     ...(guarded === null ? {} : { lost: guarded.session.signal }),
     environment: { ...environment, cluster },
     programs: [],
