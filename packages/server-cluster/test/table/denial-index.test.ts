@@ -7,6 +7,10 @@ import { encodeName, nameText, TYPE } from '@dinodns-bench/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnswerTable, loadZoneFile, ZoneStore } from '../../src/index.ts';
 import { DenialIndex } from '../../src/table/denial-index.ts';
+import { Lookup } from '../../src/table/find.ts';
+import { NameSearch } from '../../src/table/name-search.ts';
+import { labelOffsets } from '../../src/table/name-tree.ts';
+import { ZoneData } from '../../src/table/zone-data.ts';
 import { opt } from '../support/client.ts';
 import { answerTo, decoded, query } from './ask.ts';
 
@@ -94,3 +98,22 @@ test('the first denial after a load, and after a change, orders nothing', async 
   createAnswerTable(store);
   expect(denied()).toBeLessThan(60);
 }, 60_000);
+
+// The names of RFC 5155, appendix A.
+test.each([
+  ['example', '0p9mhaveqvm6t7vbl5lop2u3t2rp3tom'],
+  ['a.example', '35mthgpgcu1qg68fab165klnsnk3dpvl'],
+  ['AI.example', 'gjeqe526plbf1g8mklp59enfd789njgi'],
+  ['*.w.example', 'r53bq7cc2uvmubfu5ocmm6pers9tk9en'],
+  ['2t7b4g4vsa5smi47k61mv5bv1a22bojr.example', 'kohar7mbb8dc2ce8a9qvl8hon4k53uhi'],
+])('%s is found by its NSEC3 hash', (name, hash) => {
+  const lookup = new Lookup(new ZoneData());
+  lookup.bytes = encodeName(name);
+  lookup.labels = Uint16Array.from([...labelOffsets(lookup.bytes), lookup.bytes.length - 1]);
+  lookup.labelCount = lookup.labels.length - 1;
+  const node = lookup.data.names.ensure(encodeName(`${hash}.example`));
+  const search = new NameSearch(lookup);
+  const salt = Uint8Array.of(0xaa, 0xbb, 0xcc, 0xdd);
+  search.begin({ nodes: Int32Array.of(node), hashing: { salt, iterations: 12 } });
+  expect(search.matching(0, false)).toBe(node);
+});
