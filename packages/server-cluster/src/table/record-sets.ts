@@ -6,7 +6,16 @@
  */
 import { TYPE } from '@dinodns-bench/wire';
 import { Arena, NONE } from './arena.ts';
-import { EXPANSION, HASH, RECORD_HEAD, REFERENCES, SET, SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
+import {
+  EXPANSION,
+  HASH,
+  RECORD_HEAD,
+  REFERENCES,
+  recordEnd,
+  SET,
+  SHAPE_FLAG,
+  SHAPE_WORD,
+} from './block-layout.ts';
 import { hashWords } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 import { labelOffsets } from './name-tree.ts';
@@ -148,7 +157,7 @@ export class RecordSets {
     const lastReference = reference + (words[set + SET.ownerReferences] ?? 0);
     for (let at = 0; at < stored.length; ) {
       const ttl = stored.readUInt32BE(at + 6);
-      const end = at + RECORD_HEAD + stored.readUInt16BE(at + 10);
+      const end = recordEnd(stored, at);
       const parts: Uint8Array[] = [];
       let from = at + RECORD_HEAD;
       for (; reference < lastReference && (words[reference] ?? 0) >> 8 <= end; reference++) {
