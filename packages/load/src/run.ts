@@ -11,9 +11,9 @@ import { startStealClock } from './steal.ts';
 import { descriptorError, descriptorLimit } from './transport/open-error.ts';
 import type { ServerAddress } from './transport/transport.ts';
 import { packageVersion } from './version.ts';
-import type { WorkerTask } from './workers/messages.ts';
 import { type Pool, startPool } from './workers/pool.ts';
 import { sharesOf } from './workers/shares.ts';
+import type { WorkerTask } from './workers/thread-messages.ts';
 import { planWorkload } from './workload/plan.ts';
 import type { WorkloadPlan } from './workload/workload.ts';
 

@@ -3,27 +3,38 @@
 import { open } from 'node:fs/promises';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { type LoadError, loadError } from '../errors.ts';
-import { CaptureError, type CaptureReader } from './file-format.ts';
+import { CaptureError, createCaptureReader, type OnPacket } from './file-format.ts';
 import type { Skipped } from './packet.ts';
 
 const PIECE_BYTES = 1 << 20;
 
+/** What was read from a piece of a file. */
+interface Piece<Item> {
+  readonly items: readonly Item[];
+  /** Whether the file has ended, between two packets. */
+  readonly isComplete: boolean;
+}
+
 /**
- * Feeds a file to a reader; yields after each piece, false until the end, and then whether the file ended between two packets.
+ * Reads a file piece by piece: `onPacket` gets each frame, and adds what it finds in it.
  * @throws LoadError `E_UNREADABLE` or `E_PCAP`.
  */
-export async function* feedFile(path: string, reader: CaptureReader): AsyncGenerator<boolean, void, void> {
+export async function* readPieces<Item>(
+  path: string,
+  onPacket: (add: (item: Item) => void) => OnPacket,
+): AsyncGenerator<Piece<Item>, void, void> {
+  let items: Item[] = [];
+  const reader = createCaptureReader(onPacket((item) => items.push(item)));
   try {
     const file = await open(path);
     try {
       const buffer = new Uint8Array(PIECE_BYTES);
-      for (;;) {
-        const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES);
-        if (bytesRead === 0) break;
-        reader.push(buffer.subarray(0, bytesRead));
-        yield false;
+      for (let bytesRead = 1; bytesRead > 0; ) {
+        ({ bytesRead } = await file.read(buffer, 0, PIECE_BYTES));
+        if (bytesRead > 0) reader.push(buffer.subarray(0, bytesRead));
+        yield { items, isComplete: bytesRead === 0 && reader.end() };
+        items = [];
       }
-      yield reader.end();
     } finally {
       await file.close();
     }

@@ -2,8 +2,7 @@
 
 import { arenaBuilder } from '../workload/arena.ts';
 import type { QueryArena } from '../workload/workload.ts';
-import { feedFile, noQueries } from './capture-file.ts';
-import { createCaptureReader } from './file-format.ts';
+import { noQueries, readPieces } from './capture-file.ts';
 import { readPacket, type Skipped } from './packet.ts';
 
 export interface CapturedQueries {
@@ -67,9 +66,8 @@ function skippedText(skipped: ReadonlyMap<Skipped, number>, cutShort: boolean): 
  */
 export async function loadCapture(path: string, port: number): Promise<CapturedQueries> {
   const gathered = gather(port);
-  const reader = createCaptureReader(gathered.onPacket);
   let complete = false;
-  for await (complete of feedFile(path, reader));
+  for await (const { isComplete } of readPieces(path, () => gathered.onPacket)) complete = isComplete;
   const { times, skipped, ordered } = gathered;
   if (times.length === 0) throw noQueries(path, port, skipped);
   const finished = gathered.arena.finish();

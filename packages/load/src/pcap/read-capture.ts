@@ -8,8 +8,7 @@ import {
   typeName,
   u16,
 } from '@dinodns-bench/wire';
-import { feedFile, noQueries } from './capture-file.ts';
-import { createCaptureReader } from './file-format.ts';
+import { noQueries, readPieces } from './capture-file.ts';
 import { addressIn, type Headers, readPacket, type Skipped } from './packet.ts';
 
 /** A query as it was captured. */
@@ -62,18 +61,17 @@ export class Capture implements AsyncIterable<CapturedQuery> {
 
   /** Throws a `LoadError`: `E_UNREADABLE`; `E_PCAP` for another or a damaged file, or for one without a query. */
   async *[Symbol.asyncIterator](): AsyncGenerator<CapturedQuery, void, void> {
-    let queries: CapturedQuery[] = [];
-    const reader = createCaptureReader((linkType, seconds, frame) => {
-      const reason = readPacket(linkType, frame, this.port, (_bytes, start, end, headers) =>
-        queries.push(this.#query(seconds, frame, start, end, headers)),
-      );
-      if (reason !== null) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1);
-    });
-    for await (this.isComplete of feedFile(this.path, reader)) {
-      const read = queries;
-      queries = [];
-      this.queries += read.length;
-      yield* read;
+    const onPacket =
+      (add: (query: CapturedQuery) => void) => (linkType: number, seconds: number, frame: Uint8Array) => {
+        const reason = readPacket(linkType, frame, this.port, (_bytes, start, end, headers) =>
+          add(this.#query(seconds, frame, start, end, headers)),
+        );
+        if (reason !== null) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1);
+      };
+    for await (const { items, isComplete } of readPieces(this.path, onPacket)) {
+      this.isComplete = isComplete;
+      this.queries += items.length;
+      yield* items;
     }
     if (this.queries === 0 && !this.#mayBeEmpty) throw noQueries(this.path, this.port, this.#skipped);
   }

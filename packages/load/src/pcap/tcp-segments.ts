@@ -1,7 +1,6 @@
 /** The TCP segments of a capture file, one after the other, in constant memory: their headers. */
 import { u16 } from '@dinodns-bench/wire';
-import { feedFile } from './capture-file.ts';
-import { createCaptureReader } from './file-format.ts';
+import { readPieces } from './capture-file.ts';
 import { addressIn, findSegment } from './packet.ts';
 
 /** Bits of `TcpSegment.flags` (RFC 9293 §3.1, RFC 3168 §6.1). */
@@ -46,14 +45,10 @@ function segmentIn(linkType: number, seconds: number, frame: Uint8Array): TcpSeg
  * there. Throws a `LoadError`: `E_UNREADABLE`, or `E_PCAP` for another or a damaged file.
  */
 export async function* readTcpSegments(path: string): AsyncGenerator<TcpSegment, void, void> {
-  let segments: TcpSegment[] = [];
-  const reader = createCaptureReader((linkType, seconds, frame) => {
-    const segment = segmentIn(linkType, seconds, frame);
-    if (segment !== null) segments.push(segment);
-  });
-  for await (const _ of feedFile(path, reader)) {
-    const read = segments;
-    segments = [];
-    yield* read;
-  }
+  const onPacket =
+    (add: (segment: TcpSegment) => void) => (linkType: number, seconds: number, frame: Uint8Array) => {
+      const segment = segmentIn(linkType, seconds, frame);
+      if (segment !== null) add(segment);
+    };
+  for await (const { items } of readPieces(path, onPacket)) yield* items;
 }

@@ -4,7 +4,7 @@ import { limitReasons } from '../limits/limits.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
 import type { ServerAddress } from '../transport/transport.ts';
-import type { TransportFacts } from '../workers/messages.ts';
+import type { TransportFacts } from '../workers/thread-messages.ts';
 import type { CannonResult, EndedBy, LookupReport, WorkerReport } from './result.ts';
 import { distributionOf, statisticsOf } from './statistics.ts';
 import { namedCodes, type Tally, type WorkerTally } from './tally.ts';

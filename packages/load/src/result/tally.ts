@@ -1,7 +1,7 @@
 /** Sums the workers' measurements: each interval once all workers have sent theirs, and the whole run. */
 import { rcodeName } from '@dinodns-bench/wire';
 import { type MeasurementData, Measurements } from '../engine/measurements.ts';
-import type { WorkerSummary } from '../workers/messages.ts';
+import type { WorkerSummary } from '../workers/thread-messages.ts';
 import type { Interval } from './result.ts';
 import { statisticsOf } from './statistics.ts';
 

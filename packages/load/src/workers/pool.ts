@@ -11,8 +11,8 @@ import type {
   WorkerMessage,
   WorkerSummary,
   WorkerTask,
-} from './messages.ts';
-import { STOP } from './messages.ts';
+} from './thread-messages.ts';
+import { STOP } from './thread-messages.ts';
 
 /** Delay between the last worker being ready and the first query, so that all receive the start message. */
 const START_DELAY_NS = 20_000_000n;

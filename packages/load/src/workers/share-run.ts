@@ -18,7 +18,7 @@ import { longestOf } from '../workload/arena.ts';
 import { startWorkload } from '../workload/start.ts';
 import type { Workload } from '../workload/workload.ts';
 import { CounterReader } from './counter-reader.ts';
-import { type Share, STOP, type TransportFacts, type WorkerTask } from './messages.ts';
+import { type Share, STOP, type TransportFacts, type WorkerTask } from './thread-messages.ts';
 
 /** Retries and lookups of several steps may end a little after the timeout. */
 const DRAIN_MARGIN_NS = 100e6;

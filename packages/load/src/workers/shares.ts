@@ -1,6 +1,6 @@
 /** How a run's load is divided among its workers. */
 import type { CannonOptions } from '../options.ts';
-import type { Share } from './messages.ts';
+import type { Share } from './thread-messages.ts';
 
 /** Part `index` of a whole number split into `parts`, as equal as possible; the first ones are larger by one. */
 function part(whole: number, parts: number, index: number): number {

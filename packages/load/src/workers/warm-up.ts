@@ -11,8 +11,8 @@ import { type Batch, openUdpSocket } from '@dinodns-bench/batched-udp';
 import { FLAG, HEADER_BYTES } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
-import { STOP, type WorkerTask } from './messages.ts';
 import { type Opened, open, runShare } from './share-run.ts';
+import { STOP, type WorkerTask } from './thread-messages.ts';
 
 /** Length as a share of the run, and its maximum. Hardly anything is compiled after that. */
 const SHARE_OF_RUN = 0.1;

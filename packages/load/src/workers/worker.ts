@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { isExplained, messageOf } from '@dinodns-bench/program';
 import { monotonicOffsetNs, nowNs } from '../clock.ts';
-import type { ErrorData, GoMessage, QuitMessage, WorkerMessage, WorkerTask } from './messages.ts';
-import { STOP } from './messages.ts';
 import { type Opened, open, runShare } from './share-run.ts';
+import type { ErrorData, GoMessage, QuitMessage, WorkerMessage, WorkerTask } from './thread-messages.ts';
+import { STOP } from './thread-messages.ts';
 import { type ThreadUse, threadUse, useBetween } from './thread-use.ts';
 import { warmUp } from './warm-up.ts';
 

@@ -33,7 +33,7 @@ distributor-threads=1
 ${settings.powerdns.caches ? '' : NO_CACHES}daemon=no
 guardian=no
 write-pid=no
-# The control socket is in the working directory, because the path of a socket has at most 107 octets.
+# The control socket is in the working directory, because the path of a socket has at most 107 bytes.
 socket-dir=/proc/self/cwd
 disable-syslog=yes
 loglevel=4
