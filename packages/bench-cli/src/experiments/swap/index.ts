@@ -50,7 +50,7 @@ function conditionsOf(
   };
 }
 
-function warningsOf({ names, method }: SwapPlan, programs: readonly ServerRecord[]): string[] {
+function warningsOf({ method }: SwapPlan, programs: readonly ServerRecord[]): string[] {
   const others = programs.filter(
     ({ name, version }) => name.startsWith('coredns@') && !name.endsWith(`@${version}`),
   );
@@ -63,7 +63,6 @@ function warningsOf({ names, method }: SwapPlan, programs: readonly ServerRecord
           ...method.copy.notCarriedOver.map((what) => `Not carried over to the copies: ${what}.`),
         ]
       : []),
-    ...(names.A === names.B ? ['Both versions are the same.'] : []),
   ];
 }
 
@@ -79,11 +78,13 @@ async function open(request: OpenRequest<SwapSettings, SwapPlan>): Promise<Opene
   const { openInPlace } = await import('./in-place/in-place.ts');
   const asked = { ...request, say: (text: string) => display.line(text) };
   const { method } = plan;
+  // Before anything is opened: an error from here on would leave that to the guard.
+  const environment = await describeEnvironment(world);
   const swap = await ('copy' in method ? openShadow(asked, method.copy) : openInPlace(asked, method.edits));
   const { programs } = swap;
   return {
     context: { swap, plan },
-    environment: { ...(await describeEnvironment(world)), cluster: swap.opened.cluster },
+    environment: { ...environment, cluster: swap.opened.cluster },
     programs,
     provisioned: [],
     conditions: conditionsOf(plan, programs),
