@@ -29,3 +29,14 @@ export function joined(errors: readonly unknown[]): unknown {
     cause: errors[0],
   });
 }
+
+/** What `work` resolves with, once `end` is over as well: its errors are said beside that of `work`, and hide none. */
+export async function endedAfter<T>(
+  work: () => Promise<T>,
+  end: () => Promise<readonly unknown[]>,
+): Promise<T> {
+  const [done] = await Promise.allSettled([work()]);
+  const errors = [...(done.status === 'rejected' ? [done.reason] : []), ...(await end())];
+  if (done.status === 'rejected' || errors.length > 0) throw joined(errors);
+  return done.value;
+}

@@ -8,7 +8,7 @@ import { parseQuantity } from '../../quantity.ts';
 import { dnsContainer } from '../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../targets/kubernetes/existing-service.ts';
 import type { World } from '../../world.ts';
-import type { ClusterCounts } from './demand.ts';
+import type { ClusterCounts } from './plan-settings.ts';
 
 /** All requests together; each is retried while the API server is away. */
 const LIMIT_SECONDS = 60;

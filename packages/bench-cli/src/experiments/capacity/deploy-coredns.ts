@@ -5,7 +5,7 @@ import { BenchError } from '../../errors.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { API_SERVER, definitionOf } from '../../servers/coredns-cluster/definition.ts';
 import type { Server } from '../../servers/server.ts';
-import { findFreePort } from '../../targets/local/free-port.ts';
+import { findFreePort, retryTaken } from '../../targets/local/free-port.ts';
 import type { Deployment, Target } from '../../targets/target.ts';
 import type { World } from '../../world.ts';
 import { type ApiControl, apiControl } from './api-control.ts';
@@ -54,9 +54,6 @@ export interface DeployedCoredns {
 
 const ADDRESS = '127.0.0.1';
 
-/** Another process may take a port between the choice and the start. */
-const PORT_ATTEMPTS = 3;
-
 function serverOf({ servers }: CorednsContext, name: string): Server {
   const server = servers.get(name);
   if (server === undefined)
@@ -100,14 +97,7 @@ export async function deployCoredns(
   context: CorednsContext,
   request: CorednsRequest,
 ): Promise<DeployedCoredns> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await deployOnce(context, request);
-    } catch (error) {
-      const taken = error instanceof BenchError && error.code === 'E_PORT_TAKEN';
-      if (!taken || attempt === PORT_ATTEMPTS) throw error;
-    }
-  }
+  return retryTaken(() => deployOnce(context, request));
 }
 
 /** Characters of what a program printed last, in a record. */

@@ -1,6 +1,8 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
 import { resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { variableOf } from '../../config/settings.ts';
+import { decideSettings as decide } from '../../engine/settings.ts';
 import { BenchError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
@@ -8,60 +10,47 @@ import { formatCount } from '../../report/numbers.ts';
 import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
-import { clusterSettings } from './cluster/cluster-flags.ts';
-import { DEFAULT_MAX_OBJECTS } from './cluster/settings.ts';
+import { kubernetesSettings } from './cluster/settings.ts';
 import { countCluster } from './cluster-counts.ts';
-import { bytesOf, type DemandFlags, demandOf, wholeNumber } from './demand.ts';
 import type { MemoryBasis } from './memory-basis.ts';
 import { type CapacityPlan, type Demand, planCapacity, sizeOf } from './plan.ts';
+import { demandOf, FROM_ENVIRONMENT, PLAN_SETTINGS, type PlanSettings } from './plan-settings.ts';
 import { planSvg } from './plan-svg.ts';
 import { planYaml } from './plan-yaml.ts';
 import { renderPlan } from './render-plan.ts';
 import { savePlan } from './save-plan.ts';
-import { targetOf } from './target.ts';
+import { type CapacityTarget, targetOf } from './target.ts';
 import { renderVerification } from './verify/render-verification.ts';
-import type { Verification } from './verify/verification.ts';
-import { verifyPlan } from './verify/verify-plan.ts';
+import { type Verified, verifyPlan } from './verify/verify-plan.ts';
 
-export interface PlanFlags extends DemandFlags {
-  readonly fromCluster?: boolean;
-  readonly context?: string;
-  readonly verify?: boolean;
-  readonly target?: string;
-  readonly maxObjects?: string;
-  readonly corednsVersion?: string;
-  readonly verifyLimit?: string;
-  readonly basis?: string;
-  readonly chart?: string;
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly yaml?: boolean;
+/** How the command was called. */
+export interface PlanOptions {
+  /** Under the names of the settings. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** `--config` */
+  readonly file: string | undefined;
+  /** `--target` */
+  readonly target: unknown;
+  readonly json: boolean;
+  readonly yaml: boolean;
+  readonly argv: readonly string[];
 }
 
 const COLUMNS = 80;
 
-/** The flags that say how a plan is verified, checked before anything is done. */
-function verificationOf(world: World, flags: PlanFlags) {
-  return {
-    target: targetOf(flags.target, flags.fromCluster === true ? 'kubernetes' : 'local'),
-    settings: clusterSettings({ ...flags }, world.env),
-    maxObjects: wholeNumber('--max-objects', flags.maxObjects, DEFAULT_MAX_OBJECTS, 1),
-    memoryLimitBytes: bytesOf('--verify-limit', flags.verifyLimit),
-    version: flags.corednsVersion ?? null,
-  };
+/** @throws BenchError `E_CONFIG` with every problem */
+function decideSettings(world: World, { flags, file }: PlanOptions): Promise<PlanSettings> {
+  const variables = FROM_ENVIRONMENT.map(variableOf);
+  const env = Object.fromEntries(Object.entries(world.env).filter(([name]) => variables.includes(name)));
+  return decide({ ...world, env }, 'capacity plan', PLAN_SETTINGS, { flags, file });
 }
 
-const outOf = (world: World, { out }: PlanFlags) => out ?? world.env.DINODNS_BENCH_OUT ?? 'results';
-
-function basisOf(world: World, flags: PlanFlags, demand: Demand, cluster: string | null) {
+function basisOf(world: World, settings: PlanSettings, demand: Demand, cluster: string | null) {
+  const { corednsVersion: version = null, basis: wanted, out, extrapolate } = settings;
+  const configuration = demand.autopath ? 'autopath' : 'default';
   return chooseBasis(world, {
-    configuration: demand.autopath ? 'autopath' : 'default',
-    size: sizeOf(demand),
-    version: flags.corednsVersion ?? null,
-    cluster,
-    wanted: flags.basis,
-    out: outOf(world, flags),
-    extrapolate: flags.extrapolate === true,
+    ...{ configuration, size: sizeOf(demand), version, cluster, wanted, out },
+    extrapolate,
   });
 }
 
@@ -74,16 +63,21 @@ function uncountedEndpoints(demand: Demand, { countsEndpoints, source }: MemoryB
     : `the memory line in use has one endpoint for each pod, ${formatCount(expected)}, and cannot count ${formatCount(endpoints)} (${source})`;
 }
 
-async function verify(world: World, flags: PlanFlags, plan: CapacityPlan): Promise<Verification> {
+async function verify(
+  world: World,
+  settings: PlanSettings,
+  target: CapacityTarget,
+  plan: CapacityPlan,
+): Promise<Verified> {
   const display = createDisplay(world.stderr);
   const interruption = listenForInterruption(world, (text) => display.line(text));
   try {
     return await verifyPlan({
-      world,
-      plan,
-      ...verificationOf(world, flags),
-      display,
-      signal: interruption.signal,
+      ...{ world, plan, target, display, signal: interruption.signal },
+      settings: kubernetesSettings(settings),
+      maxObjects: settings.maxObjects,
+      memoryLimitBytes: settings.verifyLimit ?? null,
+      version: settings.corednsVersion ?? null,
     });
   } finally {
     interruption.release();
@@ -92,15 +86,16 @@ async function verify(world: World, flags: PlanFlags, plan: CapacityPlan): Promi
 }
 
 /** The plan on stdout: as text, as YAML for kubectl, or as JSON. With `--verify`, exit status 9 if it does not hold. */
-export async function planCommand(world: World, flags: PlanFlags, argv: readonly string[]): Promise<number> {
+export async function planCommand(world: World, options: PlanOptions): Promise<number> {
   const startedAt = world.clock.now();
-  if (flags.verify === true) verificationOf(world, flags);
-  const cluster = flags.fromCluster === true ? await countCluster(world, flags.context) : null;
-  const demand = demandOf(flags, cluster);
-  const { basis, throughput, notes } = await basisOf(world, flags, demand, cluster?.server ?? null);
+  const settings = await decideSettings(world, options);
+  const target = targetOf(options.target, settings.fromCluster ? 'kubernetes' : 'local');
+  const cluster = settings.fromCluster ? await countCluster(world, settings.context) : null;
+  const demand = demandOf(settings, cluster);
+  const { basis, throughput, notes } = await basisOf(world, settings, demand, cluster?.server ?? null);
   const made = planCapacity(demand, basis, throughput);
   const uncounted = uncountedEndpoints(demand, basis);
-  if (uncounted !== null && flags.endpoints !== undefined) {
+  if (uncounted !== null && settings.endpoints !== undefined) {
     throw new BenchError('E_USAGE', `--endpoints: ${uncounted}`, {
       fix: 'Measure them apart (bench capacity memory --endpoints-per-pod 1,3), or omit --endpoints if most pods are in one service.',
     });
@@ -109,21 +104,20 @@ export async function planCommand(world: World, flags: PlanFlags, argv: readonly
     ...made,
     notes: [...notes, ...(uncounted === null ? [] : [`${uncounted}.`]), ...made.notes],
   };
-  if (flags.chart !== undefined) {
-    const path = resolve(world.cwd, flags.chart);
+  if (settings.chart !== undefined) {
+    const path = resolve(world.cwd, settings.chart);
     await writeWhole(world.fs, world.processes.ownPid, path, await planSvg(plan, basis));
   }
-  const verification = flags.verify === true ? await verify(world, flags, plan) : null;
+  const verified = settings.verify ? await verify(world, settings, target, plan) : null;
+  const verification = verified?.verification;
   const columns = world.stdout.columns ?? COLUMNS;
-  if (flags.json === true) {
-    const shown = verification === null ? plan : { ...plan, verification };
-    world.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
-  } else if (flags.yaml === true) world.stdout.write(planYaml(plan));
-  else world.stdout.write(renderPlan(plan, columns));
-  if (verification === null) return EXIT_STATUS.success;
-  if (flags.json !== true && flags.yaml !== true) {
-    world.stdout.write(renderVerification(verification, columns));
+  if (options.json) world.stdout.write(`${JSON.stringify({ ...plan, verification }, null, 2)}\n`);
+  else if (options.yaml) world.stdout.write(planYaml(plan));
+  else {
+    world.stdout.write(renderPlan(plan, columns));
+    if (verification !== undefined) world.stdout.write(renderVerification(verification, columns));
   }
-  await savePlan(world, { plan, basis, verification, startedAt, argv, out: outOf(world, flags) });
-  return verification.held ? EXIT_STATUS.success : EXIT_STATUS.threshold;
+  if (verified === null) return EXIT_STATUS.success;
+  await savePlan(world, { ...verified, plan, basis, startedAt, argv: options.argv, out: settings.out });
+  return verified.verification.held ? EXIT_STATUS.success : EXIT_STATUS.threshold;
 }

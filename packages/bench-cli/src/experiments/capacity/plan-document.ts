@@ -2,7 +2,7 @@
 
 import type { Tone } from '../../report/document/document.ts';
 import { chart, code, facts, list, type ReportDocument, table } from '../../report/document/index.ts';
-import { environmentFacts } from '../../report/facts.ts';
+import { clusterFacts, environmentFacts } from '../../report/facts.ts';
 import { formatCount, formatFixed } from '../../report/numbers.ts';
 import type { PhaseFigures } from './beside/phases.ts';
 import type { Figure, Fit } from './plan.ts';
@@ -44,6 +44,17 @@ export function planSummary({ plan, verification }: PlanRecord): string {
   return `${limit}: ${verification.held ? 'held' : 'did not hold'}`;
 }
 
+/** Of the cluster: the machine that asked it measured nothing. */
+function onCluster(record: PlanRecord): (readonly [string, string])[] {
+  const { environment, generator, id } = record;
+  return [
+    ...(environment.cluster === null ? [['Kubernetes', 'not recorded'] as const] : clusterFacts(record)),
+    ['Asked from', environment.hostname],
+    ['dinodns-bench', generator.version],
+    ['Run', `${id}, from ${record.startedAt} to ${record.endedAt ?? 'no end'}`],
+  ];
+}
+
 function conditions(record: PlanRecord): (readonly [string, string])[] {
   const { verification } = record;
   const where =
@@ -55,7 +66,7 @@ function conditions(record: PlanRecord): (readonly [string, string])[] {
     ['Program', verification.coredns],
     ['Queries', `${formatCount(verification.queriesPerSecond)} a second`],
     ['Command', record.command],
-    ...environmentFacts(record),
+    ...(verification.target === 'local' ? environmentFacts(record) : onCluster(record)),
   ];
 }
 

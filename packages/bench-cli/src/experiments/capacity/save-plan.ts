@@ -3,22 +3,21 @@ import { relative } from 'node:path';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { filesOf } from '../../report/renderer.ts';
+import { withPortablePaths } from '../../results/portable-paths.ts';
+import { runHead } from '../../results/run-head.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore } from '../../results/store.ts';
-import { shellCommand } from '../../text.ts';
-import { BENCH_VERSION } from '../../version.ts';
 import type { World } from '../../world.ts';
 import type { MemoryBasis } from './memory-basis.ts';
 import type { CapacityPlan } from './plan.ts';
 import { curvesOf } from './plan-curves.ts';
 import { type PlanRecord, planKind } from './plan-record.ts';
 import { planFormats } from './report.ts';
-import type { Verification } from './verify/verification.ts';
+import type { Verified } from './verify/verify-plan.ts';
 
-export interface VerifiedPlan {
+export interface VerifiedPlan extends Verified {
   readonly plan: CapacityPlan;
   readonly basis: MemoryBasis;
-  readonly verification: Verification;
   readonly startedAt: Date;
   readonly argv: readonly string[];
   /** Directory of the runs. */
@@ -27,19 +26,16 @@ export interface VerifiedPlan {
 
 /** Resolves when it is saved, and says where on stderr. */
 export async function savePlan(world: World, verified: VerifiedPlan): Promise<void> {
-  const { plan, basis, verification, startedAt, argv, out } = verified;
+  const { plan, basis, verification, cluster, startedAt, argv, out } = verified;
   const store = createStore(world, out);
-  const record: PlanRecord = {
+  const made: PlanRecord = {
     schemaVersion: 1,
     experiment: 'capacity-plan',
     id: newRunId(startedAt),
-    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
+    ...runHead(argv, startedAt.toISOString()),
     status: 'complete',
-    startedAt: startedAt.toISOString(),
     endedAt: world.clock.now().toISOString(),
-    command: shellCommand(['pnpm', 'bench', ...argv]),
-    argv: [...argv],
-    environment: await describeEnvironment(world),
+    environment: { ...(await describeEnvironment(world)), cluster },
     warnings: [],
     servers: [verification.coredns],
     plan: { ...plan, figures: [...plan.figures], verdicts: [...plan.verdicts], notes: [...plan.notes] },
@@ -47,6 +43,7 @@ export async function savePlan(world: World, verified: VerifiedPlan): Promise<vo
     curves: curvesOf(plan, basis),
     verification: { ...verification, phases: [...verification.phases] },
   };
+  const record = withPortablePaths(made, { cwd: world.cwd, home: world.env.HOME });
   const directory = store.directoryOf(record.id);
   await store.makeRawDirectory(directory);
   await store.saveAs(planKind, record, directory);

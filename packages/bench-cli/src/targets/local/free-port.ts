@@ -45,3 +45,23 @@ export async function findFreePort(address: string): Promise<number> {
     fix: '`ss -lntu` shows what is listening; stop what is not needed.',
   });
 }
+
+/** Another program may take a port between the choice and the start. */
+const TAKEN_ATTEMPTS = 3;
+
+/** Tries again, with other ports, where one was taken meanwhile: `E_PORT_TAKEN`. Rejects as the last attempt does. */
+export async function retryTaken<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isTaken = error instanceof BenchError && error.code === 'E_PORT_TAKEN';
+      if (!isTaken || count === TAKEN_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Whether a program says in its log that it could not listen. */
+export function saysTaken(lines: readonly string[]): boolean {
+  return lines.some((line) => /address already in use|EADDRINUSE/i.test(line));
+}

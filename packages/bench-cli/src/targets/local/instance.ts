@@ -15,6 +15,7 @@ import type { CertificateFiles, ConfigurationFile, InstancePlan, StopSignal } fr
 import type { World } from '../../world.ts';
 import type { DeployRequest } from '../target.ts';
 import { NO_COMPANIONS, startCompanions } from './companions.ts';
+import { saysTaken } from './free-port.ts';
 import { isReadyLine, type Ready, waitUntilReady } from './readiness.ts';
 import type { GroupRequest, ResourceGroup, ResourceGroups } from './resource-group.ts';
 import { withBeside } from './wrapping.ts';
@@ -166,8 +167,7 @@ function startError(
   evidence: readonly string[],
 ): BenchError {
   const { request, endpoint, logFile } = settings;
-  const taken = evidence.some((line) => /address already in use|EADDRINUSE/i.test(line));
-  if (taken) {
+  if (saysTaken(evidence)) {
     return new BenchError(
       'E_PORT_TAKEN',
       `${request.server.name} cannot listen on ${endpoint.address}:${endpoint.port}: the port is in use`,

@@ -11,7 +11,7 @@ import { isEncrypted } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
 import { assignCpus, availableCpuNumbers } from './cpu-sets.ts';
-import { findFreePort } from './free-port.ts';
+import { findFreePort, retryTaken } from './free-port.ts';
 import { describeExit, type Instance, type LocalEncryption, logTail, startInstance } from './instance.ts';
 import type { ResourceGroups } from './resource-group.ts';
 import { adoptRunning } from './running-server.ts';
@@ -37,9 +37,6 @@ export interface LocalTargetOptions {
 
 const DEFAULT_ADDRESS = '127.0.0.1';
 const DEFAULT_STOP_SECONDS = 3;
-
-/** Another process may take a port between the check that it is free and the server's start. */
-const PORT_ATTEMPTS = 3;
 
 /** The certificate of all servers of the run, made for the first that needs one. */
 function createEncryption(world: World, directory: string, address: string): () => Promise<LocalEncryption> {
@@ -75,32 +72,27 @@ async function startOnFreePort(
   encryption: LocalEncryption | null,
 ): Promise<Instance> {
   const { address = DEFAULT_ADDRESS, choosePort = findFreePort } = options;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startInstance({
-        world,
-        groups: options.groups,
-        request,
-        endpoint: {
-          address,
-          port: await choosePort(address),
-          ...(encryption === null ? {} : { trust: encryption.trust }),
-        },
-        certificates: encryption?.certificates ?? null,
-        signedZones: place.signedZones,
-        directory: place.directory,
-        allowance: place.allowance,
-        group: { name: place.name, cpuAllowance: place.allowance, cpuSet: place.cpuSet },
-        logFile: join(request.logDirectory, `${request.server.name}-${place.index + 1}.log`),
-        readinessQueries: options.readinessQueries(request.zoneSet),
-        stopSeconds: options.stopSeconds ?? DEFAULT_STOP_SECONDS,
-        force: options.force,
-      });
-    } catch (error) {
-      const taken = error instanceof BenchError && error.code === 'E_PORT_TAKEN';
-      if (!taken || attempt === PORT_ATTEMPTS) throw error;
-    }
-  }
+  return retryTaken(async () =>
+    startInstance({
+      world,
+      groups: options.groups,
+      request,
+      endpoint: {
+        address,
+        port: await choosePort(address),
+        ...(encryption === null ? {} : { trust: encryption.trust }),
+      },
+      certificates: encryption?.certificates ?? null,
+      signedZones: place.signedZones,
+      directory: place.directory,
+      allowance: place.allowance,
+      group: { name: place.name, cpuAllowance: place.allowance, cpuSet: place.cpuSet },
+      logFile: join(request.logDirectory, `${request.server.name}-${place.index + 1}.log`),
+      readinessQueries: options.readinessQueries(request.zoneSet),
+      stopSeconds: options.stopSeconds ?? DEFAULT_STOP_SECONDS,
+      force: options.force,
+    }),
+  );
 }
 
 function deathOf(server: string, instance: Instance): BenchError {

@@ -12,10 +12,11 @@ import {
   startApiServer,
   startUpstream,
 } from '@dinodns-bench/cluster-objects';
+import { endedAfter } from '../../../engine/close.ts';
 import { BenchError } from '../../../errors.ts';
 import { findExecutable } from '../../../machine/find-executable.ts';
 import type { RunningProcess } from '../../../process.ts';
-import { findFreePort } from '../../../targets/local/free-port.ts';
+import { findFreePort, retryTaken, saysTaken } from '../../../targets/local/free-port.ts';
 import { openMemoryGroup } from '../../../targets/local/memory-group.ts';
 import { withParentDeathSignal } from '../../../targets/local/wrapping.ts';
 import type { World } from '../../../world.ts';
@@ -69,8 +70,11 @@ class Undoing {
     this.#steps.push(step);
   }
 
-  async all(): Promise<void> {
-    for (const step of this.#steps.reverse()) await step();
+  /** Resolves with the errors of the steps that failed: the others are taken all the same. */
+  async all(): Promise<readonly unknown[]> {
+    const errors: unknown[] = [];
+    for (const step of this.#steps.reverse()) await step().catch((error: unknown) => errors.push(error));
+    return errors;
   }
 }
 
@@ -205,6 +209,11 @@ async function perform(request: LocalStartRequest, undoing: Undoing): Promise<Lo
   signal.throwIfAborted();
   if (reader.total !== null) return { phases: reader.figures, queries: reader.total, death: null };
   const killed = (await kills()) > 0;
+  if (!killed && saysTaken([...running.lastLines, ...beside.lastLines])) {
+    throw new BenchError('E_PORT_TAKEN', 'a port for CoreDNS was taken by another program meanwhile', {
+      fix: '`ss -lntup` shows what is listening. Verify again.',
+    });
+  }
   if (!killed) reader.demandSound();
   if (running.exit === undefined && !killed) {
     throw new BenchError('E_LOADER_FAILED', 'the program that measures CoreDNS ended too early', {
@@ -216,11 +225,12 @@ async function perform(request: LocalStartRequest, undoing: Undoing): Promise<Lo
 }
 
 /** Everything that it starts has ended when it resolves or rejects. */
-export async function startLocally(request: LocalStartRequest): Promise<LocalStartResult> {
-  const undoing = new Undoing();
-  try {
-    return await perform(request, undoing);
-  } finally {
-    await undoing.all();
-  }
+export function startLocally(request: LocalStartRequest): Promise<LocalStartResult> {
+  return retryTaken(() => {
+    const undoing = new Undoing();
+    return endedAfter(
+      () => perform(request, undoing),
+      () => undoing.all(),
+    );
+  });
 }

@@ -1,10 +1,13 @@
 /** Checks a plan: starts what it recommends, on this machine or on a cluster, and sees whether it holds. */
 import { defineCluster } from '@dinodns-bench/cluster-objects';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { close, endedAfter } from '../../../engine/close.ts';
 import type { Display } from '../../../progress/display.ts';
 import { provisionProgress } from '../../../progress/provision-progress.ts';
+import type { Cluster } from '../../../results/record.ts';
 import { newRunId } from '../../../results/run-id.ts';
 import { corednsProgram } from '../../../servers/coredns/program.ts';
+import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import type { World } from '../../../world.ts';
 import { corednsImage } from '../cluster/images.ts';
@@ -29,6 +32,12 @@ export interface VerifyRequest {
   readonly signal: AbortSignal;
 }
 
+export interface Verified {
+  readonly verification: Verification;
+  /** Where it was; null for this machine. */
+  readonly cluster: Cluster | null;
+}
+
 /** How long queries are asked before everything is read again. */
 const LOAD_SECONDS = 15;
 
@@ -50,7 +59,7 @@ function trialOf(request: VerifyRequest, coredns: string) {
   };
 }
 
-async function verifyLocally(request: VerifyRequest): Promise<Verification> {
+async function verifyLocally(request: VerifyRequest): Promise<Verified> {
   const { world, display, signal, plan } = request;
   const { executable, version } = await corednsProgram.provide(world, {
     version: request.version,
@@ -72,10 +81,10 @@ async function verifyLocally(request: VerifyRequest): Promise<Verification> {
     memoryLimitBytes,
     signal,
   });
-  return judge(trial, start);
+  return { verification: judge(trial, start), cluster: null };
 }
 
-async function verifyOnCluster(request: VerifyRequest): Promise<Verification> {
+async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
   const { world, display, settings, signal, plan } = request;
   const trial = trialOf(request, '');
   const limit = memoryQuantity(trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
@@ -84,28 +93,32 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verification> {
   const image = corednsImage(settings, request.version);
   demandBounded(trial.pods + trial.services, request.maxObjects);
   tell('creating objects');
-  try {
-    await using dns = await openPrivateDns({
-      ...{ world, settings, signal },
-      client: await openClient(world, settings.context),
-      runId: newRunId(world.clock.now()),
-      size: { services: trial.services, pods: trial.pods, endpoints: trial.endpoints },
-      configuration: plan.configuration,
-    });
-    tell('starting the private CoreDNS');
-    const start = await dns.start({
-      ...{ image, phases: VERIFIED_PHASES, seconds: LOAD_SECONDS },
-      queriesPerSecond: trial.queriesPerSecond,
-      memory: { request: memoryQuantity(requested), limit },
-    });
-    tell('deleting everything');
-    return judge({ ...trial, coredns: image }, start);
-  } finally {
-    display.clear();
-  }
+  const client = await openClient(world, settings.context);
+  const { cluster } = await describeCluster(client, settings, signal);
+  const dns = await openPrivateDns({
+    ...{ world, client, settings, signal },
+    runId: newRunId(world.clock.now()),
+    size: { services: trial.services, pods: trial.pods, endpoints: trial.endpoints },
+    configuration: plan.configuration,
+  });
+  return endedAfter(
+    async () => {
+      tell('starting the private CoreDNS');
+      const start = await dns.start({
+        ...{ image, phases: VERIFIED_PHASES, seconds: LOAD_SECONDS },
+        queriesPerSecond: trial.queriesPerSecond,
+        memory: { request: memoryQuantity(requested), limit },
+      });
+      return { verification: judge({ ...trial, coredns: image }, start), cluster };
+    },
+    () => {
+      tell('deleting everything');
+      return close(dns);
+    },
+  );
 }
 
 /** @throws BenchError if it cannot be tried; that it does not hold is a result. */
-export function verifyPlan(request: VerifyRequest): Promise<Verification> {
+export function verifyPlan(request: VerifyRequest): Promise<Verified> {
   return request.target === 'local' ? verifyLocally(request) : verifyOnCluster(request);
 }
