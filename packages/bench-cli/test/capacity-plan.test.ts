@@ -10,10 +10,12 @@ import { throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
 import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
 import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import type { MemoryFit } from '../src/experiments/capacity/memory/lines.ts';
-import { covers } from '../src/experiments/capacity/memory-basis.ts';
+import { covers, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
 import { type CapacityPlan, planCapacity } from '../src/experiments/capacity/plan.ts';
+import { planKind } from '../src/experiments/capacity/plan-record.ts';
 import { planSvg } from '../src/experiments/capacity/plan-svg.ts';
 import { fittedLine, PUBLISHED_POINTS } from '../src/experiments/capacity/published.ts';
+import { savePlan } from '../src/experiments/capacity/save-plan.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
@@ -337,6 +339,36 @@ describe('the plan', () => {
       await server.close();
     }
   });
+});
+
+it('a plan that was verified on a cluster is kept with that cluster, and with paths that mean something elsewhere', async () => {
+  Object.assign(world.env, { HOME: '/home/somebody' });
+  const cluster = {
+    ...{ version: 'v1.34.0', provider: null, cni: null, proxyMode: null, nodes: [] },
+    ...{ server: 'https://c.example', context: 'there' },
+  };
+  const made = await plan(...SIZE);
+  await savePlan(world, {
+    plan: made,
+    basis: publishedBasis('default'),
+    cluster,
+    verification: {
+      ...{ target: 'kubernetes', coredns: 'coredns:1', memoryLimitBytes: 1e8, queriesPerSecond: 500 },
+      ...{ services: 820, pods: 15_000, endpoints: 15_000, held: true, because: 'it was enough' },
+      ...{ steadyBytes: 5e7, peakBytes: 8e7, marginRatio: 0.2, phases: [] },
+      queries: { sent: 1, answered: 1, lost: 0, wrong: 0 },
+    },
+    startedAt: world.clock.now(),
+    argv: ['capacity', 'plan', '--chart', '/home/somebody/chart.svg'],
+    out: 'results',
+  });
+  const { record } = await createStore(world, 'results').loadAs(planKind, 'latest');
+  expect(record.environment.cluster).toEqual(cluster);
+  expect(record.argv).toContain('~/chart.svg');
+  expect(record.command).not.toContain('/home/somebody');
+  expect(await world.bench('report', 'latest', '--format', 'markdown')).toBe(0);
+  expect(world.out()).toContain('https://c.example');
+  expect(world.out()).not.toContain('CPU governor');
 });
 
 describe('is refused with one message and a fix', () => {

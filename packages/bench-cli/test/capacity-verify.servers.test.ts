@@ -1,6 +1,5 @@
 /** A memory limit on this machine is one: CoreDNS holds under it while the API server is away, or is killed. */
-import { createSocket } from 'node:dgram';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineCluster } from '@dinodns-bench/cluster-objects';
@@ -8,7 +7,7 @@ import { fileNeeds, pathOf } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
 import { judge } from '../src/experiments/capacity/verify/verification.ts';
-import { realWorld, type World } from '../src/world.ts';
+import { realWorld } from '../src/world.ts';
 
 const { describe, it } = fileNeeds('coredns', 'root');
 
@@ -21,9 +20,10 @@ beforeEach(async () => {
 afterEach(() => rm(temporary, { recursive: true, force: true }));
 
 /** One start under a limit, judged; and nothing of it is left. */
-async function verified(memoryLimitBytes: number, queriesPerSecond: number, world: World = realWorld()) {
+async function verified(memoryLimitBytes: number, queriesPerSecond: number) {
+  const real = realWorld();
   const start = await startLocally({
-    world: { ...world, env: { ...world.env, TMPDIR: temporary } },
+    world: { ...real, env: { ...real.env, TMPDIR: temporary } },
     coredns: pathOf('coredns'),
     cluster: defineCluster(SIZE),
     corefile: {},
@@ -59,45 +59,5 @@ describe('a verification on this machine', () => {
     const { held, because } = await verified(8e6, 0);
     expect(held).toBe(false);
     expect(because).toBe('under a limit of 8.0 MB it ran out of memory and was killed by the kernel');
-  }, 90_000);
-
-  it('tries again if a port is taken meanwhile: that is no verdict on the plan', async () => {
-    const real = realWorld();
-    let starts = 0;
-    const taken = createSocket('udp4');
-    const world: World = {
-      ...real,
-      processes: {
-        ...real.processes,
-        async start(command, options) {
-          const corefile = command.at(-1) ?? '';
-          if (corefile.endsWith('Corefile')) {
-            starts += 1;
-            const port = Number(/^\S*:(\d+) \{/m.exec(await readFile(corefile, 'utf8'))?.[1]);
-            if (starts === 1) await new Promise<void>((resolve) => taken.bind(port, '127.0.0.1', resolve));
-          }
-          return real.processes.start(command, options);
-        },
-      },
-    };
-    try {
-      const { held, because } = await verified(150e6, 200, world);
-      expect(held, because).toBe(true);
-      expect(starts).toBe(2);
-    } finally {
-      taken.close();
-    }
-  }, 90_000);
-
-  it('takes the other steps of putting back if one fails, and says which did', async () => {
-    const real = realWorld();
-    const rmdir: World['fs']['rmdir'] = async (path) => {
-      await real.fs.rmdir(path);
-      throw new Error('the group is stuck');
-    };
-    await expect(verified(150e6, 0, { ...real, fs: { ...real.fs, rmdir } })).rejects.toThrow(
-      'the group is stuck',
-    );
-    expect(await readdir(temporary)).toEqual([]);
   }, 90_000);
 });

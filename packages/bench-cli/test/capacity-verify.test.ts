@@ -1,0 +1,61 @@
+/** What a verification on this machine makes of a port that is taken, and of steps that fail, without a CoreDNS. */
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineCluster } from '@dinodns-bench/cluster-objects';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
+import { realWorld, type World } from '../src/world.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'verify-fake-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+/** A program in place of CoreDNS that says `text`, notes its start, and ends. */
+async function started(text: string, changes: Partial<World['fs']> = {}) {
+  const real = realWorld();
+  const [coredns, log] = [join(directory, 'coredns'), join(directory, 'starts')];
+  await writeFile(coredns, `#!/bin/sh\necho "$2" >> ${log}\necho '${text}'\nexit 1\n`);
+  await chmod(coredns, 0o755);
+  const world: World = {
+    ...real,
+    env: { ...real.env, TMPDIR: directory },
+    fs: { ...real.fs, ...changes },
+  };
+  const result = startLocally({
+    ...{ world, coredns, corefile: {}, phases: ['cold-start'], seconds: 1, queriesPerSecond: 0 },
+    cluster: defineCluster({ services: 2, pods: 20 }),
+    memoryLimitBytes: null,
+    signal: AbortSignal.timeout(60_000),
+  });
+  const settled = await Promise.allSettled([result]);
+  const corefiles = (await readFile(log, 'utf8')).trim().split('\n');
+  return { outcome: settled[0], corefiles, left: (await readdir(directory)).toSorted() };
+}
+
+const TAKEN = 'Listen: listen tcp 127.0.0.1:53: bind: address already in use';
+
+it('a taken port is tried again, and is no verdict on the plan', async () => {
+  const { outcome, corefiles, left } = await started(TAKEN);
+  expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'E_PORT_TAKEN' } });
+  expect(new Set(corefiles).size).toBe(3);
+  expect(left).toEqual(['coredns', 'starts']);
+}, 60_000);
+
+it('a CoreDNS that ends for another reason is one', async () => {
+  const { outcome, corefiles } = await started('plugin/kubernetes: no such option');
+  expect(outcome).toMatchObject({
+    status: 'fulfilled',
+    value: { death: expect.stringContaining('no such option') },
+  });
+  expect(corefiles).toHaveLength(1);
+}, 60_000);
+
+it('a step of putting back that fails is said beside why it ended', async () => {
+  const { outcome } = await started(TAKEN, { rm: () => Promise.reject(new Error('the disk is gone')) });
+  const message = outcome?.status === 'rejected' ? outcome.reason.message : '';
+  expect(message).toContain('was taken by another program meanwhile');
+  expect(message).toContain('the disk is gone');
+}, 60_000);
