@@ -59,6 +59,7 @@ const OWN: readonly OwnExperiment[] = [
     commands: { capacity: 'how much memory and how many replicas the DNS of a cluster needs' },
     load: async () => (await import('./capacity/commands.ts')).addCapacityCommands,
     records: async () => (await import('./capacity/records.ts')).capacityRecords,
+    publications: async () => (await import('./capacity/publications.ts')).capacityPublications,
   },
   {
     name: 'swap',
@@ -77,6 +78,7 @@ const OWN: readonly OwnExperiment[] = [
     },
     load: async () => (await import('./lookup/index.ts')).lookup.addCommands,
     records: async () => (await import('./lookup/index.ts')).lookup.records,
+    publications: async () => (await import('./lookup/publications.ts')).lookupPublications,
   },
 ];
 

@@ -1,0 +1,59 @@
+/** What was published about the capacity of a cluster's DNS, beside our runs of bench capacity. */
+
+import { POOL_SIGN } from '../../history/pool.ts';
+import type { Publication } from '../../history/reproduce/publication.ts';
+import { findRun, type RunIndex } from '../../history/resolve.ts';
+import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
+import { createStore, type RunStore } from '../../results/store.ts';
+import type { World } from '../../world.ts';
+import { CACHING, cachingKind, THROUGHPUT, throughputKind } from './cases/evidence.ts';
+import { memoryKind } from './memory/evidence.ts';
+import { madeHere, ownRecords } from './own-records.ts';
+import { capacityReproduction, missingLines } from './reproduce/document.ts';
+import { CAPACITY_PUBLICATIONS, type CapacityPublication, reproducedRows } from './reproduce/publications.ts';
+import type { Sources } from './reproduce/rows.ts';
+
+type Found = { -readonly [W in keyof Sources]: Sources[W] };
+
+/** The newest of this machine of each kind. */
+async function latestSources(world: World, store: RunStore): Promise<Sources> {
+  const newest = async <R extends Pick<RecordHeader, 'environment'>>(kind: RecordKind<R>) => {
+    for await (const record of ownRecords(store, kind, madeHere(world))) return record;
+    return undefined;
+  };
+  const memory = await newest(memoryKind);
+  return {
+    memory: memory && { record: memory },
+    throughput: await newest(throughputKind),
+    caching: await newest(cachingKind),
+  };
+}
+
+async function namedSources(store: RunStore, known: RunIndex, names: string): Promise<Sources> {
+  const found: Found = { memory: undefined, throughput: undefined, caching: undefined };
+  for (const name of names.split(POOL_SIGN)) {
+    const path = findRun(known, name)?.path ?? name;
+    const { experiment } = await store.find(path);
+    if (experiment === THROUGHPUT) found.throughput ??= (await store.loadAs(throughputKind, path)).record;
+    else if (experiment === CACHING) found.caching ??= (await store.loadAs(cachingKind, path)).record;
+    else found.memory ??= { record: (await store.loadAs(memoryKind, path)).record };
+  }
+  return found;
+}
+
+function capacityPublication(name: CapacityPublication): Publication {
+  return {
+    name,
+    /** Of `latest` the newest of this machine of each measurement; else one run, or several with a plus between them. */
+    async reproduce({ world, known, run }) {
+      const store = createStore(world, known.resultsDirectory);
+      const sources =
+        run === 'latest' ? await latestSources(world, store) : await namedSources(store, known, run);
+      const rows = reproducedRows(name, sources);
+      const json = { publication: name, figures: rows, missing: missingLines(rows) };
+      return { document: capacityReproduction(name, sources, rows), json };
+    },
+  };
+}
+
+export const capacityPublications: readonly Publication[] = CAPACITY_PUBLICATIONS.map(capacityPublication);
