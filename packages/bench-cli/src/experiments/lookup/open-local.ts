@@ -17,7 +17,7 @@ import { machinePlace } from './machine-place.ts';
 import { checkUrl, type MeasureRequest } from './measure.ts';
 import { type DecidedLookup, portOf } from './plan.ts';
 import { BUILTIN_PROGRAM, builtinCommand } from './sampling/sampler.ts';
-import type { LookupSettings } from './settings.ts';
+import { conditionsOfSettings, type LookupSettings } from './settings.ts';
 
 type Request = OpenRequest<LookupSettings, DecidedLookup>;
 
@@ -123,14 +123,16 @@ const SIMULATED =
   'SIMULATION: a program of bench played the policy agent with a programmed delay. The figures test the measurement; they say nothing about any product.';
 
 function conditionsOf(
-  { local, search = [], ndots }: LookupSettings,
+  settings: LookupSettings,
   paceSeconds: number,
   tools: Readonly<Record<string, string | null>>,
 ): Record<string, string> {
+  const { local, search = [], ndots } = settings;
   const known = Object.entries(tools).flatMap(([name, version]) =>
     version === null ? [] : [[name, version]],
   );
   return {
+    ...conditionsOfSettings(settings),
     ...Object.fromEntries(known),
     ...(local ? { 'resolv.conf': `search ${search.join(' ') || '(none)'}, ndots:${ndots}` } : {}),
     ...(paceSeconds === 0 ? {} : { pace: `${paceSeconds} s` }),

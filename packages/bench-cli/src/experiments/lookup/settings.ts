@@ -305,3 +305,18 @@ export function asksNothingBefore(settings: LookupSettings): boolean {
 
 export const trialSeconds = ({ duration, trials }: Pick<LookupSettings, 'duration' | 'trials'>) =>
   duration / trials;
+
+/** Settings that may explain a difference between two runs. */
+export function conditionsOfSettings(settings: LookupSettings): Record<string, string> {
+  const { stress, podPerSample, calicoNodeCpu } = settings;
+  const isCluster = settings.target === 'kubernetes';
+  const policy = policyKind(settings);
+  return {
+    page: urlOf(settings),
+    client: settings.client.join(', '),
+    ...(policy === null ? {} : { policy }),
+    ...(isCluster && stress ? { stress: 'yes' } : {}),
+    ...(isCluster && podPerSample ? { 'a pod for each sample': 'yes' } : {}),
+    ...(isCluster && calicoNodeCpu !== undefined ? { 'CPU limit of calico-node': calicoNodeCpu } : {}),
+  };
+}

@@ -20,7 +20,13 @@ import { BENCH_VERSION } from '../../../version.ts';
 import type { World } from '../../../world.ts';
 import type { LookupEvidence } from '../evidence.ts';
 import type { DecidedLookup } from '../plan.ts';
-import { asksNothingBefore, type LookupSettings, policyKind, trialSeconds } from '../settings.ts';
+import {
+  asksNothingBefore,
+  conditionsOfSettings,
+  type LookupSettings,
+  policyKind,
+  trialSeconds,
+} from '../settings.ts';
 import type { LookupSubject } from '../subjects.ts';
 import { conditionsOfDetails, readClusterDetails } from '../tiger/cluster-details.ts';
 import { CALICO_PATHS, demandVersion, modeChange } from './calico.ts';
@@ -298,7 +304,7 @@ async function openFound(
     environment: { ...environment, cluster },
     programs: [],
     provisioned: [],
-    conditions: conditionsOfDetails(details),
+    conditions: { ...conditionsOfSettings(settings), ...conditionsOfDetails(details) },
     warnings:
       all.length > 1
         ? []
