@@ -242,7 +242,7 @@ describe('bench history', () => {
     const { runs } = await listRuns(world, results(), () => Promise.reject(new Error('no record is read')));
     const seconds = (performance.now() - start) / 1000;
     expect(runs).toHaveLength(10_001);
-    // Half a second on an idle machine of two cores.
+    // 1.1 to 2.1 s on two cores that eight other programs keep busy.
     expect(seconds).toBeLessThan(8);
   }, 120_000);
 
