@@ -44,3 +44,9 @@ export function cpuQuantity(cores: number): string {
   const thousandths = Math.ceil(Number((cores * 1000).toFixed(6)));
   return thousandths % 1000 === 0 ? String(thousandths / 1000) : `${thousandths}m`;
 }
+
+/** An amount of memory in the unit that people write, rounded up: `91Mi`. */
+export function memoryQuantity(bytes: number): string {
+  // 170Mi must not become 171Mi by an error of the arithmetic.
+  return `${Math.ceil(bytes / 2 ** 20 - 1e-6)}Mi`;
+}

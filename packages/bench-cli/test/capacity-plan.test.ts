@@ -149,7 +149,7 @@ describe('memory by what was measured here', () => {
     [45e6, 'does not fit', /steady use/],
     [47e6, 'does not fit', /less than the 50 MB of steady use/],
     [51e6, 'cannot tell', /within the interval of the peak/],
-    [60e6, 'fits', /below the recommended 65.29 MB/],
+    [60e6, 'fits', /below the recommended 63Mi \(65\.29 MB\)/],
     [66e6, 'fits', /at least the recommended/],
   ])('a limit of %d bytes %s', (limit, fit, because) => {
     const verdict = planned(limit).verdicts.find(({ about }) => about === 'memory');

@@ -5,7 +5,7 @@ import { chart, code, facts, list, type ReportDocument, table } from '../../repo
 import { clusterFacts, environmentFacts } from '../../report/facts.ts';
 import { formatCount, formatFixed } from '../../report/numbers.ts';
 import type { PhaseFigures } from './beside/phases.ts';
-import type { Figure, Fit } from './plan.ts';
+import { type Figure, type Fit, isQuantity, limitText } from './plan.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
 import type { PlanRecord } from './plan-record.ts';
 import { planYaml } from './plan-yaml.ts';
@@ -15,7 +15,9 @@ const TONES: Readonly<Record<Fit, Tone>> = { fits: 'good', 'does not fit': 'bad'
 
 const megabytes = (bytes: number | null) => (bytes === null ? '–' : formatFixed(bytes / 1e6, 1));
 
-function figureText({ value, unit }: Figure): string {
+function figureText(figure: Figure): string {
+  const { value, unit } = figure;
+  if (isQuantity(figure)) return limitText(value);
   return unit === 'MB'
     ? `${formatFixed(value, 1)} MB`
     : `${formatCount(value)}${unit === 'queries/s' ? ' /s' : ''}`;
@@ -40,7 +42,7 @@ const PHASE_COLUMNS = ['', 'p95 MB', 'peak MB', 'resident MB', 'heap in use MB',
 
 /** The verdict on the plan in one line. */
 export function planSummary({ plan, verification }: PlanRecord): string {
-  const limit = `${formatFixed(plan.memoryLimitMegabytes, 1)} MB for ${formatCount(plan.objects)} objects`;
+  const limit = `${limitText(plan.memoryLimitMegabytes)} for ${formatCount(plan.objects)} objects`;
   return `${limit}: ${verification.held ? 'held' : 'did not hold'}`;
 }
 

@@ -1,16 +1,12 @@
 /** A capacity plan as Kubernetes objects. Pure. */
 import { stringify } from 'yaml';
-import { cpuQuantity } from '../../quantity.ts';
+import { cpuQuantity, memoryQuantity } from '../../quantity.ts';
+import { BYTES_PER_MEGABYTE } from './figures.ts';
 import { type CapacityPlan, REPLICA_CPUS } from './plan.ts';
 
 /** What cluster-proportional-autoscaler's own defaults are, where the cluster's size is not known. */
 const DEFAULT_NODES_PER_REPLICA = 16;
 const DEFAULT_CORES_PER_REPLICA = 256;
-
-/** Megabytes are 10^6 bytes; rounded up to what people write. */
-export function memoryQuantity(megabytes: number): string {
-  return `${Math.ceil((megabytes * 1e6) / 2 ** 20)}Mi`;
-}
 
 /** A patch of the DNS Deployment: `kubectl -n kube-system patch deployment coredns --patch-file FILE`. */
 function deploymentPatch({ replicas, figures, memoryRequestMegabytes, memoryLimitMegabytes }: CapacityPlan) {
@@ -18,9 +14,9 @@ function deploymentPatch({ replicas, figures, memoryRequestMegabytes, memoryLimi
   const resources = {
     requests: {
       ...(cpus === undefined ? {} : { cpu: cpuQuantity(cpus) }),
-      memory: memoryQuantity(memoryRequestMegabytes),
+      memory: memoryQuantity(memoryRequestMegabytes * BYTES_PER_MEGABYTE),
     },
-    limits: { memory: memoryQuantity(memoryLimitMegabytes) },
+    limits: { memory: memoryQuantity(memoryLimitMegabytes * BYTES_PER_MEGABYTE) },
   };
   return { spec: { replicas, template: { spec: { containers: [{ name: 'coredns', resources }] } } } };
 }

@@ -1,4 +1,6 @@
 /** How much memory and how many replicas the DNS of a cluster needs. Pure. Every line names its basis. */
+import { memoryQuantity } from '../../quantity.ts';
+import { BYTES_PER_MEGABYTE } from './figures.ts';
 import type { Expected, MemoryBasis, Size } from './memory-basis.ts';
 import {
   type Configuration,
@@ -81,8 +83,6 @@ export const ASSUMED_PEAK_RATIO = 2.17;
 /** The limit above the largest peak: for growth, and for what no measurement has seen. */
 const LIMIT_MARGIN = 1.25;
 
-const BYTES_PER_MEGABYTE = 1e6;
-
 /** Queries that the lookups make: an external name is searched for in every domain first, unless autopath finds it. */
 function queriesOf(demand: Demand): { internal: number; external: number } {
   const { internalLookups, externalLookups, families, searchDomains, autopath } = demand;
@@ -129,20 +129,33 @@ function memoryOf(basis: MemoryBasis, size: Size): Memory {
   return { steady, peak, isPeakMeasured: largest !== undefined, limit: peak.high * LIMIT_MARGIN };
 }
 
+/** Figures that people write into manifests. */
+const MEMORY_REQUEST = 'memory request';
+const MEMORY_LIMIT = 'memory limit';
+
+export function isQuantity({ name }: Pick<Figure, 'name'>): boolean {
+  return name === MEMORY_REQUEST || name === MEMORY_LIMIT;
+}
+
+/** As it stands in a manifest, and in the unit of the other figures: `91Mi (94.38 MB)`. */
+export function limitText(megabytes: number): string {
+  return `${memoryQuantity(megabytes * BYTES_PER_MEGABYTE)} (${round(megabytes)} MB)`;
+}
+
 function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: number): [Fit, string] {
   if (today < steady.value) return ['does not fit', `less than the ${round(steady.value)} MB of steady use`];
-  if (today >= limit) return ['fits', `at least the recommended ${round(limit)} MB`];
+  if (today >= limit) return ['fits', `at least the recommended ${limitText(limit)}`];
   if (isPeakMeasured && today < peak.low) {
     return ['does not fit', `less than the ${round(peak.value)} MB of the peak while all objects are read`];
   }
   if (isPeakMeasured && today >= peak.high) {
     return [
       'fits',
-      `above the peak of ${round(peak.value)} MB, but below the recommended ${round(limit)} MB`,
+      `above the peak of ${round(peak.value)} MB, but below the recommended ${limitText(limit)}`,
     ];
   }
   const why = isPeakMeasured ? 'it is within the interval of the peak' : 'the peak is assumed, not measured';
-  return ['cannot tell', `more than steady use, less than the recommended ${round(limit)} MB, and ${why}`];
+  return ['cannot tell', `more than steady use, less than the recommended ${limitText(limit)}, and ${why}`];
 }
 
 function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
@@ -156,7 +169,7 @@ function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
   const today = memoryLimitBytes / BYTES_PER_MEGABYTE;
   const [fit, because] = memoryFit(memory, today);
   const link = because.startsWith('more') ? ': ' : ', ';
-  return { about: 'memory', fit, because: `the limit is ${round(today)} MB${link}${because}` };
+  return { about: 'memory', fit, because: `the limit is ${limitText(today)}${link}${because}` };
 }
 
 function replicaVerdict({ replicas, internalLookups, externalLookups }: Demand, needed: number): Verdict {
@@ -264,13 +277,13 @@ export function planCapacity(demand: Demand, basis: MemoryBasis, throughput: Thr
     ...steadyFigures(configuration, basis, size),
     ...peakFigures(basis, size, memory),
     figure(
-      'memory request',
+      MEMORY_REQUEST,
       memory.steady.high,
       'MB',
       isExact ? 'steady memory' : 'upper end of steady memory',
     ),
     figure(
-      'memory limit',
+      MEMORY_LIMIT,
       memory.limit,
       'MB',
       `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`,

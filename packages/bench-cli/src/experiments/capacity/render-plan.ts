@@ -1,10 +1,12 @@
 /** A capacity plan as text for a terminal of 80 columns. Pure. */
 import { wrapText } from '../../text.ts';
-import type { CapacityPlan, Figure } from './plan.ts';
+import { type CapacityPlan, type Figure, isQuantity, limitText } from './plan.ts';
 
 const count = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 
-function figureText({ value, unit }: Figure): string {
+function figureText(figure: Figure): string {
+  const { value, unit } = figure;
+  if (isQuantity(figure)) return limitText(value);
   return unit === 'objects' || unit === 'replicas' ? count.format(value) : `${count.format(value)} ${unit}`;
 }
 

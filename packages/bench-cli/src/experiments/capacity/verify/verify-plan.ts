@@ -4,6 +4,7 @@ import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts'
 import { close, endedAfter } from '../../../engine/close.ts';
 import type { Display } from '../../../progress/display.ts';
 import { provisionProgress } from '../../../progress/provision-progress.ts';
+import { memoryQuantity } from '../../../quantity.ts';
 import type { Cluster } from '../../../results/record.ts';
 import { newRunId } from '../../../results/run-id.ts';
 import { corednsProgram } from '../../../servers/coredns/program.ts';
@@ -14,7 +15,6 @@ import { corednsImage } from '../cluster/images.ts';
 import { openPrivateDns } from '../cluster/private-dns.ts';
 import { demandBounded } from '../cluster/settings.ts';
 import { type CapacityPlan, sizeOf } from '../plan.ts';
-import { memoryQuantity } from '../plan-yaml.ts';
 import { startLocally } from './start-locally.ts';
 import { judge, queriesForOne, VERIFIED_PHASES, type Verification } from './verification.ts';
 
@@ -69,7 +69,7 @@ async function verifyLocally(request: VerifyRequest): Promise<Verified> {
   });
   const trial = trialOf(request, `CoreDNS ${version}`);
   const { services, pods, endpoints, queriesPerSecond, memoryLimitBytes } = trial;
-  display.line(`verifying: one CoreDNS under ${memoryQuantity(memoryLimitBytes / BYTES_PER_MEGABYTE)}`);
+  display.line(`verifying: one CoreDNS under ${memoryQuantity(memoryLimitBytes)}`);
   const start = await startLocally({
     world,
     coredns: executable,
@@ -87,7 +87,7 @@ async function verifyLocally(request: VerifyRequest): Promise<Verified> {
 async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
   const { world, display, settings, signal, plan } = request;
   const trial = trialOf(request, '');
-  const limit = memoryQuantity(trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
+  const limit = memoryQuantity(trial.memoryLimitBytes);
   const requested = Math.min(plan.memoryRequestMegabytes, trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
   const tell = (text: string) => display.line(`verifying: ${text}`);
   const image = corednsImage(settings, request.version);
@@ -107,7 +107,7 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
       const start = await dns.start({
         ...{ image, phases: VERIFIED_PHASES, seconds: LOAD_SECONDS },
         queriesPerSecond: trial.queriesPerSecond,
-        memory: { request: memoryQuantity(requested), limit },
+        memory: { request: memoryQuantity(requested * BYTES_PER_MEGABYTE), limit },
       });
       return { verification: judge({ ...trial, coredns: image }, start), cluster };
     },
