@@ -6,7 +6,7 @@ import type { CacheState } from '../src/experiments/capacity/cases/caching.ts';
 import { tierLoad } from '../src/experiments/capacity/cases/cluster/caching.ts';
 import { tierFiles, tierJob, watchFiles } from '../src/experiments/capacity/cases/cluster/job.ts';
 import { tierOf } from '../src/experiments/capacity/cases/cluster/tiers.ts';
-import { clusterSettings } from '../src/experiments/capacity/cluster/cluster-flags.ts';
+import { kubernetesSettings } from '../src/experiments/capacity/cluster/settings.ts';
 import { syntheticCluster } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
 import { testWorld } from './support/test-world.ts';
 
@@ -20,7 +20,7 @@ describe('caching tiers on a cluster', () => {
     const load = tierLoad('internal', { cluster, namespace: 'n', given: { duration: 1 } }, tier.port);
     const files = tierFiles({ namespace: 'n', runId: 'run', name: 'trial-1', tier });
     const job = tierJob({
-      settings: clusterSettings({}, {}),
+      settings: kubernetesSettings({}),
       namespace: 'n',
       runId: 'run',
       unit: 'trial-1',

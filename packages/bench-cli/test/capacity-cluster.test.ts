@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
 import { parsePhaseLine } from '../src/experiments/capacity/beside/phases.ts';
 import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
-import { clusterSettings } from '../src/experiments/capacity/cluster/cluster-flags.ts';
 import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
 import { dnsAccount, dnsFiles, dnsJob } from '../src/experiments/capacity/cluster/dns-job.ts';
+import { kubernetesSettings } from '../src/experiments/capacity/cluster/settings.ts';
 import {
   headlessShare,
   syntheticAddress,
@@ -152,7 +152,7 @@ describe("the cluster's own DNS", () => {
 });
 
 describe('the private CoreDNS', () => {
-  const settings = clusterSettings({}, {});
+  const settings = kubernetesSettings({});
 
   it('may read and nothing else, and its role goes with the namespace', () => {
     const { role, binding } = dnsAccount({ metadata: { name: 'n', uid: 'u' } }, 'run');
@@ -210,18 +210,5 @@ describe('the private CoreDNS', () => {
     expect(parsePhaseLine('{"phase":"unknown"}')).toBeNull();
     expect(parsePhaseLine('{broken')).toBeNull();
     expect(parsePhaseLine('{"ended":"CoreDNS has ended"}')).toEqual({ ended: 'CoreDNS has ended' });
-  });
-});
-
-describe('flags of the cluster', () => {
-  it('come from the command line, else from the environment; what is not valid is named', () => {
-    const env = { DINODNS_BENCH_NAMESPACE_PREFIX: 'dns-team', DINODNS_BENCH_PULL_POLICY: 'Never' };
-    expect(clusterSettings({ pullPolicy: 'Always' }, env)).toMatchObject({
-      namespacePrefix: 'dns-team',
-      pullPolicy: 'Always',
-    });
-    expect(() => clusterSettings({ pullPolicy: 'Sometimes' }, {})).toThrow(
-      /--pull-policy: "Sometimes" must be/,
-    );
   });
 });

@@ -1,9 +1,9 @@
 /** The pure parts of `bench capacity memory`, and its messages. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { tableOf } from '../src/engine/settings.ts';
+import { cachingKind, throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
 import { type MemoryEvidence, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import { memoryLines } from '../src/experiments/capacity/memory/lines.ts';
 import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
@@ -16,7 +16,6 @@ import {
 import { sideOf } from '../src/experiments/capacity/memory/published-side.ts';
 import { MEMORY_SETTINGS } from '../src/experiments/capacity/memory/settings.ts';
 import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
-import { capacityKind } from '../src/experiments/capacity/record.ts';
 import { recordJsonSchema } from '../src/results/json-schema.ts';
 import { leastSquares } from '../src/stats/least-squares.ts';
 import { percentileOf } from '../src/stats/percentile.ts';
@@ -246,7 +245,7 @@ it('metrics of Prometheus are summed over their labels', () => {
   expect(goHeapIn(text)).toMatchObject({ allocatedBytes: 1_500_000, collections: 12 });
 });
 
-it.each([capacityKind, memoryKind])(
+it.each([throughputKind, cachingKind, memoryKind])(
   '$schemaFile is up to date; if not, run `node scripts/write-schemas.ts`',
   async (kind) => {
     const file = new URL(`../${kind.schemaFile}`, import.meta.url);
@@ -334,22 +333,3 @@ describe('bad input', () => {
     expect(world.started).toEqual([]);
   });
 });
-
-it.each(['propagation'])(
-  'a run of capacity %s that was killed is reported as not finished, and makes no post',
-  async (what) => {
-    const world = await testWorld();
-    try {
-      const record = { ...JSON.parse(referenceText(`capacity-${what}`)), status: 'running' };
-      const folder = join(world.directory, 'results', record.id);
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, 'run.json'), JSON.stringify(record));
-      expect(await world.bench('report', record.id, '--format', 'markdown')).toBe(0);
-      expect(world.out()).toMatch(/^Not finished: \d+ \w+ of \d+/m);
-      expect(await world.bench('report', record.id, '--format', 'blog')).toBe(2);
-      expect(world.err()).toContain(`run ${record.id} is not finished`);
-    } finally {
-      await world.remove();
-    }
-  },
-);

@@ -1,7 +1,8 @@
 /** `bench capacity propagation` on real CoreDNS. */
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { capacityKind } from '../src/experiments/capacity/record.ts';
+import { engineKind } from '../src/engine/record.ts';
+import { propagationEvidenceSchema } from '../src/experiments/capacity/propagation/evidence.ts';
 import { createStore } from '../src/results/store.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -13,12 +14,12 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
+const kind = engineKind('capacity-propagation', propagationEvidenceSchema);
+
 const SMALL = ['--objects', '0,500', '--churn', '0,100', '--services', '20', '--trials', '2'];
 
 async function measured() {
-  const { record } = await createStore(world, 'results').loadAs(capacityKind, 'latest');
-  if (record.measured.what !== 'propagation') throw new Error('another measurement');
-  return { ...record, ...record.measured };
+  return (await createStore(world, 'results').loadAs(kind, 'latest')).record;
 }
 
 it('a new Service resolves soon after its event, with and without changes; the run can be interrupted and resumed', async () => {
@@ -31,25 +32,25 @@ it('a new Service resolves soon after its event, with and without changes; the r
   expect(kept.length).toBeGreaterThan(0);
 
   expect(await world.bench('capacity', 'propagation', '--resume', 'latest'), world.err()).toBe(0);
-  const { status, cases, trials, pollSeconds, programs } = await measured();
+  const { status, cases, trials, programs } = await measured();
   expect(status).toBe('complete');
   expect(cases).toHaveLength(4);
   expect(trials.slice(0, kept.length)).toEqual(kept);
   expect(new Set(trials.map((trial) => `${trial.case} ${trial.round}`)).size).toBe(8);
-  expect(pollSeconds).toBe(0.0005);
   for (const trial of trials) {
     if (trial.status === 'failed') throw new Error(trial.failure.message);
-    expect(trial.delaysSeconds).toHaveLength(20);
-    expect(trial.unresolved).toBe(0);
-    for (const [index, delay] of trial.delaysSeconds.entries()) {
+    const { evidence } = trial;
+    expect(evidence.delaysSeconds).toHaveLength(20);
+    expect(evidence.unresolved).toBe(0);
+    for (const [index, delay] of evidence.delaysSeconds.entries()) {
       expect(delay).toBeGreaterThan(0);
       expect(delay).toBeLessThan(5);
-      expect(trial.resolutionsSeconds[index]).toBeLessThanOrEqual(delay);
+      expect(evidence.resolutionsSeconds[index]).toBeLessThanOrEqual(delay);
     }
     // Nobody would have to ask more than once, had it been there before it was created.
-    expect(trial.queries).toBeGreaterThan(2 * 20);
-    if (trial.case.endsWith('churn=0')) expect(trial.heldChurnPerSecond).toBe(0);
-    else expect(trial.heldChurnPerSecond).toBeGreaterThan(20);
+    expect(evidence.queries).toBeGreaterThan(2 * 20);
+    if (trial.case.endsWith('churn=0')) expect(evidence.heldChurnPerSecond).toBe(0);
+    else expect(evidence.heldChurnPerSecond).toBeGreaterThan(20);
   }
   expect(programs[0]?.files.Corefile).toContain('disable denial');
   expect(world.out()).toContain('How long a new Service takes to resolve');

@@ -7,22 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDnsClient } from '../src/dns/client.ts';
-import {
-  type ClusterFigures,
-  readPropagation,
-} from '../src/experiments/capacity/propagation/cluster/lines.ts';
+import { readPropagation } from '../src/experiments/capacity/propagation/cluster/lines.ts';
+import type { PropagationEvidence } from '../src/experiments/capacity/propagation/evidence.ts';
 import { figuresOf } from '../src/experiments/capacity/propagation/measure.ts';
-import { propagationCases, propagationStarts } from '../src/experiments/capacity/propagation/plan.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
-import type {
-  OkPropagationTrial,
-  PropagationResult,
-} from '../src/experiments/capacity/propagation/propagation-record.ts';
-import { propagationSettings } from '../src/experiments/capacity/propagation/settings.ts';
-import {
-  propagationComparisons,
-  propagationSummary,
-} from '../src/experiments/capacity/propagation/summaries.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -31,52 +19,23 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-const TWO = { objects: '0,15820', churn: '0,100', trials: '2' };
-
-function okTrial(
-  key: string,
-  round: number,
-  delaysSeconds: number[],
-  rest: Partial<OkPropagationTrial> = {},
-): OkPropagationTrial {
-  return {
-    case: key,
-    round,
-    startedAt: '2026-11-22T12:00:00.000Z',
-    status: 'ok',
-    delaysSeconds,
-    resolutionsSeconds: delaysSeconds.map(() => 0.0005),
-    unresolved: 0,
-    queries: 10,
-    heldChurnPerSecond: 0,
-    ...rest,
-  };
+/** The plan of a dry run, without touching anything. */
+async function planned(...flags: string[]): Promise<string> {
+  expect(await world.bench('capacity', 'propagation', '--dry-run', ...flags), world.err()).toBe(0);
+  return world.out();
 }
 
 describe('the plan', () => {
-  it('measures all rates in one start, and every second round backwards', () => {
-    const starts = propagationStarts(propagationSettings(TWO), []);
-    expect(
-      starts.map(({ key, round, cases }) => [round, key, cases.map(({ churnPerSecond }) => churnPerSecond)]),
-    ).toEqual([
-      [0, 'coredns-cluster/no-denial/0', [0, 100]],
-      [0, 'coredns-cluster/no-denial/15820', [0, 100]],
-      [1, 'coredns-cluster/no-denial/15820', [100, 0]],
-      [1, 'coredns-cluster/no-denial/0', [100, 0]],
-    ]);
-    expect(starts[1]?.cluster).toMatchObject({ services: 820, pods: 15_000, endpoints: 15_000 });
+  it('has a case for each number of objects and each rate, of each version and configuration', async () => {
+    const text = await planned('--objects', '0,15820', '--churn', '0,100', '--trials', '2');
+    expect(text).toContain('coredns-cluster/no-denial/15820/churn=100  15,820 objects, 100 changes/s');
+    expect(text).toContain('4 cases, 8 trials');
   });
 
-  it('has only what is missing when it is resumed', () => {
-    const settings = propagationSettings(TWO);
-    const [first, second, third] = propagationCases(settings).map(({ key }) => key);
-    const done = [okTrial(first ?? '', 0, [1]), okTrial(second ?? '', 0, [1]), okTrial(third ?? '', 1, [1])];
-    const starts = propagationStarts(settings, done);
-    expect(starts.map(({ round, cases }) => [round, cases.map(({ key }) => key)])).toEqual([
-      [0, ['coredns-cluster/no-denial/15820/churn=0', 'coredns-cluster/no-denial/15820/churn=100']],
-      [1, ['coredns-cluster/no-denial/15820/churn=100']],
-      [1, ['coredns-cluster/no-denial/0/churn=100', 'coredns-cluster/no-denial/0/churn=0']],
-    ]);
+  it('on a cluster creates no objects unless they are asked for', async () => {
+    const text = await planned('--target', 'kubernetes', '--churn', '0,100', '--trials', '1');
+    expect(text).toContain('coredns-cluster/no-denial/0/churn=100');
+    expect(text).toContain('2 cases, 2 trials');
   });
 });
 
@@ -162,36 +121,12 @@ describe('the figures', () => {
     expect(figures.resolutionsSeconds.map((seconds) => Number(seconds.toFixed(6)))).toEqual([0.001, 0.001]);
     expect(figures).toMatchObject({ unresolved: 1, queries: 21, heldChurnPerSecond: 0.5 });
   });
-
-  it('are compared by rounds: ten times as long is slower, the same is no difference', () => {
-    const cases = propagationCases(propagationSettings({ ...TWO, objects: '0' }));
-    const [still, busy] = cases.map(({ key }) => key);
-    const rounds = [0, 1, 2, 3, 4];
-    const result = (factor: number): PropagationResult => ({
-      what: 'propagation',
-      cases,
-      trials: rounds.flatMap((round) => {
-        const base = [0.001, 0.0011, 0.00105][round % 3] ?? 0.001;
-        return [
-          okTrial(still ?? '', round, [base, 2 * base, 9 * base]),
-          okTrial(busy ?? '', round, [base * factor, 2 * base * factor * (1 + round / 100), 9 * base]),
-        ];
-      }),
-      pollSeconds: 0.0005,
-      timeoutSeconds: 30,
-    });
-    expect(propagationSummary(result(1), still ?? '')?.median.median).toBeCloseTo(0.0021, 4);
-    const [slower, ...others] = propagationComparisons(result(4));
-    expect(others).toEqual([]);
-    expect(slower).toMatchObject({ by: 'churnPerSecond', delta: { verdict: 'slower' } });
-    expect(propagationComparisons(result(1))[0]?.delta.verdict).not.toBe('faster');
-  });
 });
 
 it.each([
   [['--objects', '-1'], '--objects: "-1" must be a list of whole numbers from 0'],
   [['--churn', '-5'], '--churn: "-5" must be a list of changes a second'],
-  [['--config', 'default'], 'others keep negative answers'],
+  [['--configurations', 'default'], 'others keep negative answers'],
   [['--poll', '0'], '--poll: "0" must be milliseconds from 0.1'],
   [['--services', '0'], '--services: "0" must be a whole number from 1'],
 ])('%j is refused with its reason', async (flags, message) => {
@@ -202,7 +137,6 @@ it.each([
 it.each([
   [['--churn', '101'], '--churn: "101" must be a list of changes a second, each from 0 to 100 on a cluster'],
   [['--poll', '0.5'], '--poll: "0.5" must be milliseconds from 1 to 1000 on a cluster'],
-  [['--servers', 'coredns-cluster@1.11.3'], '--target kubernetes has no --servers'],
   [['--objects', '30000'], '30,000 objects are more than --max-objects allows on a cluster (20,000)'],
   [['--max-objects', '0'], '--max-objects: "0" must be a whole number from 1'],
 ])('on a cluster, %j is refused with its reason', async (flags, message) => {
@@ -217,7 +151,7 @@ describe('the lines of the program on a cluster', () => {
     });
 
   it('become the figures of each rate; a Service that did not resolve has none', () => {
-    const figures: ClusterFigures[] = [];
+    const figures: PropagationEvidence[] = [];
     const seen: number[] = [];
     const reader = readPropagation(
       (done) => seen.push(done),
@@ -347,7 +281,7 @@ describe('the program in the pod', () => {
     try {
       const env = { ...cluster.env, CHURN: '0,100', SERVICES: '5', POLL_MS: '1' };
       const { status, signal, lines } = await runProgram(env);
-      const figures: ClusterFigures[] = [];
+      const figures: PropagationEvidence[] = [];
       const reader = readPropagation(
         () => undefined,
         (found) => figures.push(found),

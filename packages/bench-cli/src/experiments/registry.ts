@@ -55,7 +55,13 @@ const OWN: readonly OwnExperiment[] = [
   },
   {
     name: 'capacity',
-    kinds: ['capacity-memory', 'capacity-throughput', 'capacity-caching', 'capacity', 'capacity-plan'],
+    kinds: [
+      'capacity-memory',
+      'capacity-throughput',
+      'capacity-caching',
+      'capacity-propagation',
+      'capacity-plan',
+    ],
     commands: { capacity: 'how much memory and how many replicas the DNS of a cluster needs' },
     load: async () => (await import('./capacity/commands.ts')).addCapacityCommands,
     records: async () => (await import('./capacity/records.ts')).capacityRecords,

@@ -8,11 +8,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { engineKind } from '../../src/engine/record.ts';
 import { memoryKind } from '../../src/experiments/capacity/memory/evidence.ts';
-import { capacityKind } from '../../src/experiments/capacity/record.ts';
+import { propagationEvidenceSchema } from '../../src/experiments/capacity/propagation/evidence.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { core, leftovers, runNamespaces } from './support/admin.ts';
 import { clusterWorld, recordAs, startBench } from './support/bench.ts';
+
+const propagationKind = engineKind('capacity-propagation', propagationEvidenceSchema);
 
 const { BENCH_K8S_COMPONENTS } = process.env;
 
@@ -142,37 +145,35 @@ describe('bench capacity propagation --target kubernetes', () => {
     world.send('SIGINT');
     expect(await first).toBe(130);
     expectNoRules(proxied, namespace);
-    expect(world.err()).toMatch(/bench capacity propagation --target kubernetes --resume \d{8}-/);
+    expect(world.err()).toMatch(/bench capacity propagation --resume \d{8}-/);
     expect(await runNamespaces()).toEqual([]);
-    const kept = await recordAs(world, capacityKind);
+    const kept = await recordAs(world, propagationKind);
 
-    const resumed = ['capacity', 'propagation', ...TARGET, '--resume', 'latest'];
-    expect(await world.bench(...resumed), world.err()).toBe(0);
-    const { measured, status, environment, programs } = await recordAs(world, capacityKind);
-    if (measured.what !== 'propagation' || kept.measured.what !== 'propagation') throw new Error('another');
+    expect(await world.bench('capacity', 'propagation', '--resume', 'latest'), world.err()).toBe(0);
+    const { trials, status, environment, programs, closing } = await recordAs(world, propagationKind);
     expect(status).toBe('complete');
     expect(environment.cluster?.nodes.length).toBeGreaterThan(0);
     expect(programs[0]?.files.Corefile).toContain('disable denial');
     expect(programs[0]?.files.Corefile).not.toContain('endpoint');
-    const { trials, cluster } = measured;
-    expect(kept.measured.trials.length).toBeGreaterThan(0);
-    expect(trials.slice(0, kept.measured.trials.length)).toEqual(kept.measured.trials);
+    expect(kept.trials.length).toBeGreaterThan(0);
+    expect(trials.slice(0, kept.trials.length)).toEqual(kept.trials);
     expect(trials).toHaveLength(6);
-    expect(cluster?.clusterDns?.after.restarts).toBe(cluster?.clusterDns?.before.restarts);
+    expect(closing?.join(' ')).toContain('DNS of the cluster');
     for (const trial of trials) {
       if (trial.status === 'failed') throw new Error(trial.failure.message);
-      expect(trial.unresolved).toBe(0);
-      expect(trial.delaysSeconds).toHaveLength(10);
-      for (const [index, delay] of trial.delaysSeconds.entries()) {
+      const { evidence } = trial;
+      expect(evidence.unresolved).toBe(0);
+      expect(evidence.delaysSeconds).toHaveLength(10);
+      for (const [index, delay] of evidence.delaysSeconds.entries()) {
         expect(delay).toBeGreaterThan(0);
         expect(delay).toBeLessThan(5);
-        expect(trial.creationSeconds?.[index]).toBeGreaterThan(0);
-        expect(trial.resolutionsSeconds[index]).toBeLessThanOrEqual(delay);
+        expect(evidence.creationSeconds?.[index]).toBeGreaterThan(0);
+        expect(evidence.resolutionsSeconds[index]).toBeLessThanOrEqual(delay);
       }
       const asked = Number(trial.case.split('churn=')[1]);
-      expect(trial.heldChurnPerSecond).toBeLessThanOrEqual(asked * 1.1);
+      expect(evidence.heldChurnPerSecond).toBeLessThanOrEqual(asked * 1.1);
       // A busy machine may not hold it; what it held is in the record.
-      if (asked > 0) expect(trial.heldChurnPerSecond).toBeGreaterThan(asked / 4);
+      if (asked > 0) expect(evidence.heldChurnPerSecond).toBeGreaterThan(asked / 4);
     }
     expect(world.out()).toContain('How long a new Service takes to resolve');
   });

@@ -3,15 +3,14 @@ import type { Command } from 'commander';
 import { addFlags, givenFlags } from '../../engine/command.ts';
 import type { Call } from '../../engine/registered.ts';
 import { caching, throughput } from './cases/index.ts';
-import { addMeasureCommands } from './measure-commands.ts';
 import { capacityMemory } from './memory/index.ts';
 import { PLAN_SETTINGS } from './plan-settings.ts';
+import { propagation } from './propagation/index.ts';
 
 export async function addCapacityCommands(program: Command, call: Call): Promise<void> {
   const capacity = program.command('capacity');
   await capacityMemory.addCommands(program, call);
-  addMeasureCommands(capacity, call);
-  for (const experiment of [throughput, caching]) experiment.addCommands(program, call);
+  for (const experiment of [throughput, caching, propagation]) await experiment.addCommands(program, call);
   addFlags(capacity.command('plan'), PLAN_SETTINGS)
     .description(
       'memory, replicas and their YAML, from the size of a cluster and what was measured or published',

@@ -1,7 +1,7 @@
 /** Settings that several measurements of this experiment have. */
 import { z } from 'zod';
 import type { Setting } from '../../config/setting.ts';
-import { list, text, wholeNumber } from '../../config/value-schemas.ts';
+import { list, text } from '../../config/value-schemas.ts';
 import { CONFIGURATION_NAMES } from './configurations.ts';
 
 const CONFIGURATIONS_MESSAGE = `must be a list of ${CONFIGURATION_NAMES.join(', ')}`;
@@ -19,11 +19,4 @@ export const CONFIGURATIONS_SETTING = {
   description: `configurations of CoreDNS: ${CONFIGURATION_NAMES.join(', ')}`,
   schema: list(z.enum(CONFIGURATION_NAMES, CONFIGURATIONS_MESSAGE), CONFIGURATIONS_MESSAGE),
   distinct: true,
-} as const satisfies Setting;
-
-export const TRIALS = {
-  flag: '--trials <n>',
-  description: 'trials of each case',
-  schema: wholeNumber(1, 100),
-  default: 5,
 } as const satisfies Setting;

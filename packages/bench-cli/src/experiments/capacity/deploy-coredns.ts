@@ -99,14 +99,3 @@ export async function deployCoredns(
 ): Promise<DeployedCoredns> {
   return retryTaken(() => deployOnce(context, request));
 }
-
-/** Characters of what a program printed last, in a record. */
-const MAX_EVIDENCE = 500;
-
-/** What failed, for a record: the message with what the server printed last. Rethrows what is no failure of a server. */
-export function failureOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (!(error instanceof BenchError)) throw error;
-  const evidence =
-    error.evidence.length === 0 ? '' : ` (${error.evidence.join('; ').slice(0, MAX_EVIDENCE)})`;
-  return { code: error.code, message: error.message + evidence };
-}

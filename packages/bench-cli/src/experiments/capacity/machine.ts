@@ -71,8 +71,6 @@ export async function clusterServers(world: World, configuration: RunConfigurati
   return loadServers(world, configuration.servers, configuration);
 }
 
-export { MISSING_NAME as READY_NAME } from '../../servers/coredns-cluster/definition.ts';
-
 export interface OpenMachine {
   readonly session: Session;
   readonly programs: Programs;
@@ -81,7 +79,7 @@ export interface OpenMachine {
 
 /**
  * Finds the programs and opens the target. The caller must always close the session. A server is ready when it answers
- * `readyName`; the default is a name of the upstream, which CoreDNS answers before it has read the cluster.
+ * a name of the upstream, which CoreDNS does before it has read the cluster.
  */
 export async function openMachine(
   world: World,
@@ -90,7 +88,6 @@ export async function openMachine(
   servers: readonly Server[],
   display: Display,
   { signal, force }: Pick<Interruption, 'signal' | 'force'>,
-  readyName = EXTERNAL.name(0),
 ): Promise<OpenMachine> {
   const environment = await describeEnvironment(world);
   const programs = await preparePrograms(world, servers, configuration, [], display, signal);
@@ -100,7 +97,7 @@ export async function openMachine(
     configuration,
     choice: programs.loader,
     cases: [],
-    readinessQueries: () => [{ name: readyName, type: 'A' }],
+    readinessQueries: () => [{ name: EXTERNAL.name(0), type: 'A' }],
     signal,
     force,
   });

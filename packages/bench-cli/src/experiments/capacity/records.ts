@@ -4,12 +4,11 @@ import { caching, throughput } from './cases/index.ts';
 import { capacityMemory } from './memory/index.ts';
 import { planSummary } from './plan-document.ts';
 import { planKind } from './plan-record.ts';
-import { capacityKind } from './record.ts';
-import { capacityFormats, planFormats, summarizeCapacity } from './report.ts';
+import { propagation } from './propagation/index.ts';
+import { planFormats } from './report.ts';
 
 export const capacityRecords = [
-  ...[throughput, caching].flatMap(({ records }) => records ?? []),
-  recordsOf({ kind: capacityKind, formats: capacityFormats, summarize: summarizeCapacity }),
+  ...[throughput, caching, propagation].flatMap(({ records }) => records ?? []),
   ...[capacityMemory.records ?? []].flat(),
   recordsOf({ kind: planKind, formats: planFormats, summarize: planSummary }),
 ];

@@ -1,22 +1,22 @@
 /** One start of CoreDNS: Services are created one after the other, and asked for until they resolve. */
 import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
 import { BenchError } from '../../../errors.ts';
-import { fileNameOf } from '../../../text.ts';
 import { isCorednsReady, type ServiceChange } from '../api-control.ts';
-import { type CorednsContext, type DeployedCoredns, deployCoredns, failureOf } from '../deploy-coredns.ts';
-import type { PropagationStart } from './plan.ts';
+import {
+  type CorednsContext,
+  type CorednsRequest,
+  type DeployedCoredns,
+  deployCoredns,
+} from '../deploy-coredns.ts';
+import type { PropagationEvidence } from './evidence.ts';
 import { type Polled, pollUntilRight } from './poll.ts';
-import type { OkPropagationTrial, PropagationCase, PropagationTrial } from './propagation-record.ts';
 
 export interface PropagationContext extends CorednsContext {
-  readonly rawDirectory: string;
   /** Services of a trial. */
   readonly services: number;
   readonly pollSeconds: number;
   readonly timeoutSeconds: number;
-  onPhase(key: string, phase: string): void;
-  /** Called with each trial the moment it ends. */
-  onTrial(trial: PropagationTrial): Promise<void>;
+  onPhase(phase: string): void;
 }
 
 /** Enough for the answer to the announcement and a few queries before the Service comes, also on a busy machine. */
@@ -66,14 +66,12 @@ async function observe(
   return { name: service.name, ...polled };
 }
 
-type Figures = Omit<OkPropagationTrial, 'case' | 'round' | 'startedAt' | 'status'>;
-
 /** What was seen beside the moments at which the API server had each Service. */
 export function figuresOf(
   observed: readonly Observed[],
   changes: readonly ServiceChange[],
   seconds: number,
-): Figures {
+): PropagationEvidence {
   const createdAt = new Map(
     changes.flatMap(({ type, name, monotonicSeconds }) =>
       type === 'ADDED' ? [[name, monotonicSeconds] as const] : [],
@@ -100,8 +98,8 @@ async function measureCase(
   context: PropagationContext,
   deployed: DeployedCoredns,
   client: DnsClient,
-  { key, churnPerSecond }: PropagationCase,
-): Promise<Figures> {
+  churnPerSecond: number,
+): Promise<PropagationEvidence> {
   const { clock } = context.world;
   const { api } = deployed.running;
   await api.churn(churnPerSecond);
@@ -110,7 +108,7 @@ async function measureCase(
   const begin = clock.monotonicSeconds();
   const observed: Observed[] = [];
   for (let index = 0; index < context.services; index += 1) {
-    if (index % 10 === 0) context.onPhase(key, `${index} of ${context.services} Services`);
+    if (index % 10 === 0) context.onPhase(`${index} of ${context.services} Services`);
     observed.push(await observe(context, deployed, client, index));
   }
   const seconds = clock.monotonicSeconds() - begin;
@@ -118,39 +116,26 @@ async function measureCase(
   return figuresOf(observed, await api.changesAfter(resourceVersion), seconds);
 }
 
-/** Starts CoreDNS and measures all cases of the start. What fails is a failed trial of each case that is left. */
-export async function measureStart(context: PropagationContext, start: PropagationStart): Promise<void> {
+/** Starts CoreDNS and measures it at a rate of changes. */
+export async function measureStart(
+  context: PropagationContext,
+  request: CorednsRequest,
+  churnPerSecond: number,
+): Promise<PropagationEvidence> {
   const { world, signal } = context;
-  const { key, round, cases } = start;
-  const directory = `${context.rawDirectory}/${fileNameOf(key)}-round${round + 1}`;
-  const left = [...cases];
   // Nobody asks any longer when CoreDNS has ended.
   const ended = new AbortController();
   const asking = { ...context, signal: AbortSignal.any([signal, ended.signal]) };
   let deployed: DeployedCoredns | undefined;
   let client: DnsClient | undefined;
-  const headOf = (item: PropagationCase) => ({
-    case: item.key,
-    round,
-    startedAt: world.clock.now().toISOString(),
-  });
   try {
-    await world.fs.mkdir(directory, { recursive: true });
-    context.onPhase(key, 'starting');
-    deployed = await deployCoredns(context, { ...start, directory });
+    await world.fs.mkdir(request.directory, { recursive: true });
+    context.onPhase('starting');
+    deployed = await deployCoredns(context, request);
     const { running, instance } = deployed;
     await Promise.race([untilReady(context, deployed), running.died]);
     client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
-    for (let item = left[0]; item !== undefined; item = left[0]) {
-      const head = headOf(item);
-      const figures = await Promise.race([measureCase(asking, deployed, client, item), running.died]);
-      left.shift();
-      await context.onTrial({ ...head, status: 'ok', ...figures });
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    const failure = failureOf(error);
-    for (const item of left) await context.onTrial({ ...headOf(item), status: 'failed', failure });
+    return await Promise.race([measureCase(asking, deployed, client, churnPerSecond), running.died]);
   } finally {
     ended.abort();
     client?.close();

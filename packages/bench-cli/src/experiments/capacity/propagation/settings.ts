@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
 import { list, number, seconds, wholeNumber } from '../../../config/value-schemas.ts';
-import { SERVERS, TRIALS } from '../common-settings.ts';
+import { pick } from '../../../engine/settings.ts';
+import { BenchError } from '../../../errors.ts';
+import { CLUSTER_SETTINGS, demandBounded } from '../cluster/settings.ts';
+import { SERVERS } from '../common-settings.ts';
 import { objectsList } from '../object-counts.ts';
-import { decideSettings } from '../settings.ts';
 
 /** A negative answer in the cache would be asked for and measured instead: CoreDNS keeps it for 30 seconds. */
 const CONFIGURATIONS = ['no-denial', 'nocache'] as const;
@@ -20,9 +22,9 @@ const pollMessage = `must be milliseconds from ${MIN_POLL_MILLISECONDS} to 1000`
 export const PROPAGATION_SETTINGS = {
   objects: {
     flag: '--objects <list>',
-    description: 'pods and services together',
+    description: 'pods and services together (default: 0,158200; on a cluster 0)',
     schema: objectsList,
-    default: [0, 158_200],
+    distinct: true,
   },
   churn: {
     flag: '--churn <list>',
@@ -32,12 +34,14 @@ export const PROPAGATION_SETTINGS = {
       churnMessage,
     ),
     default: [0, 10, 100],
+    distinct: true,
   },
   configurations: {
-    flag: '--config <list>',
+    flag: '--configurations <list>',
     description: `configurations of CoreDNS without negative answers in the cache: ${CONFIGURATIONS.join(', ')}`,
     schema: list(z.enum(CONFIGURATIONS, configurationsMessage), configurationsMessage),
     default: ['no-denial'],
+    distinct: true,
   },
   services: {
     flag: '--services <n>',
@@ -45,12 +49,10 @@ export const PROPAGATION_SETTINGS = {
     schema: wholeNumber(1, 10_000),
     default: 100,
   },
-  trials: TRIALS,
   poll: {
     flag: '--poll <milliseconds>',
-    description: 'between two queries for a Service that does not resolve yet',
+    description: 'between two queries for a Service that does not resolve yet (default: 0.5; on a cluster 1)',
     schema: number(z.number(pollMessage).min(MIN_POLL_MILLISECONDS, pollMessage).max(1000, pollMessage)),
-    default: 0.5,
   },
   timeout: {
     flag: '--timeout <seconds>',
@@ -59,12 +61,42 @@ export const PROPAGATION_SETTINGS = {
     default: 30,
   },
   servers: SERVERS,
+  ...pick(['trials', 'corednsVersion', 'provision'], { trials: { default: 5 } }),
+  ...CLUSTER_SETTINGS,
 } as const satisfies Record<string, Setting>;
 
 export type PropagationSettings = SettingsOf<typeof PROPAGATION_SETTINGS>;
 
-/** @throws BenchError `E_CONFIG` with every problem */
-export function propagationSettings(given: Readonly<Record<string, unknown>>): PropagationSettings {
-  // Checked by the table.
-  return decideSettings(PROPAGATION_SETTINGS, given, 'bench capacity propagation') as PropagationSettings;
+/** Without `--objects`: on a cluster what it has, and nothing else. */
+export function objectsOf({ objects, target }: PropagationSettings): readonly number[] {
+  return objects ?? (target === 'local' ? [0, 158_200] : [0]);
+}
+
+/** On a cluster, timers are whole milliseconds. */
+const CLUSTER_POLL_MILLISECONDS = 1;
+
+export function pollSecondsOf({ poll, target }: Pick<PropagationSettings, 'poll' | 'target'>): number {
+  return (poll ?? (target === 'local' ? 0.5 : CLUSTER_POLL_MILLISECONDS)) / 1000;
+}
+
+/** Half of them create: 50 creations a second, as for all objects of bench on a cluster. */
+const MAX_CLUSTER_CHURN = 100;
+
+/** @throws BenchError `E_CONFIG` for what a cluster is not asked */
+export function demandPossible(settings: PropagationSettings): void {
+  const { churn, poll, target, maxObjects } = settings;
+  if (target === 'local') return;
+  const refuse = (message: string) => {
+    throw new BenchError('E_CONFIG', message, {
+      fix: 'Correct it; `bench capacity propagation --help` shows every setting.',
+    });
+  };
+  const tooMany = churn.find((perSecond) => perSecond > MAX_CLUSTER_CHURN);
+  if (tooMany !== undefined)
+    refuse(
+      `--churn: "${tooMany}" must be a list of changes a second, each from 0 to ${MAX_CLUSTER_CHURN} on a cluster`,
+    );
+  if (poll !== undefined && poll < CLUSTER_POLL_MILLISECONDS)
+    refuse(`--poll: "${poll}" must be milliseconds from ${CLUSTER_POLL_MILLISECONDS} to 1000 on a cluster`);
+  for (const objects of objectsOf(settings)) demandBounded(objects, maxObjects);
 }

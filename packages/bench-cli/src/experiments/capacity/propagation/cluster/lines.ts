@@ -1,7 +1,7 @@
 /** What the program beside a private CoreDNS prints about propagation, and the trials that are made of it. Pure. */
 import { z } from 'zod';
 import { BenchError } from '../../../../errors.ts';
-import type { OkPropagationTrial } from '../propagation-record.ts';
+import type { PropagationEvidence } from '../evidence.ts';
 
 const seconds = z.number().nonnegative();
 
@@ -22,8 +22,6 @@ const lineSchema = z.union([
   z.object({ failed: z.string() }),
 ]);
 
-export type ClusterFigures = Omit<OkPropagationTrial, 'case' | 'round' | 'startedAt' | 'status'>;
-
 export interface PropagationReader {
   onLine(line: string): void;
   /**
@@ -35,7 +33,7 @@ export interface PropagationReader {
 
 type Service = Extract<z.output<typeof lineSchema>, { service: unknown }>['service'];
 
-function figuresOf(services: readonly Service[], heldChurnPerSecond: number): ClusterFigures {
+function figuresOf(services: readonly Service[], heldChurnPerSecond: number): PropagationEvidence {
   const resolved = services.filter(({ delaySeconds }) => delaySeconds !== null);
   return {
     delaysSeconds: resolved.map(({ delaySeconds }) => delaySeconds ?? 0),
@@ -61,7 +59,7 @@ function parse(line: string): z.output<typeof lineSchema> | null {
 /** `onService` is called with how many Services of a rate are over, `onRate` when all of them are. */
 export function readPropagation(
   onService: (done: number) => void,
-  onRate: (figures: ClusterFigures) => void,
+  onRate: (figures: PropagationEvidence) => void,
 ): PropagationReader {
   let services: Service[] = [];
   let isDone = false;

@@ -1,4 +1,5 @@
 /** The namespace of a run, with as many objects as a start wants: kept for the next start that wants the same. */
+import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
 import type { KubernetesSettings } from '../../../../config/kubernetes-settings.ts';
 import type { KubeClient } from '../../../../kubernetes-api/client.ts';
 import { formatCount } from '../../../../report/numbers.ts';
@@ -10,7 +11,6 @@ import { dnsFiles } from '../../cluster/dns-job.ts';
 import { syntheticCluster } from '../../cluster/synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
 import { CONFIGURATIONS, type ConfigurationName } from '../../configurations.ts';
-import type { PropagationStart } from '../plan.ts';
 import { PROPAGATION_PERMISSIONS, serviceRights } from './rights.ts';
 
 export interface PlacesRequest {
@@ -32,7 +32,7 @@ export interface Place {
 
 export interface Places {
   /** As a start needs it. @throws BenchError as `openSyntheticRun` does */
-  open(start: PropagationStart): Promise<Place>;
+  open(start: Start): Promise<Place>;
   /** Deletes everything. */
   close(): Promise<void>;
 }
@@ -44,7 +44,14 @@ interface Opened {
   readonly mounts: Map<ConfigurationName, ConfigMapMount>;
 }
 
-const sizeText = ({ cluster: { services, pods } }: PropagationStart) =>
+/** What a start reads, and how it is configured. */
+export interface Start {
+  readonly server: string;
+  readonly configuration: ConfigurationName;
+  readonly cluster: ClusterSpec;
+}
+
+const sizeText = ({ cluster: { services, pods } }: Start) =>
   `${formatCount(services)} services, ${formatCount(pods)} pods`;
 
 export function createPlaces(request: PlacesRequest): Places {
@@ -59,7 +66,7 @@ export function createPlaces(request: PlacesRequest): Places {
     await run.close();
   }
 
-  async function openSize(start: PropagationStart): Promise<Opened> {
+  async function openSize(start: Start): Promise<Opened> {
     const { services, pods, endpoints } = start.cluster;
     request.tell(services + pods === 0 ? 'creating the namespace' : `creating objects: ${sizeText(start)}`);
     const run = await openSyntheticRun({
@@ -84,7 +91,7 @@ export function createPlaces(request: PlacesRequest): Places {
     return opened;
   }
 
-  async function createFiles({ server, configuration }: PropagationStart): Promise<ConfigMapMount> {
+  async function createFiles({ server, configuration }: Start): Promise<ConfigMapMount> {
     const { object, mount } = dnsFiles({
       namespace,
       runId,

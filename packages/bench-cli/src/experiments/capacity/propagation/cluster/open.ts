@@ -1,0 +1,147 @@
+/** Propagation on a cluster: starts of a private CoreDNS, in whose pod Services are created and asked for until they resolve. */
+import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
+import {
+  LastTrial,
+  type Opened,
+  type PlannedTrial,
+  type TrialEvents,
+} from '../../../../engine/experiment.ts';
+import { describeEnvironment } from '../../../../environment/describe.ts';
+import { BenchError } from '../../../../errors.ts';
+import { describeCluster } from '../../../../targets/kubernetes/cluster-facts.ts';
+import { checkerImage } from '../../../../targets/kubernetes/images.ts';
+import { namespaceOf, unitSelector } from '../../../../targets/kubernetes/objects/labels.ts';
+import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
+import { runJob } from '../../../../targets/kubernetes/run-job.ts';
+import { guardClusterDns } from '../../cluster/cluster-dns-guard.ts';
+import { dnsText } from '../../cluster/created.ts';
+import { type DnsPodRequest, dnsPodJob } from '../../cluster/dns-job.ts';
+import { imageRecord, serverImage } from '../../cluster/images.ts';
+import { kubernetesSettings } from '../../cluster/settings.ts';
+import { SERVICE_LABELS } from '../../cluster/synthetic-objects.ts';
+import type { ConfigurationName } from '../../configurations.ts';
+import type { PropagationContext, PropagationRequest } from '../context.ts';
+import type { PropagationEvidence } from '../evidence.ts';
+import { type PropagationSettings, pollSecondsOf } from '../settings.ts';
+import { loadOf } from '../words.ts';
+import { readPropagation } from './lines.ts';
+import { createPlaces, type Places } from './places.ts';
+
+export async function openOnCluster(request: PropagationRequest): Promise<Opened<PropagationContext>> {
+  const { world, settings: asked, runId, display } = request;
+  const settings = kubernetesSettings(asked);
+  const client = await openClient(world, settings.context);
+  const { cluster } = await describeCluster(client, settings, request.signal);
+  const environment = { ...(await describeEnvironment(world)), cluster };
+  const guard = await guardClusterDns(client, request.signal);
+  const signal = AbortSignal.any([request.signal, guard.signal]);
+  const namespace = namespaceOf(settings.namespacePrefix, runId);
+  const imageOf = (server: string) => serverImage(settings, server, asked.corednsVersion);
+  let after = guard.before;
+  let onFiles: TrialEvents['files'] = () => undefined;
+  const places = createPlaces({
+    ...{ world, client, settings, runId, namespace, signal },
+    onFiles: (server, files) => onFiles(server, files),
+    tell: (text) => display.line(text),
+  });
+  const place = { client, settings, asked, namespace, runId, observerImage: checkerImage(settings), signal };
+  return {
+    environment,
+    programs: asked.servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
+    provisioned: [],
+    conditions: {},
+    warnings: [],
+    lost: guard.signal,
+    context: {
+      measure(planned, on) {
+        onFiles = on.files;
+        const corednsImage = imageOf(String(planned.case.point.server));
+        return measureStart({ ...place, corednsImage }, places, planned, on);
+      },
+    },
+    closing: () =>
+      guard.before === null || after === null
+        ? []
+        : [`DNS of the cluster, before → after: ${dnsText({ before: guard.before, after })}.`],
+    async [Symbol.asyncDispose]() {
+      guard.stop();
+      // The objects must go even if the figures cannot be had.
+      after = await guard.now().catch(() => null);
+      await places.close();
+    },
+  };
+}
+
+interface Place
+  extends Pick<DnsPodRequest, 'settings' | 'namespace' | 'runId' | 'corednsImage' | 'observerImage'> {
+  readonly client: Awaited<ReturnType<typeof openClient>>;
+  readonly asked: PropagationSettings;
+  readonly signal: AbortSignal;
+}
+
+/** A Service takes 0.2 s and what the API server needs; getting ready may take two minutes. */
+const SECONDS_PER_SERVICE = 2;
+const SECONDS_BESIDE = 300;
+
+/** Whoever runs the cluster is not asked twice. */
+function endIfRefused(error: unknown): unknown {
+  return error instanceof BenchError && error.code === 'E_CLUSTER_REFUSED' ? new LastTrial(error) : error;
+}
+
+async function measureStart(
+  place: Place,
+  places: Places,
+  planned: PlannedTrial,
+  on: TrialEvents,
+): Promise<PropagationEvidence> {
+  const { client, namespace, runId, settings, asked, signal } = place;
+  const { services, timeout } = asked;
+  const { subject, point } = planned.case;
+  const { objects, churn } = loadOf(subject);
+  const unit = `trial-${planned.order + 1}`;
+  const runSeconds = SECONDS_BESIDE + services * SECONDS_PER_SERVICE + timeout;
+  let evidence: PropagationEvidence | null = null;
+  const reader = readPropagation(
+    (done) => on.phase(`${done} of ${services} Services`),
+    (figures) => {
+      evidence = figures;
+    },
+  );
+  try {
+    const opened = await places.open({
+      server: String(point.server),
+      // The plan has no others.
+      configuration: point.configuration as ConfigurationName,
+      cluster: defineCluster({ ...specForObjects(objects), headless: 0.1 }).spec,
+    });
+    on.phase('starting');
+    const pod = { ...place, ...opened, unit, memory: null, deadlineSeconds: settings.readyTime + runSeconds };
+    await runJob({
+      client,
+      namespace,
+      labels: unitSelector(runId, unit),
+      what: 'the private CoreDNS',
+      signal,
+      job: dnsPodJob(pod, {
+        entry: 'propagation.mjs',
+        env: {
+          CHURN: String(churn),
+          SERVICES: String(services),
+          POLL_MS: String(pollSecondsOf(asked) * 1000),
+          TIMEOUT_SECONDS: String(timeout),
+          PREFIX: unit,
+          LABELS: JSON.stringify(SERVICE_LABELS),
+        },
+      }),
+      scheduleSeconds: settings.scheduleTime,
+      startSeconds: settings.readyTime,
+      runSeconds,
+      onLine: reader.onLine,
+    });
+    reader.demandComplete();
+    if (evidence === null) throw new Error('no figures');
+    return evidence;
+  } catch (error) {
+    throw endIfRefused(error);
+  }
+}

@@ -1,0 +1,123 @@
+/** Propagation: how long does a new Service take to resolve? */
+import { canonicalServerName } from '../../../config/server-name.ts';
+import { defineExperiment } from '../../../engine/command.ts';
+import type { Estimand } from '../../../engine/estimand.ts';
+import type { ExperimentPlan, Opened } from '../../../engine/experiment.ts';
+import { median } from '../../../stats/intervals.ts';
+import { percentileOf } from '../../../stats/percentile.ts';
+import type { PropagationContext, PropagationRequest } from './context.ts';
+import { propagationDocument } from './document.ts';
+import { type PropagationEvidence, propagationEvidenceSchema } from './evidence.ts';
+import { demandPossible, objectsOf, PROPAGATION_SETTINGS, type PropagationSettings } from './settings.ts';
+import { changesText, loadName, loadOf, objectsText } from './words.ts';
+
+interface Decided {
+  open(request: PropagationRequest): Promise<Opened<PropagationContext>>;
+}
+
+const figure = (
+  name: string,
+  title: string,
+  compared: 'ratio' | 'no',
+  values: (evidence: PropagationEvidence) => readonly number[],
+  of: (values: readonly number[]) => number,
+): Estimand<PropagationEvidence> => ({
+  ...{ name, title, unit: 'seconds', better: 'less', compared },
+  of(evidence) {
+    const found = values(evidence);
+    return found.length === 0 ? null : of(found);
+  },
+});
+
+const DELAYS = ({ delaysSeconds }: PropagationEvidence) => delaysSeconds;
+
+const ESTIMANDS: readonly Estimand<PropagationEvidence>[] = [
+  figure('median', 'median delay', 'ratio', DELAYS, (values) => median([...values])),
+  figure('p95', '95th percentile', 'ratio', DELAYS, (values) => percentileOf([...values], 95)),
+  figure('largest', 'largest', 'no', DELAYS, (values) => Math.max(...values)),
+  figure(
+    'resolution',
+    'poll resolution',
+    'no',
+    ({ resolutionsSeconds }) => resolutionsSeconds,
+    (values) => median([...values]),
+  ),
+  figure(
+    'creation',
+    'creation',
+    'no',
+    ({ creationSeconds = [] }) => creationSeconds,
+    (values) => median([...values]),
+  ),
+  {
+    ...{ name: 'unresolved', title: 'not resolved', unit: 'count', better: 'less', compared: 'no' },
+    of: ({ unresolved }) => unresolved,
+  },
+  {
+    ...{ name: 'held', title: 'changes per second', unit: 'count', better: 'more', compared: 'no' },
+    of: ({ heldChurnPerSecond }) => heldChurnPerSecond,
+  },
+];
+
+/** Starting CoreDNS; a Service takes about 25 ms here, and a fifth of a second on a cluster. */
+function secondsPerTrial({ services, target }: PropagationSettings, objects: number): number {
+  const [start, each] = target === 'local' ? [2, 0.03] : [15, 0.2];
+  return start + objects / 50_000 + services * each;
+}
+
+async function plan(settings: PropagationSettings): Promise<ExperimentPlan<Decided>> {
+  const { demandClusterServers } = await import('../machine.ts');
+  demandClusterServers(settings.servers);
+  demandPossible(settings);
+  const loads = objectsOf(settings).flatMap((objects) => settings.churn.map((churn) => ({ objects, churn })));
+  const [least] = loads.toSorted((a, b) => a.objects - b.objects || a.churn - b.churn);
+  return {
+    subjects: loads.map((load) => ({
+      name: loadName(load),
+      title: `${objectsText(load.objects)}, ${changesText(load.churn)}`,
+    })),
+    baseline: least === undefined ? null : loadName(least),
+    cases: settings.servers.flatMap((entry) =>
+      settings.configurations.flatMap((configuration) =>
+        loads.map((load) => {
+          const server = canonicalServerName(entry);
+          return {
+            key: `${server}/${configuration}/${load.objects}/churn=${load.churn}`,
+            subject: loadName(load),
+            point: { server, configuration },
+            expectedSeconds: secondsPerTrial(settings, load.objects),
+          };
+        }),
+      ),
+    ),
+    // On a cluster, objects are created for all trials that want as many.
+    ...(settings.target === 'kubernetes'
+      ? {
+          order: (cases, round) => {
+            const bySize = cases.toSorted((a, b) => loadOf(a.subject).objects - loadOf(b.subject).objects);
+            return round % 2 === 0 ? bySize : bySize.toReversed();
+          },
+        }
+      : {}),
+    decided: {
+      async open(request) {
+        if (settings.target === 'local') return (await import('./here.ts')).openHere(request);
+        return (await import('./cluster/open.ts')).openOnCluster(request);
+      },
+    },
+  };
+}
+
+export const propagation = defineExperiment({
+  name: 'capacity-propagation',
+  command: 'capacity propagation',
+  question: 'How long does a new Service take to resolve?',
+  description: 'how long a new Service takes to resolve, by objects and by changes a second',
+  settings: PROPAGATION_SETTINGS,
+  plan,
+  open: (request) => request.decided.open(request),
+  evidence: propagationEvidenceSchema,
+  trial: ({ measure }: PropagationContext, planned, on) => measure(planned, on),
+  estimands: () => ESTIMANDS,
+  document: propagationDocument,
+});
