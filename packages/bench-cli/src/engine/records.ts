@@ -51,7 +51,7 @@ export interface OpenedRecord {
 }
 
 export interface Records {
-  readonly kind: Omit<RecordKind<unknown>, 'migrations' | 'schema'>;
+  readonly kind: Omit<RecordKind<unknown>, 'schema'>;
   /** In the order of `--format`. */
   readonly formats: readonly FormatFacts[];
   /** The text of the kind's `schemaFile`. */

@@ -42,12 +42,16 @@ export function interval(summary: SummaryStatistic | null, show: (value: number)
   return unbroken(`${show(median)} [${show(low)}, ${show(high)}]`);
 }
 
-/** `12,345 ±4 %`: with the longer side of the interval, rounded up; `–` for none. */
+/** Beyond, the ends of an interval say more than its width: `±586,802 %` says nothing. */
+const WIDEST_SIDE = 1;
+
+/** `12,345 ±4 %`: with the longer side of the interval, rounded up, or the ends of a very wide one; `–` for none. */
 export function plusMinus(summary: SummaryStatistic | null, show: (value: number) => string): string {
   if (summary === null) return '–';
   const { median, low, high } = summary;
   if (low === null || high === null || median === 0) return unbroken(show(median));
   const side = Math.max(high - median, median - low) / Math.abs(median);
+  if (side > WIDEST_SIDE) return interval(summary, show);
   return unbroken(`${show(median)} ±${formatCount(Math.ceil(side * 100 - 1e-9))} %`);
 }
 

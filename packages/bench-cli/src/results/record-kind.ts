@@ -55,8 +55,6 @@ export interface RecordKind<R> {
    */
   readonly schemaVersion: number;
   readonly schema: z.ZodType<R>;
-  /** There are none: a record has one version. */
-  readonly migrations?: readonly never[];
   /** Name of the file with its JSON Schema, which is part of the package: `swap.schema.json`. */
   readonly schemaFile: string;
   /** Title of the JSON Schema. */

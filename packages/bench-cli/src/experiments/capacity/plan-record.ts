@@ -84,7 +84,6 @@ export const planKind: RecordKind<PlanRecord> = {
   experiment: 'capacity-plan',
   schemaVersion: 1,
   schema: planRecordSchema,
-  migrations: [],
   schemaFile: 'capacity-plan.schema.json',
   title: 'Record of bench capacity plan --verify (run.json)',
 };
