@@ -1,7 +1,8 @@
 /** The names of caching tiers, in records and for people. Pure. */
+import { dnsmasq } from '../../../servers/dnsmasq/index.ts';
 
 /** Debian's dnsmasq with kube-dns's flags in front of CoreDNS: never called kube-dns. `+negative`: with a negative cache. */
-export const DNSMASQ = 'dnsmasq';
+export const DNSMASQ = dnsmasq.name;
 /** kube-dns's own three containers, on a cluster. */
 export const KUBE_DNS = 'kube-dns';
 /** CoreDNS with the Corefile of NodeLocal DNSCache in front of CoreDNS: it is not node-cache. */

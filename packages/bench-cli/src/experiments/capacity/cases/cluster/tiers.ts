@@ -18,7 +18,7 @@ export interface TierImages {
 }
 
 /** What counts as the server, by the names of processes: all of the tier, and not the upstream. */
-export const SERVER_PROCESSES = ['coredns', 'dnsmasq', 'dnsmasq-nanny', 'kube-dns', 'sidecar'];
+export const SERVER_PROCESSES = ['coredns', DNSMASQ, 'dnsmasq-nanny', 'kube-dns', 'sidecar'];
 
 const LOOPBACK = '127.0.0.1';
 export const UPSTREAM_PORT = 5301;
