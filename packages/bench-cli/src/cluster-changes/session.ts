@@ -65,6 +65,8 @@ export class ChangeRefused extends Error {
 export interface ChangeSession {
   /** Aborted with a `LeaseLost`; from then on nothing is changed. */
   readonly signal: AbortSignal;
+  /** Asks whose the Lease is. @throws LeaseLost */
+  confirm(): Promise<void>;
   /**
    * Writes a change into the journal and makes it. Resolves with its number.
    * @throws ChangeRefused if the object is not as planned; LeaseLost, JournalLost.
@@ -219,6 +221,7 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
 
   return {
     signal: keeper.signal,
+    confirm: keeper.confirm,
     async apply(edit) {
       await keeper.confirm();
       const number = stored.journal.changes.length;

@@ -38,6 +38,8 @@ describe('bench capacity caching --target kubernetes', () => {
     // With the negative answers in its cache, dnsmasq asks nobody; without, its upstream answers after 2 ms.
     expect(rate('dnsmasq+negative')).toBeGreaterThan(rate('dnsmasq'));
     expect(rate('coredns-cluster')).toBeGreaterThan(rate('coredns-cluster+no-denial'));
+    expect(world.out()).toContain('Against CoreDNS in a cluster');
+    expect(await world.bench('report', 'latest', '--format', 'markdown'), world.err()).toBe(0);
     expect(world.out()).toContain('Each trial is a pod of its own');
   });
 });
@@ -62,7 +64,8 @@ describe('bench capacity throughput --target kubernetes', () => {
     for (const trial of trials) {
       if (trial.status !== 'ok') throw new Error(JSON.stringify(trial));
       expect(trial.evidence.saturation.lookupsPerSecond).toBeGreaterThan(20);
-      expect(trial.evidence.checkedAnswers).toBeGreaterThan(100);
+      // Every distinct query once.
+      expect(trial.evidence.checkedAnswers).toBeGreaterThanOrEqual(20);
     }
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
+import { estimandName, MIN_RATE_RATIO } from '../../src/experiments/swap/figures.ts';
 import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { adminApi, leftovers } from './support/admin.ts';
@@ -52,7 +53,9 @@ describe('bench swap beside the DNS', () => {
           expect(observation?.cpuSource).toBe('kubelet-summary');
           expect(load?.queriesCompleted).toBeGreaterThan(0);
         }
-        expect(trial.figures['p99-internal']).toBeGreaterThan(0);
+        // On a busy machine the rate may not be held, and then latencies mean nothing.
+        const isHeld = (trial.figures[estimandName('held', 'internal')] ?? 0) >= MIN_RATE_RATIO;
+        expect(trial.figures[estimandName('p99', 'internal')] !== null).toBe(isHeld);
       }
       const shown = world.out().replaceAll(/\s+/g, ' ');
       expect(shown).toContain('they had none of its own background load');

@@ -221,6 +221,9 @@ async function placeWatched(placing: Placing, planned: PlannedTrial, side: Side)
     return { ...evidence, rolloutCanary: own.rollout, canary: end() };
   } catch (error) {
     const after = end();
+    // `swap restore` and the guard take the Lease over before they put anything back: then it is their change that was seen.
+    const isChanged = error instanceof BenchError && error.code === 'E_CLUSTER_CHANGED';
+    if (isChanged) await placing.session.confirm().catch(() => undefined);
     signal.throwIfAborted();
     const failure = failureOf(canary.signal.aborted ? canary.signal.reason : error, own, after);
     throw isMeasured ? failure : new LastTrial(failure);
