@@ -116,6 +116,29 @@ describe('the axes of the history', () => {
     expect(file.figures[0].reference).toBeCloseTo(2200 / 2000, 3);
   });
 
+  it('normalize a trend by the server at the same rate, whose limit alone counts', async () => {
+    const base = makeRecord({ cases: cases(20_000), baseline: 'coredns@1.11.3' });
+    const startedAt = '2026-11-03T12:00:00.000Z';
+    const limited = base.cases.map((item) =>
+      item.ratePerSecond === 2000 && item.server === 'coredns@1.11.3'
+        ? { ...item, limitedBy: 'loader' as const }
+        : item,
+    );
+    const id = '20261103-120000-cccc';
+    await mkdir(join(world.directory, 'results', id), { recursive: true });
+    await writeFile(
+      join(world.directory, 'results', id, 'run.json'),
+      JSON.stringify({ ...base, id, startedAt, cases: limited }),
+    );
+    const foreignAt = async (rate: string) => {
+      const argv = ['--server', 'coredns@1.13.1', '--rate', rate, '--normalize', 'coredns@1.11.3'];
+      const { lines } = await json('trend', '--metric', 'qps', ...argv);
+      return lines[0].points.map(({ isForeign }: { isForeign: boolean }) => isForeign);
+    };
+    expect(await foreignAt('2000')).toEqual([false, false, true]);
+    expect(await foreignAt('5000')).toEqual([false, false, false]);
+  });
+
   it('list runs by a kind, or by one version of it', async () => {
     const ids = async (server: string) =>
       (await json('history', '--server', server)).map(({ id }: { id: string }) => id);

@@ -2,7 +2,7 @@
 
 import { BenchError } from '../errors.ts';
 import { axesOf, fits, type Selector } from '../history/axes.ts';
-import { normalized } from '../history/compare.ts';
+import { normalized, yardstickOf } from '../history/compare.ts';
 import type { RunIndex } from '../history/resolve.ts';
 import { checkAxes } from '../history/select.ts';
 import { renderTrend } from '../history/text/render-trend.ts';
@@ -32,9 +32,9 @@ async function relativeTo(
     const entry = await read(row.run.path);
     const item = entry.cases.find(({ key }) => key === row.item.key);
     const ratios = item === undefined ? [] : normalized(entry, item, name, subject);
-    const other = entry.cases.find((each) => each.subject === subject);
+    const yardstick = item === undefined ? undefined : yardstickOf(entry, item, subject);
     const isForeign =
-      row.figure.isForeign || [...(other?.bounds ?? []), ...(other?.foreign ?? [])].includes(name);
+      row.figure.isForeign || [...(yardstick?.bounds ?? []), ...(yardstick?.foreign ?? [])].includes(name);
     if (ratios.length > 0)
       relative.push({ ...row, figure: { ...summarize(ratios), isBound: row.figure.isBound, isForeign } });
   }
@@ -81,7 +81,7 @@ export async function trendCommand(world: World, options: TrendOptions): Promise
   if (options.json) printJson(world, { metric: estimand.name, normalizedBy: normalize, lines });
   else {
     const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
-    world.stdout.write(renderTrend(lines, estimand, normalize, columns, paintFor(world)));
+    world.stdout.write(renderTrend(lines, normalize, columns, paintFor(world)));
   }
   return 0;
 }

@@ -96,7 +96,7 @@ function byRound(item: EntryCase, name: string): Map<number, number> {
 }
 
 /** The case of `subject` at the same point. */
-function yardstickOf(entry: Entry, item: EntryCase, subject: string): EntryCase | undefined {
+export function yardstickOf(entry: Entry, item: EntryCase, subject: string): EntryCase | undefined {
   return entry.cases.find((other) => placeKey(other) === placeKey({ ...item, subject }));
 }
 

@@ -6,8 +6,9 @@
 import { BenchError } from '../errors.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
 import { formatP } from '../report/numbers.ts';
-import { LEVEL, testUnpaired } from '../stats/sample-test.ts';
+import { LEVEL } from '../stats/sample-test.ts';
 import { placeKey } from './axes.ts';
+import { isByDifference, testDifference, testRatios } from './compare.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 import type { Selected } from './select.ts';
 
@@ -85,12 +86,15 @@ function disagreements(parts: readonly Selected[], estimands: readonly EstimandF
   return [...Map.groupBy(cases, ({ item }) => placeKey(item)).values()].flatMap((items) => {
     const [first, ...others] = items;
     if (first === undefined) return [];
-    return estimands.flatMap(({ name, title }) => {
-      const tested = others.flatMap(({ id, item }) => {
-        const test = testUnpaired(valuesOf(item, name), valuesOf(first.item, name), {});
-        return test === null ? [] : [{ id, pValue: test.pValue * others.length }];
+    return estimands.flatMap((estimand) => {
+      const { name, title } = estimand;
+      const test = isByDifference(estimand, null) ? testDifference : testRatios;
+      const results = others.flatMap(({ id, item }) => {
+        const [candidate, reference] = [valuesOf(item, name), valuesOf(first.item, name)];
+        const result = test({ candidate, reference, isPaired: false }, {});
+        return result === null ? [] : [{ id, pValue: result.pValue * others.length }];
       });
-      const worst = tested.toSorted((a, b) => a.pValue - b.pValue)[0];
+      const worst = results.toSorted((a, b) => a.pValue - b.pValue)[0];
       if (worst === undefined || worst.pValue > LEVEL) return [];
       return [
         `${first.item.key}: ${title} of the pooled runs ${first.id} and ${worst.id} differ (p ${formatP(worst.pValue)}), ` +

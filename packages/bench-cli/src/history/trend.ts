@@ -1,5 +1,6 @@
 /** A figure over time: one line per case and machine, with the points where its level changed. */
 
+import type { EstimandFacts } from '../report/estimand.ts';
 import type { SummaryStatistic } from '../results/record.ts';
 import { changePoints } from '../stats/change-points.ts';
 import { placeKey } from './axes.ts';
@@ -9,6 +10,8 @@ import type { ListedCase, ListedFigure, RunRow } from './listing.ts';
 export interface FigureRow {
   readonly run: Pick<RunRow, 'id' | 'path' | 'experiment' | 'startedAt' | 'machine' | 'commit'>;
   readonly item: ListedCase;
+  /** As the run has it: experiments may use a name for figures of different units. */
+  readonly estimand: EstimandFacts;
   readonly figure: ListedFigure;
 }
 
@@ -30,20 +33,24 @@ export interface TrendChange {
 
 export interface TrendLine extends Pick<ListedCase, 'subject' | 'point'> {
   readonly experiment: string;
+  /** Figures of different units are not on the same line. */
+  readonly estimand: EstimandFacts;
   /** Figures of different machines are not on the same line. */
   readonly machine: string;
   readonly points: readonly TrendPoint[];
   readonly changes: readonly TrendChange[];
 }
 
-/** The figures of an estimand, the oldest first. */
+/** The figures of that name, the oldest first. */
 export function figureRows(runs: readonly RunRow[], name: string): FigureRow[] {
-  return runs.toReversed().flatMap((run) =>
-    run.cases.flatMap((item) => {
+  return runs.toReversed().flatMap((run) => {
+    const estimand = run.estimands.find((each) => each.name === name);
+    if (estimand === undefined) return [];
+    return run.cases.flatMap((item) => {
       const figure = item.figures[name];
-      return figure === undefined ? [] : [{ run, item, figure }];
-    }),
-  );
+      return figure === undefined ? [] : [{ run, item, estimand, figure }];
+    });
+  });
 }
 
 /** A change is told only between levels of which nothing is a bound: how far a bounded figure really is, nobody knows. */
@@ -64,7 +71,8 @@ function toldChanges(points: readonly TrendPoint[], seed: string): TrendChange[]
  * show how certain each median is.
  */
 export function trendLines(figures: readonly FigureRow[], seed: string): TrendLine[] {
-  const keyOf = ({ run, item }: FigureRow) => JSON.stringify([run.experiment, placeKey(item), run.machine]);
+  const keyOf = ({ run, item, estimand }: FigureRow) =>
+    JSON.stringify([run.experiment, placeKey(item), run.machine, estimand.unit]);
   return [...Map.groupBy(figures, keyOf)].flatMap(([key, rows]) => {
     const [first] = rows;
     if (first === undefined) return [];
@@ -74,8 +82,12 @@ export function trendLines(figures: readonly FigureRow[], seed: string): TrendLi
       commit: run.commit,
       ...figure,
     }));
-    const { subject, point } = first.item;
-    const { experiment, machine } = first.run;
-    return [{ experiment, subject, point, machine, points, changes: toldChanges(points, `${seed}${key}`) }];
+    const {
+      item: { subject, point },
+      run: { experiment, machine },
+      estimand,
+    } = first;
+    const changes = toldChanges(points, `${seed}${key}`);
+    return [{ experiment, subject, point, estimand, machine, points, changes }];
   });
 }

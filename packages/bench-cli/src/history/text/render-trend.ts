@@ -1,6 +1,5 @@
 /** A figure over time as text for a terminal: one row per run, its interval drawn as a whisker. Pure. */
 import type { Ansis } from 'ansis';
-import type { EstimandFacts } from '../../report/estimand.ts';
 import { formatFixed, formatP } from '../../report/numbers.ts';
 import { compareKind } from '../../results/compare-kind.ts';
 import { columnsOf, wrapText } from '../../text.ts';
@@ -52,14 +51,8 @@ function headingOf(line: TrendLine): string {
   return `${isNamed ? `${line.experiment}: ` : ''}${placeText(line, 'unknown server')} on ${line.machine}`;
 }
 
-function renderLine(
-  line: TrendLine,
-  estimand: EstimandFacts,
-  isRatio: boolean,
-  columns: number,
-  paint: Paint,
-): string[] {
-  const { points, changes } = line;
+function renderLine(line: TrendLine, isRatio: boolean, columns: number, paint: Paint): string[] {
+  const { points, changes, estimand } = line;
   const left = columnsOf(
     points.map((point) => [
       formatTimestamp(point.at),
@@ -91,12 +84,12 @@ function renderLine(
 /** All lines of the trend, one below the other. */
 export function renderTrend(
   lines: readonly TrendLine[],
-  estimand: EstimandFacts,
   normalize: string | null,
   columns: number,
   paint: Paint,
 ): string {
-  const what = normalize === null ? estimand.title : `${estimand.title} relative to ${normalize}`;
+  const titles = [...new Set(lines.map(({ estimand }) => estimand.title))].join(' or ');
+  const what = normalize === null ? titles : `${titles} relative to ${normalize}`;
   const hasChanges = lines.some(({ changes }) => changes.length > 0);
   const few = lines.every(({ points }) => points.length < 6);
   const closing = few
@@ -107,7 +100,7 @@ export function renderTrend(
   return [
     ...wrapText(`${what}, median and 95 % interval of each run, the oldest first`, columns),
     '',
-    ...lines.flatMap((line) => renderLine(line, estimand, normalize !== null, columns, paint)),
+    ...lines.flatMap((line) => renderLine(line, normalize !== null, columns, paint)),
     ...wrapText(closing, columns).map((text) => paint.dim(text)),
     '',
   ].join('\n');

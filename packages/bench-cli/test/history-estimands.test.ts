@@ -1,0 +1,85 @@
+/** The history of figures that share a name but not a unit, or that are compared by their difference. */
+import { Ansis } from 'ansis';
+import { describe, expect, it } from 'vitest';
+import type { Entry } from '../src/history/entry.ts';
+import { rowOf } from '../src/history/listing.ts';
+import { poolSelected } from '../src/history/pool.ts';
+import { renderTrend } from '../src/history/text/render-trend.ts';
+import { figureRows, trendLines } from '../src/history/trend.ts';
+import type { EstimandFacts } from '../src/report/estimand.ts';
+
+const COUNT: EstimandFacts = {
+  ...{ name: 'lost', title: 'lost', unit: 'count', better: 'less', compared: 'difference' },
+};
+const RATIO: EstimandFacts = { ...COUNT, unit: 'ratio', compared: 'no' };
+
+function entryOf(id: string, lost: readonly number[], more: Partial<Entry> = {}): Entry {
+  const trials = lost.map((value, round) => ({ round, startedAt: null, figures: { lost: value } }));
+  return {
+    ...{
+      id,
+      kind: 'run',
+      experiment: 'disrupt',
+      status: 'complete',
+      startedAt: `2026-11-0${id}T12:00:00.000Z`,
+    },
+    ...{ git: null, environment: {}, machine: 'example', isDuet: null, servers: ['coredns'], summary: null },
+    estimands: [COUNT],
+    cases: [
+      {
+        ...{ key: 'coredns', subject: 'coredns', point: {}, isBaseline: true, bounds: [], foreign: [] },
+        ...{ contended: false, trials, failedTrials: 0 },
+      },
+    ],
+    ...more,
+  };
+}
+
+const linesOf = (...newestFirst: readonly Entry[]) =>
+  trendLines(
+    figureRows(
+      newestFirst.map((entry) => rowOf(entry, entry.id)),
+      'lost',
+    ),
+    'seed',
+  );
+
+describe('figures of the same name', () => {
+  it('are written in the unit of their own run, and are lines of their own', () => {
+    const runs = [
+      entryOf('3', [0.01, 0.01], { estimands: [RATIO] }),
+      entryOf('2', [0.02, 0.02], { experiment: 'capacity throughput', estimands: [RATIO] }),
+      entryOf('1', [1200, 1200]),
+    ];
+    const lines = linesOf(...runs);
+    expect(lines.map(({ experiment, estimand }) => [experiment, estimand.unit])).toEqual([
+      ['disrupt', 'count'],
+      ['capacity throughput', 'ratio'],
+      ['disrupt', 'ratio'],
+    ]);
+    const text = renderTrend(lines, null, 80, new Ansis(0));
+    expect(text.match(/12:00 +(\S+( %)?)/g)?.map((row) => row.replace(/^12:00 +/, ''))).toEqual([
+      '1,200',
+      '2 %',
+      '1 %',
+    ]);
+  });
+});
+
+describe('pooled runs', () => {
+  const notes = (...lists: readonly (readonly number[])[]) =>
+    poolSelected(
+      lists.map((values, index) => {
+        const entry = entryOf(String(index + 1), values);
+        return { entry, selector: {}, cases: entry.cases };
+      }),
+      [COUNT],
+    ).notes ?? [];
+
+  it('are tested by differences where figures are compared so, zeros and all', () => {
+    expect(notes([0, 1, 0, 2, 1, 0], [40, 41, 42, 39, 40, 41])).toEqual([
+      expect.stringContaining('lost of the pooled runs 1 and 2 differ (p '),
+    ]);
+    expect(notes([0, 1, 0, 2, 1, 0], [1, 0, 2, 0, 0, 1])).toEqual([]);
+  });
+});
