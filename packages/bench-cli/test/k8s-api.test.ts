@@ -1,8 +1,5 @@
 /** The client against an API server of this file's making, which is busy, away, or breaks off: as real ones are. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { patch, read } from '../src/cluster-changes/cluster-api.ts';
 import { connectedApi, explainRefusal } from '../src/cluster-changes/connected-api.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
@@ -14,43 +11,11 @@ import { followLog } from '../src/kubernetes-api/logs.ts';
 import { follow } from '../src/kubernetes-api/watch.ts';
 import { describeCluster } from '../src/targets/kubernetes/cluster-facts.ts';
 import type { Clock } from '../src/world.ts';
-import { testWorld } from './support/test-world.ts';
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-let server: Server | undefined;
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
+import { answer, type Handler, refusal, worldOfApi } from './support/api-server.ts';
 
 async function connectionTo(handler: Handler): Promise<{ connection: Connection; clock: Clock }> {
-  server = createServer(handler);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const world = await testWorld();
-  const path = `${world.directory}/kubeconfig`;
-  await world.fs.writeFile(
-    path,
-    JSON.stringify({
-      'current-context': 'test',
-      contexts: [{ name: 'test', context: { cluster: 'c', user: 'u' } }],
-      // client-node speaks plain HTTP only when told that nothing is verified.
-      clusters: [
-        { name: 'c', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } },
-      ],
-      users: [{ name: 'u', user: { token: 't' } }],
-    }),
-  );
-  const listening = server;
-  cleanups.push(
-    () => listening.closeAllConnections(),
-    () => new Promise((resolve) => listening.close(resolve)),
-    () => world.remove(),
-  );
-  const connection = await connect({ ...world, env: { KUBECONFIG: path } }, undefined);
-  return { connection, clock: world.clock };
+  const world = await worldOfApi(handler);
+  return { connection: await connect(world, undefined), clock: world.clock };
 }
 
 async function clientOf(handler: Handler, awaySeconds = 20): Promise<KubeClient> {
@@ -59,18 +24,6 @@ async function clientOf(handler: Handler, awaySeconds = 20): Promise<KubeClient>
 }
 
 const { signal } = new AbortController();
-
-function answer(response: ServerResponse, status: number, body: unknown, headers = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
-}
-
-const refusal = (code: number, reason: string, message: string) => ({
-  kind: 'Status',
-  code,
-  reason,
-  message,
-});
 
 describe('the record of a cluster', () => {
   const clusterOf = async (openshift: unknown) => {

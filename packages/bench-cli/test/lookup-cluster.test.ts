@@ -1,10 +1,12 @@
-/** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.timing.test.ts. */
+/** `bench lookup --target kubernetes`, without a cluster: its pure parts, and its requests to an API server of this file's making. What needs a cluster is in k8s/lookup.k8s.timing.test.ts. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';
+import { valueAt } from '../src/cluster-changes/json.ts';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import { documentOf } from '../src/engine/document.ts';
@@ -13,6 +15,7 @@ import { lookupDocument } from '../src/experiments/lookup/document.ts';
 import { lookupKind } from '../src/experiments/lookup/evidence.ts';
 import { checkedUrl } from '../src/experiments/lookup/plan.ts';
 import {
+  CALICO_PATHS,
   cpuLimitChange,
   demandEnterprise,
   demandVersion,
@@ -37,8 +40,10 @@ import {
 } from '../src/experiments/lookup/tiger/cluster-details.ts';
 import { settingsOfTest } from '../src/experiments/lookup/tiger/run-tests.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
+import { JOURNAL_ANNOTATION } from '../src/targets/kubernetes/objects/labels.ts';
 import { parseTestsFile } from '../src/tiger-bench/tests-file.ts';
 import { makeLookup } from './fixtures/make-lookup.ts';
+import { answer, refusal, worldOfApi } from './support/api-server.ts';
 import { referenceText } from './support/reference.ts';
 
 const installation = (linux?: string, containers?: unknown) => ({
@@ -153,6 +158,65 @@ describe("Calico's settings", () => {
       op: 'test',
       path: '/spec/dnsPolicyMode',
       value: 'DelayDeniedPacket',
+    });
+  });
+});
+
+describe('a run that changes settings of Calico', () => {
+  const journal = {
+    version: 1,
+    ...{ runId: 'killed', experiment: 'lookup', namespace: 'dinodns-bench-killed', token: 'killed' },
+    changes: [],
+  };
+
+  /** What the run asked the API server to write, on a cluster that refuses to create a namespace. */
+  async function written(pending: boolean) {
+    const node = { metadata: { name: 'n' }, status: { nodeInfo: {} } };
+    const objects: Readonly<Record<string, unknown>> = {
+      '/version': { gitVersion: 'v1.34.4' },
+      '/api/v1/nodes': { items: [node], metadata: {} },
+      [CALICO_PATHS.felix]: felix,
+      [CALICO_PATHS.installation]: installation('Iptables'),
+      ...(pending
+        ? {
+            '/api/v1/namespaces/kube-system/configmaps/dinodns-bench-journal': {
+              data: { 'journal.json': JSON.stringify(journal) },
+            },
+          }
+        : {}),
+    };
+    const writes: { method: string; path: string; annotations: unknown }[] = [];
+    const world = await worldOfApi(async (request, response) => {
+      const { method = '', url = '' } = request;
+      const path = url.split('?')[0] ?? '';
+      const body = await json(request).catch(() => null);
+      if (path.endsWith('/selfsubjectaccessreviews'))
+        return answer(response, 201, { status: { allowed: true } });
+      if (method !== 'GET') {
+        writes.push({ method, path, annotations: valueAt(body, '/metadata/annotations') });
+        return answer(response, 403, refusal(403, 'Forbidden', 'no namespaces today'));
+      }
+      const found = objects[path];
+      if (found === undefined) answer(response, 404, refusal(404, 'NotFound', 'none'));
+      else answer(response, 200, found);
+    });
+    const flags = ['--target', 'kubernetes', '--policy-modes', 'NoDelay', '--duration', '3', '--trials', '1'];
+    expect(await world.bench('lookup', ...flags)).not.toBe(0);
+    return { writes, message: world.err() };
+  }
+
+  it('writes nothing while the guard of a killed run may be at work, in a namespace that may be its own', async () => {
+    const { writes, message } = await written(true);
+    expect(writes).toEqual([]);
+    expect(message).toContain('run killed has changed the cluster, and not everything is put back');
+    expect(message).toContain('bench swap restore');
+  });
+
+  it('says at its namespace where its journal is, for `bench cleanup` to leave the guard alone', async () => {
+    const { writes, message } = await written(false);
+    expect(writes[0], message).toMatchObject({
+      ...{ method: 'POST', path: '/api/v1/namespaces' },
+      annotations: { [JOURNAL_ANNOTATION]: 'kube-system' },
     });
   });
 });

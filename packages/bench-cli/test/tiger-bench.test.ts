@@ -258,6 +258,29 @@ describe("tiger-bench's environment", () => {
   });
 });
 
+describe('bench lookup with a file of tests', () => {
+  let world: TestWorld;
+  beforeEach(async () => {
+    world = await testWorld({ env: { KUBECONFIG: '', HOME: '/nonexistent', RESULTS_FILE: 'results.json' } });
+    const test = '{TestKind: dnsperf, Duration: 60, DNSPerf: {TargetURL: "http://www.example.com"}}';
+    await world.fs.writeFile(join(world.directory, 'tiger.yaml'), `[${test}, {TestKind: none}, ${test}]`);
+  });
+  afterEach(() => world.remove());
+
+  it('shows the plan of each with --dry-run, without a cluster, and writes nothing', async () => {
+    expect(await world.bench('lookup', '--config', 'tiger.yaml', '--dry-run'), world.err()).toBe(0);
+    expect(world.out().match(/1 case, 3 trials, about /g)).toHaveLength(2);
+    expect(world.err()).toContain('tests[1] is of the kind none');
+    expect(await world.fs.readdir(world.directory)).toEqual(['tiger.yaml']);
+  });
+
+  it('does not continue a run: that of a test has its settings', async () => {
+    expect(await world.bench('lookup', '--config', 'tiger.yaml', '--resume', 'latest')).toBe(2);
+    expect(world.err()).toContain('--resume continues with the settings of the run and accepts no others');
+    expect(await world.fs.readdir(world.directory)).toEqual(['tiger.yaml']);
+  });
+});
+
 describe('bench import of a results file of tiger-bench', () => {
   let world: TestWorld;
   beforeEach(async () => {

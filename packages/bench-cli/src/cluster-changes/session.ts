@@ -108,6 +108,12 @@ export class JournalPending extends Error {
   }
 }
 
+/** @throws JournalPending if another run, or this one before it was killed, has not put everything back */
+export async function demandNoJournal(api: ClusterApi, leaseNamespace: string): Promise<void> {
+  const pending = await readJournal(api, leaseNamespace);
+  if (pending !== null) throw new JournalPending(pending.journal);
+}
+
 async function mark(api: ClusterApi, edit: PlannedEdit, token: string): Promise<void> {
   const object = await read(api, edit.object.path);
   const finding = findingOf(edit, object);
@@ -178,8 +184,7 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
   const { experiment, onEvent } = request;
   const ended = new AbortController();
   const api = apiUntil(ended.signal);
-  const pending = await readJournal(api, leaseNamespace);
-  if (pending !== null) throw new JournalPending(pending.journal);
+  await demandNoJournal(api, leaseNamespace);
   const keeper = await keepLease({
     api,
     clock,

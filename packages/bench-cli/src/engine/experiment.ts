@@ -136,8 +136,11 @@ export class LastTrial extends Error {
 export interface Invocation<Record> {
   readonly world: World;
   readonly options: RunOptions;
-  /** A run with these settings instead, which prints nothing. It rejects as a run does. */
-  run(given: GivenSettings): Promise<Record>;
+  /**
+   * A run with these settings instead, which prints nothing. It rejects as a run does. With --dry-run it measures nothing,
+   * prints the plan and resolves with null.
+   */
+  run(given: GivenSettings): Promise<Record | null>;
 }
 
 export interface ExperimentDefinition<

@@ -134,8 +134,12 @@ export async function invokeExperiment<T extends SettingTable, D, C, V extends z
   const taken = await definition.invoke?.({
     world,
     options,
-    run: async (given) =>
-      runDecided(world, prepared, await decide(world, prepared, { ...options, ...given }), options),
+    run: async (given) => {
+      const run = await decide(world, prepared, { ...options, ...given });
+      if (!options.dryRun) return runDecided(world, prepared, run, options);
+      world.stdout.write(planText(run));
+      return null;
+    },
   });
   if (taken != null) return taken;
   const run = await decide(world, prepared, options);

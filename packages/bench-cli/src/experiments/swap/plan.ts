@@ -2,6 +2,7 @@
 import { describeChange, inversePatch } from '../../cluster-changes/change.ts';
 import { openChangeable } from '../../cluster-changes/changeable.ts';
 import { describeRight } from '../../cluster-changes/rights.ts';
+import { demandNoJournal } from '../../cluster-changes/session.ts';
 import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
 import type { InterruptionWords } from '../../interruption.ts';
@@ -16,7 +17,7 @@ import {
   parseWorkload,
   type WorkloadChoice,
 } from './in-place/find-workload.ts';
-import { demandNoJournal, inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
+import { inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
 import { demandAnotherImage, targetImage, versionIn } from './in-place/target-image.ts';
 import { type OwnQueries, readOwnQueries } from './query-files.ts';
 import { type SwapSettings, sequenceOf } from './settings.ts';

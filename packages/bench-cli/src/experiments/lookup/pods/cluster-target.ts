@@ -5,6 +5,7 @@ import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { type Guarded, type GuardedRequest, openGuarded } from '../../../cluster-changes/guarded.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
+import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
@@ -12,7 +13,7 @@ import { BenchError } from '../../../errors.ts';
 import { createClient, type KubeClient } from '../../../kubernetes-api/client.ts';
 import { candidateNodes } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
+import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import { openCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import type { Permission } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
@@ -125,6 +126,8 @@ async function preflight(request: Connected): Promise<ClusterDetails> {
     const namespace = namespaceOf(decided.kubernetes.namespacePrefix, runId);
     const rights = sessionRights(paths, leaseNamespace, namespace);
     await demandRights(client, rights, 'k8s/rbac-lookup.yaml', signal);
+    // A killed run of the same ID may have left a guard at work in the namespace that this run would delete first.
+    await demandNoJournal(api, leaseNamespace);
   }
   return readClusterDetails(api, all, samplers);
 }
@@ -258,6 +261,7 @@ async function openFound(
 ): Promise<Opened<ClusterContext>> {
   const { world, runId, settings, decided, signal, force, image, apiUntil, api, say } = request;
   const details = await preflight(request);
+  const paths = changedPaths(settings);
   const opened = await openCluster({
     ...{ world, runId, signal, force },
     settings: { ...decided.kubernetes, observe: 'none' },
@@ -267,6 +271,7 @@ async function openFound(
     loaders: 1,
     podSecurity: settings.capture ? 'privileged' : 'restricted',
     permissions: permissionsOf(settings),
+    ...(paths.length > 0 ? { annotations: { [JOURNAL_ANNOTATION]: settings.leaseNamespace } } : {}),
   });
   const { run, cluster } = opened;
   await using made = new AsyncDisposableStack();
@@ -274,7 +279,6 @@ async function openFound(
   made.defer(async () => {
     if (guarded?.isLeftToGuard() !== true) await opened.close();
   });
-  const paths = changedPaths(settings);
   let until = signal;
   let changes: ClusterSettings | null = null;
   if (paths.length > 0) {

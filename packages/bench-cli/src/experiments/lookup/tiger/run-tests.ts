@@ -61,7 +61,7 @@ async function detailsFor(world: World, { base = {}, flags }: GivenSettings): Pr
 
 type Called = Invocation<LookupRecord>;
 
-/** The tests of a file, with notes about what is ignored; null for a mapping, which is a file of settings. */
+/** The dnsperf tests of a file, with notes about what is ignored; null for a mapping, which is a file of settings. */
 async function readTests(world: World, path: string): Promise<readonly TigerTest[] | null> {
   let text: string;
   try {
@@ -73,7 +73,15 @@ async function readTests(world: World, path: string): Promise<readonly TigerTest
   if (!Array.isArray(values)) return null;
   const { tests, notes } = parseTestsFile(path, text);
   for (const note of notes) world.stderr.write(`Note: ${note}\n`);
-  return tests;
+  return tests.filter(({ TestKind }, index) => {
+    const isAboutDns = TestKind === 'dnsperf';
+    if (!isAboutDns) {
+      world.stderr.write(
+        `Note: tests[${index}] is of the kind ${TestKind}, which is not about DNS: it is left out\n`,
+      );
+    }
+    return isAboutDns;
+  });
 }
 
 /** tiger-bench's settings as ours; flags supply what it has none for. @throws BenchError for what cannot be measured */
@@ -128,6 +136,12 @@ function demandCluster({ Dataplane, Encap }: TigerTest, details: ClusterDetails)
     throw problem('Encap', Encap, details.Encapsulation);
 }
 
+/** The plan of each test, without looking at the cluster. */
+async function planTests({ options, run }: Called, tests: readonly TigerTest[]): Promise<number> {
+  for (const test of tests) await run(settingsOfTest(test, options.flags));
+  return EXIT_STATUS.success;
+}
+
 /** One test: its elements, whatever happens; only Ctrl-C ends the rest. */
 async function runTest(
   { world, options, run }: Called,
@@ -139,7 +153,9 @@ async function runTest(
     const given = settingsOfTest(test, options.flags);
     details = { ...(await detailsFor(world, given)), ReleaseStream: releaseStream };
     demandCluster(test, details);
-    return elementsOf(await run(given)).map((element) => ({ ...element, ClusterDetails: details }));
+    const record = await run(given);
+    if (record === null) throw new Error('a dry run has no results');
+    return elementsOf(record).map((element) => ({ ...element, ClusterDetails: details }));
   } catch (error) {
     if (error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED'))
       throw error;
@@ -158,22 +174,21 @@ async function write(world: World, path: string | undefined, text: string): Prom
   }
 }
 
-/** Runs the tests of `--config`, or of the environment where the format asks for it; null where there are none. */
+/**
+ * Runs the tests of `--config`, or of the environment where the format asks for it; null where there are none, and with
+ * `--resume`: a run is that of one test, and has its settings already.
+ */
 export async function invokeTests(called: Called): Promise<number | null> {
   const { world, options } = called;
+  if (options.resume !== undefined) return null;
   const environment = tigerEnvironment(world.env);
   const path = options.file ?? (options.format === 'tiger-bench' ? environment.testsFile : undefined);
   const tests = path === undefined ? null : await readTests(world, path);
   if (tests === null) return null;
+  if (options.dryRun) return planTests(called, tests);
   const startedAt = world.clock.now();
   const elements: WrittenElement[] = [];
-  for (const [index, test] of tests.entries()) {
-    if (test.TestKind !== 'dnsperf') {
-      world.stderr.write(
-        `Note: tests[${index}] is of the kind ${test.TestKind}, which is not about DNS: it is left out\n`,
-      );
-      continue;
-    }
+  for (const test of tests) {
     elements.push(...(await runTest(called, test, environment.releaseStream)));
     await write(world, environment.resultsFile, formatResults(elements));
   }

@@ -2,12 +2,11 @@
 import { forwardPatch, inversePatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
-import { readJournal } from '../../../cluster-changes/journal.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { placeOf } from '../../../cluster-changes/place.ts';
 import { demandRights, type Right, rightsOn } from '../../../cluster-changes/rights.ts';
 import { rolloutOf } from '../../../cluster-changes/rollout.ts';
-import { JournalPending } from '../../../cluster-changes/session.ts';
+import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { imageIn, podsOf } from './await-rollout.ts';
@@ -44,12 +43,6 @@ export function inPlaceRights({
     ),
     ...rightsOn({ group: '', resource: 'services', namespace: workload.namespace, name: '' }, 'list'),
   ];
-}
-
-/** @throws JournalPending if another run has not put everything back */
-export async function demandNoJournal(api: ClusterApi, leaseNamespace: string): Promise<void> {
-  const pending = await readJournal(api, leaseNamespace);
-  if (pending !== null) throw new JournalPending(pending.journal);
 }
 
 /** A cluster in the middle of something else is no place to begin. */
