@@ -279,6 +279,100 @@ describe('a run that was killed', () => {
   });
 });
 
+describe('a resumed run', () => {
+  /** A run with one trial left, as another machine, cluster or time would have left it. */
+  const unfinished = async (changes: object = {}, ...flags: string[]) => {
+    expect(await hashes('hashes', '--trials', '1', ...flags), world.err()).toBe(0);
+    const found = await record();
+    const [first] = found.trials;
+    const left = { ...found, trials: [first], status: 'interrupted', ...changes };
+    await writeFile(join(await onlyFolder(), 'run.json'), JSON.stringify(left));
+    return found;
+  };
+  const resumed = () => hashes('hashes', '--resume', 'latest');
+  const kubeconfig = async (servers: Readonly<Record<string, string>>) => {
+    const names = Object.keys(servers);
+    const path = join(world.directory, 'kubeconfig');
+    const config = {
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': names.at(-1) },
+      clusters: names.map((name) => ({ name, cluster: { server: servers[name] } })),
+      users: [{ name: 'user', user: {} }],
+      contexts: names.map((name) => ({ name, context: { cluster: name, user: 'user' } })),
+    };
+    await writeFile(path, JSON.stringify(config));
+    Object.assign(world.env, { KUBECONFIG: path });
+  };
+  const onCluster = async () => {
+    const { environment } = await unfinished();
+    const cluster = {
+      ...{ version: 'v1.34.0', provider: null, context: 'first', server: 'https://first.example:6443' },
+      ...{ openshiftVersion: null, cni: null, proxyMode: null, nodes: [] },
+    };
+    const left = { ...(await record()), environment: { ...environment, cluster } };
+    await writeFile(join(await onlyFolder(), 'run.json'), JSON.stringify(left));
+  };
+
+  it('goes on with its own cluster, whatever the current context is', async () => {
+    await onCluster();
+    await kubeconfig({ first: 'https://first.example:6443', second: 'https://second.example:6443' });
+    expect(await resumed(), world.err()).toBe(0);
+    expect(world.err()).toContain('cluster of first');
+  });
+
+  it('does not go on where the context is another cluster', async () => {
+    await onCluster();
+    await kubeconfig({ first: 'https://other.example:6443' });
+    expect(await resumed()).toBe(2);
+    expect(world.err()).toContain(
+      'at https://first.example:6443, but context "first" of the kubeconfig is now https://other.example:6443',
+    );
+    expect((await record()).trials).toHaveLength(1);
+  });
+
+  it.each(['cwd', 'home'])('finds its files below %s again', async (place) => {
+    if (place === 'home') Object.assign(world.env, { HOME: '/home/somebody' });
+    const file = place === 'home' ? '/home/somebody/q.txt' : join(world.directory, 'q.txt');
+    await unfinished({}, '--file', file);
+    expect(await resumed(), world.err()).toBe(0);
+    const { trials, settings } = await record();
+    expect(trials).toHaveLength(2);
+    expect(settings.file).toBe(place === 'home' ? '~/q.txt' : './q.txt');
+  });
+
+  it('does not go on with another plan', async () => {
+    const { settings } = await unfinished();
+    const others = { ...settings, functions: ['sha1', 'sha512'] };
+    await writeFile(
+      join(await onlyFolder(), 'run.json'),
+      JSON.stringify({ ...(await record()), settings: others }),
+    );
+    expect(await resumed()).toBe(2);
+    expect(world.err()).toContain('cannot be resumed: its settings now make another plan');
+    expect(world.err()).toContain('it has trials of md5, which is no longer planned');
+    expect(world.err()).toContain('it compares with md5, not with sha1');
+    expect((await record()).trials).toHaveLength(1);
+  });
+
+  it('does not go on with programs of other versions', async () => {
+    await unfinished();
+    Object.assign(world.env, { CRYPTO: '2' });
+    expect(await resumed()).toBe(2);
+    expect(world.err()).toContain('crypto: 1 in the record, now 2');
+    expect((await record()).trials).toHaveLength(1);
+    expect(await readdir(await onlyFolder())).toContain('closed');
+  });
+
+  it('says which conditions have changed, and what is to be known now', async () => {
+    await unfinished();
+    Object.assign(world.env, { PROGRAM: 'openssl', HOME: '/home/other' });
+    expect(await resumed(), world.err()).toBe(0);
+    const { warnings, conditions } = await record();
+    expect(conditions).toEqual({ program: 'node:crypto' });
+    expect(warnings).toContain('resumed where program is openssl, not node:crypto as before');
+    expect(warnings).toHaveLength(2);
+  });
+});
+
 describe('comparisons', () => {
   it('--until goes on until each has a verdict, or a limit says how it ended', async () => {
     expect(await hashes('hashes', '--trials', '2', '--until', 'verdict:0.01%', '--max-trials', '5')).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withPortablePaths } from '../src/results/portable-paths.ts';
+import { withHomePaths, withPortablePaths, withRelativePaths } from '../src/results/portable-paths.ts';
 
 describe('withPortablePaths', () => {
   const roots = { cwd: '/home/ann/bench', home: '/home/ann' };
@@ -27,5 +27,22 @@ describe('withPortablePaths', () => {
 
   it('does nothing for roots that are everywhere', () => {
     expect(withPortablePaths('/usr/bin/dnsperf', { cwd: '/', home: undefined })).toBe('/usr/bin/dnsperf');
+  });
+});
+
+describe('paths that are read again', () => {
+  it('are relative to the working directory and remain paths', () => {
+    const settings = { workload: ['hits', '/w/hits'], servers: ['my=/w/my.yaml'], url: 'https://w/x' };
+    expect(withRelativePaths(settings, '/w')).toEqual({
+      ...{ workload: ['hits', './hits'], servers: ['my=./my.yaml'], url: 'https://w/x' },
+    });
+    expect(withRelativePaths(settings, '/')).toEqual(settings);
+  });
+
+  it('are found in the home directory', () => {
+    expect(withHomePaths(['~/q.txt', 'my=~/my.yaml', 'http://a/~/b'], '/home/ann')).toEqual([
+      ...['/home/ann/q.txt', 'my=/home/ann/my.yaml', 'http://a/~/b'],
+    ]);
+    expect(withHomePaths('~/q.txt', undefined)).toBe('~/q.txt');
   });
 });

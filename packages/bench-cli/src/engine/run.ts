@@ -4,11 +4,10 @@ import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
-import { resumeWarnings } from '../measure/warnings.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
 import type { Format } from '../report/renderer.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
-import { withPortablePaths } from '../results/portable-paths.ts';
+import { withHomePaths, withPortablePaths, withRelativePaths } from '../results/portable-paths.ts';
 import type { RecordKind } from '../results/record-kind.ts';
 import { runHead } from '../results/run-head.ts';
 import { newRunId } from '../results/run-id.ts';
@@ -22,6 +21,7 @@ import { estimandSchema } from './estimand.ts';
 import type { ExperimentDefinition, ExperimentPlan, Opened, RunOptions } from './experiment.ts';
 import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
 import { ENGINE_SCHEMA_VERSION, type EngineRecord, type EngineTrial } from './record.ts';
+import { clusterAgain, demandSamePlan, demandSamePrograms, warningsAgain } from './resumed.ts';
 import {
   commandName,
   commandOf,
@@ -84,16 +84,24 @@ async function decide<T extends SettingTable, D, C, V extends z.ZodType>(
   const store = createStore(world, out);
   const found = resume === undefined ? undefined : await store.loadAs(kind, resume);
   const previous = found?.record;
-  const settings = (
-    previous === undefined ? typed : { ...settingsAgain(name, table, previous), out }
-  ) as SettingsOf<T> & EngineSettings;
+  // Keys of cases can contain paths: they must be those that the settings of the record lead to again.
+  const again =
+    previous === undefined
+      ? withRelativePaths(typed, world.cwd)
+      : {
+          ...settingsAgain(name, table, withHomePaths(previous, world.env.HOME)),
+          ...(await clusterAgain(world, previous)),
+        };
+  const settings = { ...again, out } as SettingsOf<T> & EngineSettings;
   const plan = await definition.plan(settings, world);
+  const cases = casesOf(plan.cases, { aa: settings.aa, baseline: plan.baseline });
+  if (previous !== undefined) demandSamePlan(previous, plan, cases);
   const id = previous?.id ?? newRunId(world.clock.now());
   return {
     settings,
     engine: { ...settings, trials: plan.rounds ?? settings.trials },
     plan,
-    cases: casesOf(plan.cases, { aa: settings.aa, baseline: plan.baseline }),
+    cases,
     store,
     id,
     directory: found?.directory ?? store.directoryOf(id),
@@ -313,14 +321,20 @@ function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
   world: World,
   definition: Pick<ExperimentDefinition<T, D, C, V>, 'name' | 'command' | 'settings'>,
   { previous, settings, plan, cases, engine, id }: Decided<T, D, V>,
-  { environment, programs, provisioned, conditions, warnings }: Opened<C>,
+  opened: Opened<C>,
   estimands: readonly Parameters<typeof facts>[0][],
   argv: readonly string[],
 ): Made<T, V> {
+  const { environment, programs, provisioned, conditions, warnings } = opened;
   // The machine may have changed since: the record must say so.
   if (previous !== undefined) {
-    const changes = resumeWarnings(previous.environment, environment);
-    return { ...previous, warnings: [...new Set([...previous.warnings, ...changes])] };
+    demandSamePrograms(previous, opened);
+    // As the record has them: the same is said once.
+    const now = withPortablePaths(
+      { environment, conditions, warnings },
+      { cwd: world.cwd, home: world.env.HOME },
+    );
+    return { ...previous, warnings: warningsAgain(previous, now) };
   }
   const trials: EngineTrial<z.output<V>>[] = [];
   const start = {

@@ -14,10 +14,25 @@ export function withPortablePaths<T>(value: T, roots: PathRoots): T {
     .map(([root, short]) => [`${root.replace(/\/$/, '')}/`, short] as const)
     // The longer root first: a working directory usually lies in the home directory.
     .sort(([a], [b]) => b.length - a.length);
+  return withTexts(value, (item) =>
+    replacements.reduce((text, [root, short]) => replaceRoot(text, root, short), item),
+  );
+}
+
+/** Paths below the working directory as `./…`: they stay paths, even where a plain word has a meaning of its own. */
+export function withRelativePaths<T>(value: T, cwd: string): T {
+  return cwd === '/' ? value : withTexts(value, (text) => replaceRoot(text, `${cwd}/`, './'));
+}
+
+/** The inverse of `~`, so that files below the home directory can be found again. */
+export function withHomePaths<T>(value: T, home: string | undefined): T {
+  return home === undefined ? value : withTexts(value, (text) => replaceRoot(text, '~/', `${home}/`));
+}
+
+/** A copy of `value` with every string changed. */
+function withTexts<T>(value: T, change: (text: string) => string): T {
   const visit = (item: unknown): unknown => {
-    if (typeof item === 'string') {
-      return replacements.reduce((text, [root, short]) => replaceRoot(text, root, short), item);
-    }
+    if (typeof item === 'string') return change(item);
     if (Array.isArray(item)) return item.map(visit);
     if (typeof item === 'object' && item !== null) {
       return Object.fromEntries(Object.entries(item).map(([key, entry]) => [key, visit(entry)]));
