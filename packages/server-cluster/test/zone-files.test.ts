@@ -172,6 +172,39 @@ test('without a valid zone, the program ends and says why', async () => {
   expect((await runToEnd(['--port', '0', '--zone-dir', directory])).stderr).toContain('bad.example.zone:4:5');
 });
 
+const WRONG = Array.from({ length: 25 }, (_, host) => `h${host} CNAME www\nh${host} A 192.0.2.1\n`).join('');
+
+test('many wrong names before the SOA record cost that zone and no other', async () => {
+  const parent = writeZone('example.zone', '192.0.2.1');
+  const child = write('a.example.zone', `$TTL 60\n${WRONG}${HEAD}`);
+  const server = await startServer(['--zone', `example=${parent}`, '--zone', `a.example=${child}`]);
+  expect(server.stderr).toContain(`${child}:3: `);
+  expect(server.stderr).not.toContain(parent);
+  expect(await addressAt(server, 'www.example')).toBe('192.0.2.1');
+  expect((await ask('udp', server.ready, 'h1.a.example')).rcode).toBe(RCODE.NXDOMAIN);
+});
+
+test('loadZoneFile refuses many wrong names before the SOA record, and adds every record beside what a store has', async () => {
+  const wrong = write('wrong.txt', `$TTL 60\n${WRONG}${HEAD}`);
+  const origin = 'a.example';
+  await expect(loadZoneFile(new ZoneStore(), wrong, { origin })).rejects.toThrow(`${wrong}:3: `);
+  const store = new ZoneStore();
+  for (let host = 0; host < 25; host++) store.append(`h${host}.a.example`, 'A', '192.0.2.1');
+  const aliases = Array.from({ length: 25 }, (_, host) => `h${host} CNAME www\n`).join('');
+  await loadZoneFile(store, write('aliases.txt', `${HEAD}${aliases}www A 192.0.2.2\n`), { origin });
+  expect(store.get('h24.a.example', 'CNAME')).toHaveLength(1);
+  expect(store.get('www.a.example', 'A')).toEqual(['192.0.2.2']);
+});
+
+test('a zone may have its NS records before its SOA record', async () => {
+  const [ttl, soa, ns] = HEAD.replaceAll('@', 'b.example.').split('\n');
+  const store = new ZoneStore();
+  await loadZoneFile(store, write('ns-first.txt', `${ttl}\n${ns}\n${soa}\n`));
+  expect(store.get('b.example', 'NS')).toEqual(['ns.invalid']);
+  const without = write('without.txt', `${ttl}\nx.${ns}\n${soa}\n`);
+  await expect(loadZoneFile(store, without)).rejects.toThrow('NS');
+});
+
 test('loadZoneFile adds a zone to a store completely or not at all', async () => {
   const store = new ZoneStore();
   await loadZoneFile(store, writeZone('zone.txt', '192.0.2.1'), { origin: 'a.example' });

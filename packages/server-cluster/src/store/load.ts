@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '@dinodns-bench/program';
+import { lowerCaseName } from '@dinodns-bench/wire';
 import { type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
 import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
@@ -64,7 +65,7 @@ export async function loadZoneFile(
     const zone = await readInto(path, option, slices);
     const apart = new ZoneStore();
     await loadRecords(apart.data, path, zone, slices);
-    const [nodes] = (await wrongNames(apart.data, slices)).values();
+    const [nodes] = (await wrongNames(apart.data, [lowerCaseName(zone)], slices)).values();
     if (nodes !== undefined) {
       const suspects = Array.from(nodes, (node) => apart.data.names.nameOf(node));
       throw await faultsOf(option, zone, suspects, slices);

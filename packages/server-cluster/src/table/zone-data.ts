@@ -27,8 +27,6 @@ export class ZoneData {
   readonly denials = new DenialIndex(this);
   /** All flags that any name has had so far, as bits of `SHAPE_FLAG`. */
   flags = 0;
-  /** How often a name has become wrong by itself (`SHAPE_FLAG.unsound`). */
-  unsound = 0;
   /** Labels of the longest zone name so far: no zone is below a name with as many. */
   longestZone = 0;
 
@@ -138,7 +136,6 @@ export class ZoneData {
     if ((flags & SHAPE_FLAG.soa) !== 0)
       this.longestZone = Math.max(this.longestZone, this.names.labelCount(node));
     this.flags |= flags;
-    if ((flags & ~old & SHAPE_FLAG.unsound) !== 0) this.unsound++;
     this.sets.retain(shape);
     this.names.setShape(node, shape);
     this.sets.release(before);

@@ -34,7 +34,6 @@ export async function readInto(path: string, option: ZoneFileOption, slices: Sli
   let zone = origin === undefined ? undefined : originFromText(origin);
   const suspects: Uint8Array[] = [];
   let soa: Uint8Array | undefined;
-  let hasNs = false;
   try {
     for (const record of recordsOf(option)) {
       const { name, type, data } = record;
@@ -42,7 +41,6 @@ export async function readInto(path: string, option: ZoneFileOption, slices: Sli
       if (zone === undefined || isWithin(name, zone)) {
         writer.add(record);
         const isApex = name.length === zone?.length;
-        hasNs ||= isApex && type === TYPE.NS;
         const isOtherSoa = type === TYPE.SOA && (!isApex || Buffer.compare(soa ?? data, data) !== 0);
         if (isApex && type === TYPE.SOA) soa ??= data;
         const isSuspect = isOtherSoa || hashFinding(record) !== undefined;
@@ -57,8 +55,7 @@ export async function readInto(path: string, option: ZoneFileOption, slices: Sli
     const problem = `${file}: there is no SOA record`;
     throw new ZonesError('E_ZONE_FILE', problem, [{ problem, fix: 'add "@ SOA …" (RFC 1035, section 5.2)' }]);
   }
-  if (suspects.length > 0 || soa === undefined || !hasNs)
-    throw await faultsOf(option, zone, suspects, slices);
+  if (suspects.length > 0 || soa === undefined) throw await faultsOf(option, zone, suspects, slices);
   return zone;
 }
 

@@ -10,7 +10,6 @@ import type { Slices } from '../store/slices.ts';
 import { RecordLoader } from '../table/record-loader.ts';
 import { openZone } from '../table/zone-cuts.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { MAX_WRONG_NAMES } from './soundness.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** The longest record: a name of 255 bytes, 65,535 bytes of data, and the fields around them. */
@@ -53,7 +52,7 @@ export class RecordsWriter {
   }
 }
 
-/** Adds the records of a file to a zone; not all of them, if enough names are wrong to refuse the zone. */
+/** Adds the records of a file to a zone. */
 export async function loadRecords(
   data: ZoneData,
   path: string,
@@ -65,7 +64,6 @@ export async function loadRecords(
   const file = await open(path, 'r');
   try {
     data.expect((await file.stat()).size);
-    const enough = data.unsound + MAX_WRONG_NAMES;
     loader.begin(name, openZone(data, name));
     const chunk = Buffer.allocUnsafe(MAX_RECORD_BYTES + CHUNK_BYTES);
     for (let kept = 0; ; ) {
@@ -79,7 +77,6 @@ export async function loadRecords(
         next = addRecord(loader, chunk, at, end)
       ) {
         at = next;
-        if (data.unsound >= enough) return;
         if (slices.isOver) await slices.pause();
       }
       chunk.copy(chunk, 0, at, end);

@@ -9,9 +9,13 @@ export const MAX_WRONG_NAMES = 20;
 
 /**
  * Names with an alias or a redirection beside what it excludes, with two records of a type of which there may be one, and below a
- * redirection: by the apex of their zone, some of each.
+ * redirection: by the apex of their zone, some of each. So are those of the given zones (in lower case) without NS records at their apex.
  */
-export async function wrongNames(data: ZoneData, slices: Slices): Promise<Map<number, Set<number>>> {
+export async function wrongNames(
+  data: ZoneData,
+  zones: Iterable<Uint8Array>,
+  slices: Slices,
+): Promise<Map<number, Set<number>>> {
   const { names } = data;
   const wrong = new Map<number, Set<number>>();
   const add = (node: number) => {
@@ -20,6 +24,10 @@ export async function wrongNames(data: ZoneData, slices: Slices): Promise<Map<nu
     wrong.set(apex, known.add(node));
     if (known.size > 2 * MAX_WRONG_NAMES) wrong.set(apex, firstOf(known));
   };
+  for (const zone of zones) {
+    const apex = names.find(zone);
+    if ((data.flagsOf(apex) & SHAPE_FLAG.ns) === 0) add(apex);
+  }
   const redirections = new Set<number>();
   if ((data.flags & (SHAPE_FLAG.unsound | SHAPE_FLAG.dname)) === 0) return wrong;
   for (const node of names.nodes()) {

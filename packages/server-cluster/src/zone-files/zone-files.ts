@@ -127,7 +127,8 @@ export class ZoneFiles {
     refused: Problem[],
     slices: Slices,
   ): Promise<boolean> {
-    const wrong = await wrongNames(data, slices);
+    const zones = Array.from(sources.keys(), (zone) => Buffer.from(zone, 'latin1'));
+    const wrong = await wrongNames(data, zones, slices);
     for (const [zone, source] of [...sources]) {
       const { option, path } = source;
       const name = Buffer.from(zone, 'latin1');
