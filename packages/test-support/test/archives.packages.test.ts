@@ -200,7 +200,9 @@ test('batched-udp runs over dgram, and says why, where koffi has no binary', {
   timeout: INSTALL_MILLISECONDS,
 }, async () => {
   const bare = join(folder, 'bare');
-  const wanted = ['program', 'batched-udp'].map((name) => archives.get(`@dinodns-bench/${name}`) ?? '');
+  const wanted = ['program', 'wire', 'batched-udp'].map(
+    (name) => archives.get(`@dinodns-bench/${name}`) ?? '',
+  );
   await installIn(bare, wanted);
   rmSync(join(bare, 'node_modules/@koromix'), { recursive: true });
   writeFileSync(
