@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDnsClient } from '../src/dns/client.ts';
 import { readPropagation } from '../src/experiments/capacity/propagation/cluster/lines.ts';
 import type { PropagationEvidence } from '../src/experiments/capacity/propagation/evidence.ts';
+import { ESTIMANDS } from '../src/experiments/capacity/propagation/index.ts';
 import { figuresOf } from '../src/experiments/capacity/propagation/measure.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
@@ -120,6 +121,20 @@ describe('the figures', () => {
     expect(figures.delaysSeconds.map((seconds) => Number(seconds.toFixed(6)))).toEqual([0.004, 0.001]);
     expect(figures.resolutionsSeconds.map((seconds) => Number(seconds.toFixed(6)))).toEqual([0.001, 0.001]);
     expect(figures).toMatchObject({ unresolved: 1, queries: 21, heldChurnPerSecond: 0.5 });
+  });
+
+  it('are missing where they fall on a Service that did not resolve', () => {
+    const delaysSeconds = Array.from({ length: 20 }, (_, index) => index + 1);
+    const figures = (unresolved: number) => {
+      const rest = { resolutionsSeconds: [], queries: 9, heldChurnPerSecond: 0 };
+      return Object.fromEntries(
+        ESTIMANDS.map(({ name, of }) => [name, of({ ...rest, delaysSeconds, unresolved })]),
+      );
+    };
+    expect(figures(0)).toMatchObject({ median: 10.5, p95: 19, largest: 20, unresolved: 0 });
+    expect(figures(1)).toMatchObject({ median: 11, p95: 20, largest: null, unresolved: 1 });
+    expect(figures(2)).toMatchObject({ median: 11.5, p95: null, largest: null });
+    expect(figures(20)).toMatchObject({ median: null, p95: null });
   });
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { documentOf } from '../src/engine/document.ts';
 import { lookupDocument } from '../src/experiments/lookup/document.ts';
+import { lookupEstimands } from '../src/experiments/lookup/estimands.ts';
 import type { LookupEvidence, LookupRecord } from '../src/experiments/lookup/evidence.ts';
 import { overallsOf } from '../src/experiments/lookup/overall.ts';
 import { evidenceOf } from '../src/experiments/lookup/trial.ts';
@@ -139,6 +140,16 @@ describe('a comparison', () => {
 
   it('of repeated SYNs needs a capture of both', () => {
     expect(deltaOf(compared([0.01, 0.01], [0, null]), 'repeatedSyn')).toBeNull();
+  });
+
+  it('has no share of repeated SYNs where the capture lost packets', () => {
+    const whole = evidence(0.01, 10);
+    if (whole.packets === null) throw new Error('no packets');
+    const [share] = lookupEstimands(makeLookup({ trials: [] }).settings).filter(
+      ({ name }) => name === 'repeatedSyn',
+    );
+    expect(share?.of(whole)).toBe(0.1);
+    expect(share?.of({ ...whole, packets: { ...whole.packets, isWhole: false } })).toBeNull();
   });
 });
 

@@ -48,7 +48,9 @@ const COUNTED: readonly Estimand<LookupEvidence>[] = [
     compared: 'difference',
     awaited: false,
     of({ packets }) {
-      const { connections = 0, connectionsRepeated = 0 } = packets?.handshakes ?? {};
+      // A packet that the capture lost may have been the repeated one, or the first of two.
+      if (packets === null || !packets.isWhole) return null;
+      const { connections, connectionsRepeated } = packets.handshakes;
       return connections === 0 ? null : connectionsRepeated / connections;
     },
   },

@@ -62,7 +62,7 @@ function warningsOf(record: PropagationRecord): string[] {
       ...(unresolved === 0
         ? []
         : [
-            `${title}: ${counted(unresolved, 'Service')} of a trial did not resolve within ${record.settings.timeout} s (median).`,
+            `${title}: ${counted(unresolved, 'Service')} of a trial did not resolve within ${record.settings.timeout} s (median). They count as slower than all others; a figure that falls on one is missing.`,
           ]),
     ];
   });

@@ -25,13 +25,18 @@ const figure = (
   ...{ name, title, unit: 'seconds', better: 'less', compared },
   of(evidence) {
     const found = values(evidence);
-    return found.length === 0 ? null : of(found);
+    const figure = found.length === 0 ? null : of(found);
+    return figure === Number.POSITIVE_INFINITY ? null : figure;
   },
 });
 
-const DELAYS = ({ delaysSeconds }: PropagationEvidence) => delaysSeconds;
+/** A Service that did not resolve took longer than any that did; a figure that falls on one is not known. */
+const DELAYS = ({ delaysSeconds, unresolved }: PropagationEvidence) => [
+  ...delaysSeconds,
+  ...new Array<number>(unresolved).fill(Number.POSITIVE_INFINITY),
+];
 
-const ESTIMANDS: readonly Estimand<PropagationEvidence>[] = [
+export const ESTIMANDS: readonly Estimand<PropagationEvidence>[] = [
   figure('median', 'median delay', 'ratio', DELAYS, (values) => median([...values])),
   figure('p95', '95th percentile', 'ratio', DELAYS, (values) => percentileOf([...values], 95)),
   figure('largest', 'largest', 'no', DELAYS, (values) => Math.max(...values)),

@@ -4,7 +4,7 @@ import { describeChange } from '../../../cluster-changes/change.ts';
 import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
-import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
+import { type ChangeSession, openSession } from '../../../cluster-changes/session.ts';
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatFixed } from '../../../report/numbers.ts';
@@ -146,10 +146,23 @@ async function restoreWatched(request: SwapRequest, open: Open): Promise<void> {
   );
 }
 
-/** Gives everything back: Lease, journal and namespace, unless changes are left, which the guard needs them for. */
-async function leave({ force }: SwapRequest, open: Open, error: unknown): Promise<void> {
-  const { session, isGuarded, cluster } = open;
-  if (isGuarded && (force.aborted || isLost(error) || session?.isUnchanged() === false)) {
+/** What is given back at the end. */
+interface Left {
+  readonly session?: Pick<ChangeSession, 'isUnchanged' | 'abandon' | 'close'>;
+  readonly cluster: Pick<OpenedCluster, 'close'>;
+  readonly isGuarded: boolean;
+}
+
+/**
+ * Gives everything back: Lease, journal and namespace. The guard needs them where changes are left, and where restoring failed
+ * (`error`): then nobody has seen that what was put back runs.
+ */
+export async function leave(
+  { force }: Pick<SwapRequest, 'force'>,
+  { session, isGuarded, cluster }: Left,
+  error: unknown,
+): Promise<void> {
+  if (isGuarded && (force.aborted || error !== null || session?.isUnchanged() === false)) {
     session?.abandon();
     return;
   }
