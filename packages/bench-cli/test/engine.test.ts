@@ -1,8 +1,9 @@
 /** The life of a run, the same for every experiment: plan, trials, failure, Ctrl-C, resuming, statistics, reports, history. */
-import { access, readdir, readFile, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inLanes } from '../src/engine/lanes.ts';
+import { secondsUnderWay } from '../src/engine/trials.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const HASHES = join(import.meta.dirname, 'fixtures/hashes.ts');
@@ -168,6 +169,15 @@ describe('lanes', () => {
   it('are told by the plan', async () => {
     expect(await hashes('hashes', '--dry-run', '--lanes', '3')).toBe(0);
     expect(world.out()).toContain('6 trials, up to 3 side by side, about ');
+  });
+
+  it('take their time once', () => {
+    const trial = (begin: number, end: number) => ({
+      startedAt: new Date(begin * 1000).toISOString(),
+      endedAt: new Date(end * 1000).toISOString(),
+    });
+    expect(secondsUnderWay([])).toBe(0);
+    expect(secondsUnderWay([trial(20, 30), trial(0, 10), trial(2, 4), trial(5, 15)])).toBe(25);
   });
 
   it('hold what fits together, the first that does next', async () => {
@@ -360,6 +370,37 @@ describe('a resumed run', () => {
     expect(world.err()).toContain('crypto: 1 in the record, now 2');
     expect((await record()).trials).toHaveLength(1);
     expect(await readdir(await onlyFolder())).toContain('closed');
+  });
+
+  it('is read again once nobody else can write it', async () => {
+    const whole = await unfinished();
+    const path = join(await onlyFolder(), 'run.json');
+    const { open } = world.fs;
+    let isChanged = false;
+    // Another bench ends the run just before this one has the lock.
+    const other: typeof open = async (file, ...rest) => {
+      if (String(file).includes('lock,') && !isChanged) {
+        isChanged = true;
+        await writeFile(path, JSON.stringify(whole));
+      }
+      return open(file, ...rest);
+    };
+    Object.assign(world.fs, { open: other });
+    expect(await resumed(), world.err()).toBe(0);
+    expect(isChanged).toBe(true);
+    expect((await record()).trials).toEqual(whole.trials);
+  });
+
+  it('that is complete opens nothing, and shows its reports', async () => {
+    expect(await hashes('hashes', '--trials', '1', '--format', 'markdown'), world.err()).toBe(0);
+    const before = await record();
+    const folder = await onlyFolder();
+    await rm(join(folder, 'closed'));
+    expect(await resumed(), world.err()).toBe(0);
+    expect(world.err()).toContain('The run is complete: there is nothing to resume.');
+    expect(await readdir(folder)).not.toContain('closed');
+    expect(await record()).toEqual(before);
+    expect(world.out()).toMatch(/^Function +Time to hash\nMD5 /m);
   });
 
   it('says which conditions have changed, and what is to be known now', async () => {

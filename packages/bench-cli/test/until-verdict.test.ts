@@ -4,7 +4,7 @@ import { configure } from '../src/config/configuration.ts';
 import { summarizeCases } from '../src/stats/cases.ts';
 import { compareFamily } from '../src/stats/comparisons.ts';
 import { testPaired } from '../src/stats/sample-test.ts';
-import { assessUntil, LOOK_LEVEL, looksOf, MAX_LOOKS } from '../src/stats/until.ts';
+import { assessUntil, LOOK_LEVEL, looksOf, MAX_LOOKS, roundsToLook } from '../src/stats/until.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { type Noise, noise, shareOf } from './support/simulate.ts';
 
@@ -23,6 +23,10 @@ describe('the looks at a run', () => {
     expect(looksOf(8, 12).length).toBeLessThanOrEqual(MAX_LOOKS);
     expect(looksOf(1000, 1000)).toEqual([1000]);
     expect(looksOf(5, 3)).toEqual([3]);
+    // A resumed run is looked at when it would have been.
+    expect([2, 3, 4, 5, 7, 11, 12, 30].map((begun) => roundsToLook(begun, 3, 30))).toEqual([
+      ...[3, 3, 4, 5, 8, 12, 12, 30],
+    ]);
   });
 
   it.each<keyof Noise>(['normal', 'heavy', 'skewed', 'disturbed'])(

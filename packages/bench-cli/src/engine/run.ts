@@ -167,16 +167,27 @@ export async function invokeExperiment<T extends SettingTable, D, C, V extends z
 async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
   world: World,
   prepared: Prepared<T, D, C, V>,
-  run: Decided<T, D, V>,
+  decided: Decided<T, D, V>,
   options: RunOptions,
   print: (record: Made<T, V>) => void = () => undefined,
 ): Promise<Made<T, V>> {
-  const { store, directory } = run;
+  const { store, directory } = decided;
+  let run = decided;
   // The folder comes first: an unwritable place must show before the measuring, not after it.
   await store.makeRawDirectory(directory);
   const unlock = await store.lock(directory);
   let saved = run.previous;
   try {
+    if (saved !== undefined) {
+      // Until the lock was there, another bench may have gone on with it.
+      saved = (await store.loadAs(prepared.kind, directory)).record;
+      run = { ...run, previous: saved };
+      if (isComplete(run, saved)) {
+        world.stderr.write('The run is complete: there is nothing to resume.\n');
+        await report(world, prepared, run, saved, print);
+        return saved;
+      }
+    }
     const { record, errors } = await measure(world, prepared, run, options, (next) => {
       saved = next;
     });
@@ -193,6 +204,17 @@ async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
     // Without a single trial there is nothing to keep, report or resume.
     if (saved === undefined) await world.fs.rm(directory, { recursive: true, force: true });
   }
+}
+
+/** With `--until`, a run is complete once its goal or a limit is reached. */
+function isComplete(
+  { cases, engine, plan }: Pick<Decided<SettingTable, unknown, z.ZodType>, 'cases' | 'engine' | 'plan'>,
+  { status, trials }: Pick<EngineRecord<unknown>, 'status' | 'trials'>,
+): boolean {
+  const taken = new Set(trials.map(({ key }) => key));
+  return (
+    status === 'complete' && planTrials(cases, engine.trials, plan).trials.every(({ key }) => taken.has(key))
+  );
 }
 
 /** Writes the reports, and prints the record. */

@@ -2,7 +2,7 @@
 
 import { failureOf } from '../measure/trial.ts';
 import type { Display } from '../progress/display.ts';
-import { assessView, LOOK_LEVEL, nextRounds } from '../stats/until.ts';
+import { assessView, LOOK_LEVEL, nextRounds, roundsToLook } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { summarizeCases, untilView } from './cases.ts';
@@ -93,10 +93,23 @@ function withFiles<R extends Pick<EngineRecord<unknown>, 'programs'>>(
 
 /** A resumed run with `--until` may already have more rounds than were asked for at first. */
 function roundsSoFar({ engine, record }: TrialsRequest<never, never>): number {
-  const { trials } = record();
-  return engine.until === undefined
-    ? engine.trials
-    : Math.max(engine.trials, ...trials.map(({ round }) => round + 1));
+  const { until, trials: first, maxTrials } = engine;
+  if (until === undefined) return first;
+  const begun = Math.max(first, ...record().trials.map(({ round }) => round + 1));
+  return typeof until === 'number' ? begun : roundsToLook(begun, first, maxTrials);
+}
+
+/** How long trials were under way: those side by side take their time together. */
+export function secondsUnderWay(
+  trials: readonly Pick<EngineTrial<unknown>, 'startedAt' | 'endedAt'>[],
+): number {
+  const spans = trials.map(({ startedAt, endedAt }) => [Date.parse(startedAt), Date.parse(endedAt)] as const);
+  let [milliseconds, until] = [0, Number.NEGATIVE_INFINITY];
+  for (const [begin, end] of spans.toSorted(([a], [b]) => a - b)) {
+    milliseconds += Math.max(0, end - Math.max(begin, until));
+    until = Math.max(until, end);
+  }
+  return milliseconds / 1000;
 }
 
 function untilOf<E, S>(
@@ -106,17 +119,13 @@ function untilOf<E, S>(
 ): EngineRecord<E, S>['until'] {
   const { until, maxTrials, maxTime } = engine;
   if (until === undefined) return null;
-  const spent = record.trials.reduce(
-    (sum, { startedAt, endedAt }) => sum + (Date.parse(endedAt) - Date.parse(startedAt)) / 1000,
-    0,
-  );
   return assessView(untilView(record), {
     goal: typeof until === 'number' ? 'width' : 'verdict',
     width: typeof until === 'number' ? until : until.verdict,
     rounds,
     mostRounds: maxTrials,
     mostSeconds: maxTime ?? null,
-    spentSeconds: spent,
+    spentSeconds: secondsUnderWay(record.trials),
   });
 }
 

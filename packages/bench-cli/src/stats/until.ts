@@ -47,7 +47,7 @@ export interface UntilProgress {
   readonly rounds: number;
   readonly mostRounds: number;
   readonly mostSeconds: number | null;
-  /** Sum of the durations of all trials so far. */
+  /** For which trials were under way so far. */
   readonly spentSeconds: number;
 }
 
@@ -143,6 +143,14 @@ export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgres
     hasComparisons: cases.some(({ comparison }) => comparison !== null),
   };
   return assessView(view, progress);
+}
+
+/**
+ * After which round a resumed run is looked at, once `begun` rounds have begun. A look of its own would be one more than the
+ * level of each allows for.
+ */
+export function roundsToLook(begun: number, first: number, mostRounds: number): number {
+  return begun <= first ? first : (looksOf(first, mostRounds).find((look) => look >= begun) ?? begun);
 }
 
 /** How many rounds to measure before the next look. */
