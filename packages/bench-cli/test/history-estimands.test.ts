@@ -1,12 +1,14 @@
 /** The history of figures that share a name but not a unit, or that are compared by their difference. */
 import { Ansis } from 'ansis';
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../src/history/entry.ts';
+import { differencesOf } from '../src/history/differences.ts';
+import { type Entry, environmentOf } from '../src/history/entry.ts';
 import { rowOf } from '../src/history/listing.ts';
 import { poolSelected } from '../src/history/pool.ts';
 import { renderTrend } from '../src/history/text/render-trend.ts';
 import { figureRows, trendLines } from '../src/history/trend.ts';
 import type { EstimandFacts } from '../src/report/estimand.ts';
+import { makeRecord } from './fixtures/make-record.ts';
 
 const COUNT: EstimandFacts = {
   ...{ name: 'lost', title: 'lost', unit: 'count', better: 'less', compared: 'difference' },
@@ -63,6 +65,48 @@ describe('figures of the same name', () => {
       '2 %',
       '1 %',
     ]);
+  });
+});
+
+describe('figures measured under different settings', () => {
+  const run = (id: string, settings: Readonly<Record<string, string>>) =>
+    entryOf(id, [5, 5], {
+      environment: Object.fromEntries(
+        Object.entries(settings).map(([name, value]) => [`setting ${name}`, value]),
+      ),
+    });
+
+  it('are lines of their own, which say what differs, and what is not recorded', () => {
+    const lines = linesOf(
+      run('4', { delay: '1', rate: '500' }),
+      run('3', { delay: '1' }),
+      run('2', { delay: '1', rate: '2000' }),
+      run('1', { rate: '500', delay: '1' }),
+    );
+    expect(lines.map(({ settings, points }) => [settings, points.map(({ runId }) => runId)])).toEqual([
+      [{ rate: '500' }, ['1', '4']],
+      [{ rate: '2000' }, ['2']],
+      [{ rate: 'not recorded' }, ['3']],
+    ]);
+    const text = renderTrend(lines, null, 120, new Ansis(0));
+    expect(text).toContain('disrupt: coredns on example, rate 2000\n');
+  });
+
+  it('are told apart by what is no axis of their experiment', () => {
+    const { environment } = makeRecord({ cases: [] });
+    const withPoint = (point: Readonly<Record<string, string>>, rate: number): Entry => {
+      const entry = entryOf('1', [5, 5]);
+      return {
+        ...entry,
+        environment: environmentOf(environment, { rate, configurations: [rate], trials: rate }, []),
+        cases: entry.cases.map((item) => ({ ...item, point })),
+      };
+    };
+    const toldFor = (point: Readonly<Record<string, string>>) =>
+      differencesOf(withPoint(point, 100), withPoint(point, 200)).map(({ name }) => name);
+    expect(toldFor({ configuration: 'default' })).toEqual(['setting rate']);
+    expect(toldFor({ rate: 'max' })).toEqual(['setting configurations']);
+    expect(rowOf(withPoint({ rate: 'max' }, 100), '').settings).toEqual({ configurations: '[100]' });
   });
 });
 

@@ -1,5 +1,5 @@
 /** What else differs between two runs: any of it may explain a difference in figures. */
-import type { Entry } from './entry.ts';
+import { conditionSettings, type Entry, SETTING_PREFIX } from './entry.ts';
 
 export interface Difference {
   /** `kernel`, `server coredns`, `setting durationSeconds`. */
@@ -14,7 +14,12 @@ export interface Difference {
  */
 export function differencesOf(first: Entry, second: Entry): Difference[] {
   const names = [...new Set([...Object.keys(first.environment), ...Object.keys(second.environment)])];
-  return names.flatMap((name): Difference[] => {
+  const conditions = [first, second].map(conditionSettings);
+  const isTold = (name: string) =>
+    isOfMachine({ name }) ||
+    name.startsWith('server ') ||
+    conditions.some((settings) => name.slice(SETTING_PREFIX.length) in settings);
+  return names.filter(isTold).flatMap((name): Difference[] => {
     const values = [first.environment[name] ?? null, second.environment[name] ?? null] as const;
     if (values[0] === values[1]) return [];
     const isMissingServer = name.startsWith('server ') && values.includes(null);
@@ -32,6 +37,6 @@ export function differentTrials(first: Entry, second: Entry): readonly [string, 
 }
 
 /** True for a difference of the machine itself, not of a program's version or of a setting. */
-export function isOfMachine({ name }: Difference): boolean {
-  return !name.startsWith('server ') && !name.startsWith('setting ');
+export function isOfMachine({ name }: Pick<Difference, 'name'>): boolean {
+  return !name.startsWith('server ') && !name.startsWith(SETTING_PREFIX);
 }

@@ -119,15 +119,11 @@ export const UNLIMITED = 'max';
 
 /** Fields about time and state, not about the machine. */
 const NOT_COMPARED = new Set(['loadAverage', 'git', 'cluster', 'socketReceiveBufferBytes']);
-/** Settings that do not affect figures. */
+/** Settings that affect no figure in any experiment, or that the subject tells. */
 const HARMLESS_SETTINGS = new Set([
   'servers',
   'baseline',
-  'tier',
-  'mode',
-  'workload',
-  'transport',
-  'rate',
+  'to',
   'exclude',
   'trials',
   'until',
@@ -139,6 +135,15 @@ const HARMLESS_SETTINGS = new Set([
   'out',
   'provision',
   'corednsVersion',
+  'placements',
+  'namespacePrefix',
+  'pullPolicy',
+  'pullSecrets',
+  'scheduleTime',
+  'readyTime',
+  'keep',
+  'leaseNamespace',
+  'yesChangeClusterDns',
   // What they came to is told as `trials`.
   'duet',
   'slice',
@@ -169,6 +174,28 @@ function workersOf({ cases, trials }: RunRecord, server: string): string[] {
   return byMode.length === 0 ? [] : [byMode.join(', ')];
 }
 
+/** Of the names of settings in `Entry.environment`. */
+export const SETTING_PREFIX = 'setting ';
+
+/** Whether the points of the cases tell the setting: `objects`, or `configurations` as `configuration`. */
+function isAxis(name: string, cases: Entry['cases']): boolean {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/s$/, '');
+  return cases.some(({ point }) => Object.keys(point).some((axis) => axis.startsWith(words)));
+}
+
+/**
+ * Settings that hold for all cases, by their own names. Axes are left out: a rate is an axis of one experiment and a condition of
+ * another.
+ */
+export function conditionSettings({ environment, cases }: Pick<Entry, 'environment' | 'cases'>) {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([key, value]) => {
+      const name = key.slice(SETTING_PREFIX.length);
+      return key.startsWith(SETTING_PREFIX) && !isAxis(name, cases) ? [[name, value]] : [];
+    }),
+  );
+}
+
 type Named = readonly (readonly [name: string, value: unknown])[];
 
 /** The machine or the cluster, program versions and settings, as texts by name. */
@@ -195,7 +222,7 @@ export function environmentOf(
     ...ofCluster,
     ...more,
     ...Object.entries(settings).flatMap(
-      ([name, value]): Named => (HARMLESS_SETTINGS.has(name) ? [] : [[`setting ${name}`, value]]),
+      ([name, value]): Named => (HARMLESS_SETTINGS.has(name) ? [] : [[`${SETTING_PREFIX}${name}`, value]]),
     ),
   ];
   return Object.fromEntries(all.map(([name, value]) => [name, asText(value)]));

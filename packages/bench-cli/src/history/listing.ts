@@ -11,13 +11,13 @@ import { type FoundFile, fileIn } from '../results/record-file.ts';
 import { writeWhole } from '../results/write-whole.ts';
 import { summarize } from '../stats/summarize.ts';
 import type { World } from '../world.ts';
-import { type Entry, type EntryCase, valuesOf } from './entry.ts';
+import { conditionSettings, type Entry, type EntryCase, valuesOf } from './entry.ts';
 import { IMPORTED_NAME } from './imported.ts';
 
 export const ENTRY_NAME = 'entry.json';
 
 /** Incremented whenever the content of `entry.json` changes. */
-const ENTRY_VERSION = 2;
+const ENTRY_VERSION = 3;
 
 /** How many folders are read at a time: system calls wait for each other, not for us. */
 const LANES = 32;
@@ -47,6 +47,8 @@ export interface RunRow
   readonly dirty: boolean;
   readonly okTrials: number;
   readonly failedTrials: number;
+  /** See `conditionSettings`. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly estimands: readonly EstimandFacts[];
   readonly cases: readonly ListedCase[];
 }
@@ -87,6 +89,7 @@ export function rowOf(entry: Entry, path: string): RunRow {
   const count = (of: (item: EntryCase) => number) => entry.cases.reduce((sum, item) => sum + of(item), 0);
   return {
     ...{ id, path, kind, experiment, status, startedAt, machine, servers, summary, estimands },
+    settings: conditionSettings(entry),
     commit: git?.commit ?? null,
     branch: git?.branch ?? null,
     dirty: git?.dirty === true,

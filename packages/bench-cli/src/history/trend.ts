@@ -8,7 +8,7 @@ import type { ListedCase, ListedFigure, RunRow } from './listing.ts';
 
 /** The figure of one case of one run. */
 export interface FigureRow {
-  readonly run: Pick<RunRow, 'id' | 'path' | 'experiment' | 'startedAt' | 'machine' | 'commit'>;
+  readonly run: Pick<RunRow, 'id' | 'path' | 'experiment' | 'startedAt' | 'machine' | 'settings' | 'commit'>;
   readonly item: ListedCase;
   /** As the run has it: experiments may use a name for figures of different units. */
   readonly estimand: EstimandFacts;
@@ -37,6 +37,8 @@ export interface TrendLine extends Pick<ListedCase, 'subject' | 'point'> {
   readonly estimand: EstimandFacts;
   /** Figures of different machines are not on the same line. */
   readonly machine: string;
+  /** Neither are those of different settings. These tell the line from others of the same case and machine. */
+  readonly settings: RunRow['settings'];
   readonly points: readonly TrendPoint[];
   readonly changes: readonly TrendChange[];
 }
@@ -66,6 +68,16 @@ function toldChanges(points: readonly TrendPoint[], seed: string): TrendChange[]
   });
 }
 
+/** Those that are not the same in all lines of a case. One that only some record counts, because it may be a difference. */
+function tellingSettings(own: RunRow['settings'], others: readonly FigureRow[]): RunRow['settings'] {
+  const names = new Set(others.flatMap(({ run }) => Object.keys(run.settings)));
+  const telling = [...names].filter((name) => others.some(({ run }) => run.settings[name] !== own[name]));
+  return Object.fromEntries(telling.map((name) => [name, own[name] ?? 'not recorded']));
+}
+
+const settingsKey = ({ run }: FigureRow) =>
+  JSON.stringify(Object.entries(run.settings).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
 /**
  * Lines from figures in order of time. Change points need at least six runs and are found on the medians; the intervals
  * show how certain each median is.
@@ -73,21 +85,27 @@ function toldChanges(points: readonly TrendPoint[], seed: string): TrendChange[]
 export function trendLines(figures: readonly FigureRow[], seed: string): TrendLine[] {
   const keyOf = ({ run, item, estimand }: FigureRow) =>
     JSON.stringify([run.experiment, placeKey(item), run.machine, estimand.unit]);
-  return [...Map.groupBy(figures, keyOf)].flatMap(([key, rows]) => {
-    const [first] = rows;
-    if (first === undefined) return [];
-    const points = rows.map(({ run, figure }) => ({
-      runId: run.id,
-      at: run.startedAt,
-      commit: run.commit,
-      ...figure,
-    }));
-    const {
-      item: { subject, point },
-      run: { experiment, machine },
-      estimand,
-    } = first;
-    const changes = toldChanges(points, `${seed}${key}`);
-    return [{ experiment, subject, point, estimand, machine, points, changes }];
+  return [...Map.groupBy(figures, keyOf)].flatMap(([key, all]) => {
+    const groups = Map.groupBy(all, settingsKey);
+    return [...groups.values()].flatMap((rows) => lineOf(rows, all, `${seed}${key}`));
   });
+}
+
+function lineOf(rows: readonly FigureRow[], ofCase: readonly FigureRow[], seed: string): TrendLine[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const points = rows.map(({ run, figure }) => ({
+    runId: run.id,
+    at: run.startedAt,
+    commit: run.commit,
+    ...figure,
+  }));
+  const {
+    item: { subject, point },
+    run: { experiment, machine },
+    estimand,
+  } = first;
+  const settings = tellingSettings(first.run.settings, ofCase);
+  const changes = toldChanges(points, seed);
+  return [{ experiment, subject, point, estimand, machine, settings, points, changes }];
 }

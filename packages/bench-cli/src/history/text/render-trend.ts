@@ -48,7 +48,8 @@ function changeText({ relativeChange, pValue }: TrendChange): string {
 /** `coredns, tier 1, single, half, udp on HOST`; of experiments other than the comparison, with their name. */
 function headingOf(line: TrendLine): string {
   const isNamed = line.experiment !== compareKind.experiment;
-  return `${isNamed ? `${line.experiment}: ` : ''}${placeText(line, 'unknown server')} on ${line.machine}`;
+  const settings = Object.entries(line.settings).map(([name, value]) => `, ${name} ${value}`);
+  return `${isNamed ? `${line.experiment}: ` : ''}${placeText(line, 'unknown server')} on ${line.machine}${settings.join('')}`;
 }
 
 function renderLine(line: TrendLine, isRatio: boolean, columns: number, paint: Paint): string[] {
