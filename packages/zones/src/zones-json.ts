@@ -187,7 +187,7 @@ function readRecord(value: unknown, zone: string, number: number, knownData: Kno
 interface OrdinaryHead {
   readonly name: string;
   readonly ttl: number;
-  readonly type: unknown;
+  readonly type: string;
   readonly data: unknown;
 }
 
@@ -203,6 +203,7 @@ function hasOrdinaryHead(value: unknown, zone: string): value is OrdinaryHead {
     Number(value.ttl) >= 0 &&
     Number(value.ttl) <= MAX_TTL &&
     'type' in value &&
+    typeof value.type === 'string' &&
     'data' in value &&
     Object.keys(value).length === 4
   );

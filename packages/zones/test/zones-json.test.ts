@@ -80,6 +80,11 @@ it.each<[string, string, RegExp]>([
   ],
   ['a bad address', inZone('192.0.2.1', '192.0.2.256'), /line 2: "192.0.2.256" is not an IPv4 address/],
   ['an unknown type', inZone('"type":"A"', '"type":"B"'), /line 2: type cannot be "B"/],
+  [
+    'a list as the type of a record that is known',
+    good.replace(/"type":"A"(?!.*"type":"A")/s, '"type":["A"]'),
+    /line 4: type/,
+  ],
   ['a bad TTL', inZone('"ttl":60', '"ttl":-60'), /line 2: ttl cannot be -60/],
   [
     'a record of another zone',
