@@ -4,6 +4,21 @@ import { type Ready, type Server, ZoneStore } from '../src/index.ts';
 import { ask, RCODE } from './support/client.ts';
 import { record, startInProcess, zone } from './support/in-process.ts';
 
+test('records of two names in turn are added like those of one after the other', () => {
+  const addresses = Array.from({ length: 8000 }, (_, number) => `10.0.${number >> 8}.${number & 255}`);
+  const store = new ZoneStore();
+  store.addZone(
+    zone(
+      addresses.flatMap((address, number) =>
+        ['a', 'b'].map((host) => record(`${host}.example.org`, 'A', address, 60 + number)),
+      ),
+    ),
+  );
+  expect(store.get('a.example.org', 'A')).toEqual(addresses);
+  const ttls = store.lookup('b.example.org', 'A')?.sections.answers.map(({ ttl }) => ttl);
+  expect(new Set(ttls)).toEqual(new Set([60]));
+});
+
 let server: Server & { ready: Ready };
 beforeAll(async () => {
   server = await startInProcess({}, [

@@ -50,7 +50,9 @@ export class ZoneStore extends EventEmitter implements Store {
     const records = Array.from(zone.records, toRecord);
     const name = lowerCaseName(encodeName(zone.name));
     this.#loader.begin(name, this.#apexFor(name, records));
-    for (const record of records) {
+    // Those of a name together: each time that a name returns, all that it holds is written anew.
+    const byOwner = Map.groupBy(records, ({ name: owner }) => lowerCaseName(owner).toString('latin1'));
+    for (const record of [...byOwner.values()].flat()) {
       const { type, ttl, data } = record;
       this.#loader.add(record.name, 0, record.name.length, type, ttl, data, 0, data.length);
     }
