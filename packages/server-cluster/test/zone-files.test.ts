@@ -1,9 +1,9 @@
 /** Zone files on the command line: what is served, and what a reload makes of those that are wrong. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createAnswerTable, loadZoneFile, ZoneStore } from '../src/index.ts';
+import { createAnswerTable, createServer, loadZoneFile, ZoneStore } from '../src/index.ts';
 import { ask, RCODE, TRANSPORTS } from './support/client.ts';
 import { killAll, type RunningServer, runToEnd, startServer, until } from './support/server-process.ts';
 
@@ -153,6 +153,40 @@ describe.each([
     expect(await addressAt(server, 'www.good.example')).toBe('192.0.2.1');
     expect((await ask('udp', server.ready, 'www.bad.example')).rcode).toBe(RCODE.REFUSED);
   });
+});
+
+test('a reload that is asked for during the start follows it', async () => {
+  const file = writeZone('a.example.zone', '192.0.2.1');
+  const zoneFiles = { files: [{ file }], directories: [] };
+  const server = createServer({ mode: 'single', port: 0, logLevel: 'silent', zoneFiles });
+  const starting = server.start();
+  const reloading = server.reload();
+  const outcomes = await Promise.allSettled([starting, reloading]);
+  await server.stop();
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+});
+
+test('a server that is stopped while it loads its zones starts no workers', async () => {
+  const file = writeZone('a.example.zone', '192.0.2.1');
+  const zoneFiles = { files: [{ file }], directories: [] };
+  const server = createServer({ mode: 'multi', workers: 1, port: 0, logLevel: 'silent', zoneFiles });
+  const starting = server.start();
+  await Promise.all([server.stop(), expect(starting).rejects.toThrow('stopped before it was ready')]);
+});
+
+test('a zone whose kept records are gone does not hold up the reload of others', async () => {
+  const good = writeZone('good.example.zone', '192.0.2.1');
+  const bad = writeZone('bad.example.zone', '192.0.2.1');
+  const zones = ['--mode', 'single', '--zone', good, '--zone', bad, '--log-level', 'info'];
+  const server = await startServer(zones, { wrapper: ['env', `TMPDIR=${directory}`] });
+  const [copies = ''] = readdirSync(directory).filter((name) => name.startsWith('dinodns-server-'));
+  for (const name of readdirSync(join(directory, copies))) rmSync(join(directory, copies, name));
+  writeZone('good.example.zone', '192.0.2.2');
+  write('bad.example.zone', `${HEAD}www A 192.0.2\n`);
+  server.child.kill('SIGHUP');
+  expect(await until(() => server.stderr.includes('eloaded'), 15)).toBe(true);
+  expect(server.stderr).toContain(`${bad}: the records of its last valid version are gone`);
+  expect(await addressAt(server, 'www.good.example')).toBe('192.0.2.2');
 });
 
 test('zones whose long names begin alike are kept apart', async () => {

@@ -7,7 +7,7 @@ import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
 import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
-import { ServerError } from '../errors.ts';
+import { ServerError, stoppedEarly } from '../errors.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
@@ -16,7 +16,7 @@ import { SLICE_SECONDS } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
 import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
-import { inTurn, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
+import { READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
 import { cannotReload, zonesOf } from './zones.ts';
 
 /**
@@ -53,6 +53,8 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   const zones = new ZonesSnapshot();
   const { zoneFiles } = options;
   const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, log);
+  // A reload that is asked for during the start follows it: both write the same files.
+  const inTurn = turns();
   let isStopping = false;
   let pool: PoolPrimary | undefined;
   let endpoint: MetricsEndpoint | undefined;
@@ -74,9 +76,17 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   return {
     server: built.server,
     failed: failure.promise,
-    async start() {
+    start: inTurn(async () => {
       const ports = await reservePorts(options);
-      zones.keep(await own());
+      // To stop removes the directory, which fails what still writes to it.
+      const file = await own().catch((error: unknown) => {
+        throw isStopping ? stoppedEarly() : error;
+      });
+      zones.keep(file);
+      if (isStopping) {
+        zones.clear();
+        throw stoppedEarly();
+      }
       pool = createPrimary({ size, standby: options.standby, ports, zonesFile: zones.current, log });
       pool.failed.catch((error) => close(0).then(() => failure.reject(error)));
       try {
@@ -87,7 +97,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
         throw error;
       }
       return readyOf(options, ports, size, pool.udpBackend ?? built.udpBackend, endpoint?.port);
-    },
+    }),
     reload: inTurn(async (source?: ZoneSource) => {
       const start = performance.now();
       const file = source === undefined ? await own() : await zones.write(source);

@@ -77,14 +77,15 @@ export function never(): Promise<never> {
   return new Promise<never>(() => undefined);
 }
 
-/** Runs calls one at a time and in order, even if an earlier one fails. */
-export function inTurn<T extends unknown[]>(
-  run: (...args: T) => Promise<void>,
-): (...args: T) => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return (...args) => {
-    const own = last.then(() => run(...args));
-    last = own.catch(() => undefined);
-    return own;
-  };
+/** Makes functions whose calls run one at a time and in order, even if an earlier one fails. */
+export function turns(): <T extends unknown[], R>(
+  run: (...args: T) => Promise<R>,
+) => (...args: T) => Promise<R> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) =>
+    (...args) => {
+      const own = last.then(() => run(...args));
+      last = own.catch(() => undefined);
+      return own;
+    };
 }

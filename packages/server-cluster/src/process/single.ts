@@ -11,7 +11,7 @@ import { SLICE_SECONDS, type Zones } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
 import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
-import { inTurn, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
+import { never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
 import { cannotReload, reloadHere, zonesOf } from './zones.ts';
 
 type State = 'starting' | 'serving' | 'stopping';
@@ -25,6 +25,8 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   const { zoneFiles } = options;
   const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, options.log);
   const snapshot = new ZonesSnapshot();
+  // A reload that is asked for during the start follows it: both write the same files.
+  const inTurn = turns();
 
   const zonesNow = async (): Promise<Zones> =>
     files === undefined ? zonesOf(options) : files.load(snapshot.directory(), new Slices(SLICE_SECONDS));
@@ -45,7 +47,7 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   return {
     server: built.server,
     failed: never(),
-    async start() {
+    start: inTurn(async () => {
       const ports = await reservePorts(options);
       stopping.signal.throwIfAborted();
       if (options.metrics !== undefined && managed !== null) {
@@ -60,7 +62,7 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
       }
       state = 'serving';
       return readyOf(options, ports, 1, built.udpBackend, endpoint?.port);
-    },
+    }),
     reload: inTurn(async (zones) => {
       if (managed === null) throw cannotReload();
       await reloadHere(managed, options, zones ?? (await zonesNow()));

@@ -3,7 +3,7 @@
  * the previous version of that zone stays in service, and other zones are unaffected.
  */
 import { hash } from 'node:crypto';
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf, type Problem } from '@dinodns-bench/program';
 import { ZonesError, zoneFileName } from '@dinodns-bench/zones';
@@ -55,7 +55,9 @@ export class ZoneFiles {
     const { files, unreadable } = this.#list(refused);
     try {
       for (const option of files) await this.#read(option, directory, sources, refused, slices);
-      this.#keep(sources, ({ file }) => unreadable.some((other) => join(other, basename(file)) === file));
+      const isLost = ({ file }: ZoneFileOption) =>
+        unreadable.some((other) => join(other, basename(file)) === file);
+      this.#keep(sources, refused, isLost);
       let store = await storeOf(sources, slices);
       if (await this.#refuseWrong(store, sources, refused, slices)) store = await storeOf(sources, slices);
       for (const { problem, fix } of refused) this.#log.error({ fix }, `Zone file refused: ${problem}`);
@@ -110,14 +112,14 @@ export class ZoneFiles {
       rmSync(unnamed, { force: true });
       if (!(error instanceof ZonesError)) throw error;
       refused.push(...error.problems);
-      this.#keep(sources, ({ file }) => file === option.file);
+      this.#keep(sources, refused, ({ file }) => file === option.file);
     }
   }
 
   /** Keeps the zones that were served and came from the files for which `isLost` is true. */
-  #keep(sources: Map<string, Source>, isLost: (option: ZoneFileOption) => boolean): void {
+  #keep(sources: Map<string, Source>, refused: Problem[], isLost: (option: ZoneFileOption) => boolean): void {
     for (const [zone, source] of this.#sources)
-      if (isLost(source.option) && !sources.has(zone)) sources.set(zone, source);
+      if (isLost(source.option) && !sources.has(zone) && isThere(source, refused)) sources.set(zone, source);
   }
 
   /** Replaces zones that are not sound by what was served before, if anything was; whether there are any. */
@@ -138,7 +140,7 @@ export class ZoneFiles {
       refused.push(...(await faultsOf(option, name, suspects, slices)).problems);
       if (path.endsWith(FRESH)) rmSync(path, { force: true });
       const before = this.#sources.get(zone);
-      if (before === undefined || before === source) sources.delete(zone);
+      if (before === undefined || before === source || !isThere(before, refused)) sources.delete(zone);
       else sources.set(zone, before);
     }
     return wrong.size > 0;
@@ -154,6 +156,14 @@ export class ZoneFiles {
     }
     this.#sources = sources;
   }
+}
+
+/** Whether the records of a zone are still kept: other programs remove what is old in the directory for temporary files. */
+function isThere({ option, path }: Source, refused: Problem[]): boolean {
+  if (existsSync(path)) return true;
+  const problem = `${option.file}: the records of its last valid version are gone (${path})`;
+  refused.push({ problem, fix: 'correct the zone file and reload' });
+  return false;
 }
 
 async function storeOf(sources: Sources, slices: Slices): Promise<ZoneStore> {
