@@ -94,7 +94,7 @@ test('every flag is in the README, with its default', async () => {
 test('the back-off is as the README describes', () => {
   const prose = README.replace(/\s+/g, ' ');
   expect(prose).toContain(`replaced after ${FIRST_DELAY_SECONDS} s`);
-  expect(prose).toContain(`${MAX_DELAY_SECONDS} s at most`);
+  expect(prose).toContain(`at most ${MAX_DELAY_SECONDS} s`);
   expect(prose).toContain(`served for ${STABLE_SECONDS} s`);
-  expect(prose).toContain(`When ${MAX_FAILED_STARTS} in a row`);
+  expect(prose).toContain(`If ${MAX_FAILED_STARTS} in a row`);
 });
