@@ -55,8 +55,12 @@ describe('bench capacity memory --target kubernetes', () => {
     const size = ['--objects', '600', '--configurations', 'default,autopath'];
     const flags = [...size, '--trials', '1', '--quick', '--rate', '200'];
     const run = world.bench('capacity', 'memory', '--target', 'kubernetes', ...flags);
-    await world.errContains('starting the private CoreDNS');
-    const [namespace = ''] = await runNamespaces();
+    let namespace = '';
+    const created = async () => {
+      [namespace = ''] = await runNamespaces();
+      return namespace === '' ? 0 : servicesOf(namespace);
+    };
+    await expect.poll(created).toBe(31);
     const during = { proxied: await proxiedNamespaces(), services: await servicesOf(namespace) };
     await world.errContains('1/2');
     world.send('SIGINT');
