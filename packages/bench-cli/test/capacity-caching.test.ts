@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import type { CacheState } from '../src/experiments/capacity/cases/caching.ts';
 import { tierLoad } from '../src/experiments/capacity/cases/cluster/caching.ts';
 import { tierFiles, tierJob, watchFiles } from '../src/experiments/capacity/cases/cluster/job.ts';
 import { tierOf } from '../src/experiments/capacity/cases/cluster/tiers.ts';
-import { kubernetesSettings } from '../src/experiments/capacity/cluster/settings.ts';
 import { syntheticCluster } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
 import { testWorld } from './support/test-world.ts';
 
@@ -20,7 +20,7 @@ describe('caching tiers on a cluster', () => {
     const load = tierLoad('internal', { cluster, namespace: 'n', given: { duration: 1 } }, tier.port);
     const files = tierFiles({ namespace: 'n', runId: 'run', name: 'trial-1', tier });
     const job = tierJob({
-      settings: kubernetesSettings({}),
+      settings: kubernetesOf({}),
       namespace: 'n',
       runId: 'run',
       unit: 'trial-1',

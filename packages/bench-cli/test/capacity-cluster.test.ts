@@ -1,12 +1,12 @@
 /** Synthetic objects for a cluster that belongs to others, and the pace of their creation. */
 import { ENDPOINT_SLICES, SERVICES } from '@dinodns-bench/cluster-objects';
 import { describe, expect, it } from 'vitest';
+import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
 import { parsePhaseLine } from '../src/experiments/capacity/beside/phases.ts';
 import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
 import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
 import { dnsAccount, dnsFiles, dnsJob } from '../src/experiments/capacity/cluster/dns-job.ts';
-import { kubernetesSettings } from '../src/experiments/capacity/cluster/settings.ts';
 import {
   headlessShare,
   syntheticAddress,
@@ -152,7 +152,7 @@ describe("the cluster's own DNS", () => {
 });
 
 describe('the private CoreDNS', () => {
-  const settings = kubernetesSettings({});
+  const settings = kubernetesOf({});
 
   it('may read and nothing else, and its role goes with the namespace', () => {
     const { role, binding } = dnsAccount({ metadata: { name: 'n', uid: 'u' } }, 'run');

@@ -23,13 +23,13 @@ import {
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
-import { parseWorkload } from '../src/experiments/swap/in-place/find-workload.ts';
 import { leave } from '../src/experiments/swap/in-place/in-place.ts';
 import { versionInMetrics } from '../src/experiments/swap/in-place/pod-versions.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
+import { parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import { testWorld } from './support/test-world.ts';
 
 const IMAGE = '/spec/template/spec/containers/0/image';

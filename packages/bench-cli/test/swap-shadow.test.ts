@@ -1,9 +1,9 @@
 /** Copies of a cluster's DNS: what they have of it, and what they lack is named. */
 import type { V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { copyRights, readRoleOf } from '../src/cluster-changes/copy-rights.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
-import type { DnsWorkload } from '../src/experiments/swap/in-place/find-workload.ts';
 import { advisedRate } from '../src/experiments/swap/rate-held.ts';
 import {
   carriedEnv,
@@ -11,14 +11,14 @@ import {
   corefileGaps,
   corefileOf,
   podGaps,
-} from '../src/experiments/swap/shadow/carry-over.ts';
+} from '../src/targets/kubernetes/dns-copy/carry-over.ts';
+import type { DnsWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import {
   bindingObject,
   configMapObjects,
   copyObjects,
   READER,
-} from '../src/experiments/swap/shadow/objects.ts';
-import { readRoleOf, shadowRights } from '../src/experiments/swap/shadow/rights.ts';
+} from '../src/targets/kubernetes/dns-copy/objects.ts';
 
 const COREFILE = `.:5353 {
   errors
@@ -195,7 +195,7 @@ describe('a copy', () => {
   });
 
   it('takes rights to read, to bind one role, and to change nothing', () => {
-    const rights = shadowRights(workload, 'openshift-dns').map(describeRight);
+    const rights = copyRights(workload, 'openshift-dns').map(describeRight);
     expect(rights).toEqual([
       'get daemonsets.apps dns-default in namespace openshift-dns',
       'get configmaps in namespace openshift-dns',

@@ -1,7 +1,7 @@
 /** The settings of the kubernetes target; part of the one table in `settings.ts`. */
 import { z } from 'zod';
 import { parseQuantity } from '../quantity.ts';
-import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
+import { defaultsOf, pickSettings, type SettingsOf, type SettingTable } from './setting.ts';
 import { booleanFromText, choice, list, listFromText, seconds, text } from './value-schemas.ts';
 
 /** RFC 1123 label with room for the run's ID after it. */
@@ -219,3 +219,8 @@ export const KUBERNETES_DEFAULTS = defaultsOf(KUBERNETES_SETTINGS);
 
 /** Settings of the kubernetes target, checked. Optional ones are absent, not undefined. */
 export type KubernetesSettings = SettingsOf<typeof KUBERNETES_SETTINGS>;
+
+/** As the parts of the kubernetes target take them, from the settings of an experiment. */
+export function kubernetesOf(settings: Readonly<Record<string, unknown>>): KubernetesSettings {
+  return pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...settings, target: 'kubernetes' });
+}

@@ -12,13 +12,13 @@ import type { World } from '../world.ts';
 
 type Changed<S extends Setting, C> = Omit<S, keyof C> & C;
 type Changes<Names extends SettingName> = {
-  readonly [N in Names]?: Partial<Pick<Setting, 'default' | 'description' | 'needs'>>;
+  readonly [N in Names]?: Partial<Pick<Setting, 'default' | 'description' | 'needs' | 'targets'>>;
 };
 type Picked<Names extends SettingName, C> = {
   readonly [N in Names]: N extends keyof C ? Changed<(typeof SETTINGS)[N], C[N]> : (typeof SETTINGS)[N];
 };
 
-/** Shared settings, with another default, description or need where they mean something else here. */
+/** Shared settings, with another default, description, need or target where they mean something else here. */
 export function pick<const Names extends SettingName, const C extends Changes<Names>>(
   names: readonly Names[],
   changes: C = {} as C,

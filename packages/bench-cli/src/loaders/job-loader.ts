@@ -33,7 +33,7 @@ export interface JobProgram {
   /** Takes a line as it comes, for the request's events. */
   hear(line: string, request: LoadRequest): void;
   /** @throws BenchError `E_LOADER_FAILED` if the output holds no result. */
-  outcomeOf(output: ProgramOutput): Pick<LoadOutcome, 'result' | 'wasTheLimit' | 'counts'>;
+  outcomeOf(output: ProgramOutput): Pick<LoadOutcome, 'result' | 'wasTheLimit' | 'counts' | 'timeline'>;
 }
 
 interface JobLoader {

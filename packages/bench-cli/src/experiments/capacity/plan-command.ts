@@ -1,6 +1,7 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
 import { resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { variableOf } from '../../config/settings.ts';
 import { decideSettings as decide } from '../../engine/settings.ts';
 import { BenchError } from '../../errors.ts';
@@ -10,7 +11,6 @@ import { formatCount } from '../../report/numbers.ts';
 import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
-import { kubernetesSettings } from './cluster/settings.ts';
 import { countCluster } from './cluster-counts.ts';
 import type { MemoryBasis } from './memory-basis.ts';
 import { type CapacityPlan, type Demand, planCapacity, sizeOf } from './plan.ts';
@@ -74,7 +74,7 @@ async function verify(
   try {
     return await verifyPlan({
       ...{ world, plan, target, display, signal: interruption.signal },
-      settings: kubernetesSettings(settings),
+      settings: kubernetesOf(settings),
       maxObjects: settings.maxObjects,
       memoryLimitBytes: settings.verifyLimit ?? null,
       version: settings.corednsVersion ?? null,

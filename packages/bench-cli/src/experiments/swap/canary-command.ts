@@ -5,14 +5,13 @@ import type { SettingsOf } from '../../config/setting.ts';
 import { type Interruption, listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { newRunId } from '../../results/run-id.ts';
+import { choiceOf, type DnsWorkload, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { World } from '../../world.ts';
 import { lostOf } from './canary-words.ts';
 import type { CanaryFigures } from './evidence.ts';
 import { openCanary } from './in-place/canary.ts';
 import { CANARY_RATE } from './in-place/canary-count.ts';
-import { type DnsWorkload, findWorkload } from './in-place/find-workload.ts';
 import { openRun } from './open-run.ts';
-import { choiceOf } from './plan.ts';
 import type { PLACE_SETTINGS, SwapSettings } from './settings.ts';
 
 /** Starting its pod, and waiting for the last answers. */

@@ -2,10 +2,10 @@
 import { createBuiltinJob } from '../../loaders/builtin/builtin-job.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import { podsOf } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import { programOf } from './builds.ts';
 import type { Side } from './evidence.ts';
-import { podsOf } from './in-place/await-rollout.ts';
 import { checkImage } from './in-place/image-check.ts';
 import type { PhasesRequest } from './in-place/placements.ts';
 import type { SwapRequest } from './placed.ts';

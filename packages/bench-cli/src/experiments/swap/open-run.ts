@@ -1,8 +1,9 @@
 /** The namespace of a run, or of a canary's. */
+
+import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import type { OpenRequest } from '../../engine/experiment.ts';
 import { imagesOf } from '../../targets/kubernetes/images.ts';
 import { type OpenedCluster, openCluster } from '../../targets/kubernetes/open-cluster.ts';
-import { kubernetesOf } from './settings.ts';
 
 export interface RunNeeds {
   readonly loadSeconds: number;

@@ -1,28 +1,23 @@
 /** What a swap compares, found in the cluster before anything is changed. Reads only. */
 import { describeChange, inversePatch } from '../../cluster-changes/change.ts';
 import { openChangeable } from '../../cluster-changes/changeable.ts';
+import { copyRights, readRoleOf } from '../../cluster-changes/copy-rights.ts';
 import { describeRight } from '../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../cluster-changes/session.ts';
 import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
 import type { InterruptionWords } from '../../interruption.ts';
+import { choiceOf, type DnsWorkload, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import { type CopyPlan, planCopy } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { namespaceOf } from '../../targets/kubernetes/objects/labels.ts';
 import { counted, formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
 import type { Side } from './evidence.ts';
 import { type Edits, planEdits } from './in-place/edits.ts';
-import {
-  type DnsWorkload,
-  findWorkload,
-  parseWorkload,
-  type WorkloadChoice,
-} from './in-place/find-workload.ts';
 import { inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
 import { demandAnotherImage, targetImage, versionIn } from './in-place/target-image.ts';
 import { type OwnQueries, readOwnQueries } from './query-files.ts';
 import { type SwapSettings, sequenceOf } from './settings.ts';
-import { type CopyPlan, planCopy } from './shadow/plan-copy.ts';
-import { readRoleOf, shadowRights } from './shadow/rights.ts';
 
 export interface SwapPlan {
   readonly workload: DnsWorkload;
@@ -41,18 +36,6 @@ const LIMIT_MS = 60_000;
 
 /** Starting pods or a rolling update, and waiting for the kubelet's figures. */
 const SPARE_SECONDS = 25;
-
-export function choiceOf({
-  workload,
-  container,
-  service,
-}: Partial<Pick<SwapSettings, 'workload' | 'container' | 'service'>>): WorkloadChoice {
-  return {
-    ...(workload === undefined ? {} : { workload: parseWorkload(workload) }),
-    ...(container === undefined ? {} : { container }),
-    ...(service === undefined ? {} : { service }),
-  };
-}
 
 /** `coredns@1.13.1` by the image's tag, so that runs of the same versions can be compared; otherwise the image itself. */
 function namesOf(images: SwapPlan['images']): SwapPlan['names'] {
@@ -113,7 +96,7 @@ function summaryOf({ workload, images, method }: SwapPlan, settings: SwapSetting
     ],
     ['Not carried over to the copies', notCarriedOver],
     ['Would be changed', ['nothing']],
-    [RIGHTS, shadowRights(workload, role).map(describeRight)],
+    [RIGHTS, copyRights(workload, role).map(describeRight)],
   );
 }
 

@@ -2,9 +2,9 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import { formatFixed } from '../../report/numbers.ts';
+import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import { NAME_SETS, type NameSet } from './evidence.ts';
 import { MIN_RATE_RATIO } from './figures.ts';
-import type { DnsWorkload } from './in-place/find-workload.ts';
 import { measurePhase } from './in-place/measure-phase.ts';
 import type { PhasesRequest } from './in-place/placements.ts';
 import { advisedRate, PROBE_SECONDS } from './rate-held.ts';

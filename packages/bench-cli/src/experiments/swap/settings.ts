@@ -1,65 +1,34 @@
 /** The settings of `bench swap`: its own, and those of `bench run` that it takes as well. */
 import { z } from 'zod';
 import {
-  KUBERNETES_DEFAULTS,
-  KUBERNETES_SETTINGS,
-  type KubernetesSettings,
-} from '../../config/kubernetes-settings.ts';
-import { pickSettings, type Setting, type SettingsOf } from '../../config/setting.ts';
-import { booleanFromText, choice, number, seconds, text } from '../../config/value-schemas.ts';
+  DNS_CHANGE_SETTINGS,
+  DNS_CHOICE_SETTINGS,
+  DNS_COPY_SETTINGS,
+  DNS_LOADER_SETTINGS,
+} from '../../config/cluster-dns-settings.ts';
+import type { Setting, SettingsOf } from '../../config/setting.ts';
+import { choice, number, seconds, text } from '../../config/value-schemas.ts';
 import { pick } from '../../engine/settings.ts';
-
-/** A shorter one would expire between two renewals on a busy machine. */
-const MIN_LEASE_SECONDS = 5;
 
 const atLeast = (minimum: number) =>
   seconds(minimum, `must be a duration of at least ${minimum} seconds, for example 90s or 2m`);
 
 const rateMessage = 'must be a number of queries per second above 0, for example 2000';
-const workloadMessage =
-  'is not NAMESPACE/KIND/NAME of a Deployment, DaemonSet or StatefulSet, for example kube-system/deployment/coredns';
 const sequenceMessage =
   'cannot be paired: give pairs of one A and one B each, in any order, for example AB, ABBA or ABBAABBA';
 
 const isPaired = (sequence: string) => /^(?:AB|BA)+$/.test(sequence);
-const flagSchema = z.preprocess(booleanFromText, z.boolean('must be true or false'));
 
-/** Where the DNS of a cluster is; also of `bench swap canary`. */
+/** Also of `bench swap canary`. */
 export const PLACE_SETTINGS = {
-  workload: {
-    flag: '--workload <name>',
-    description: 'the workload that serves cluster DNS, NAMESPACE/KIND/NAME (default: that of the cluster)',
-    schema: z
-      .string(workloadMessage)
-      .regex(/^[^/]+\/(?:deployment|daemonset|statefulset)\/[^/]+$/i, workloadMessage),
-  },
-  service: {
-    flag: '--service <name>',
-    description: 'the Service in front of it (default: the one for its pods)',
-    schema: text,
-  },
-  ...pick(
-    [
-      ...(['context', 'namespacePrefix', 'loaderImage', 'pullPolicy', 'pullSecrets', 'loaderNode'] as const),
-      ...(['loaderTolerations', 'loaderCpu', 'podLabels', 'runAsUser', 'scheduleTime', 'readyTime'] as const),
-    ],
-    {
-      loaderImage: {
-        description: 'of the load generator, the guard and the canary: built from k8s/images/load',
-      },
-    },
-  ),
+  ...DNS_CHOICE_SETTINGS,
+  ...DNS_LOADER_SETTINGS,
 } as const satisfies Record<string, Setting>;
 
 /** Also of `bench swap status` and `bench swap restore`. */
 export const JOURNAL_SETTINGS = {
   ...pick(['context']),
-  leaseNamespace: {
-    flag: '--lease-namespace <name>',
-    description: 'namespace of the Lease and the journal',
-    schema: text,
-    default: 'kube-system',
-  },
+  leaseNamespace: DNS_CHANGE_SETTINGS.leaseNamespace,
 } as const satisfies Record<string, Setting>;
 
 /** Defaults as published. */
@@ -109,28 +78,8 @@ export const SWAP_SETTINGS = {
     description: 'the same for names outside the cluster (default: six, which a cache soon answers)',
     schema: text,
   },
-  container: {
-    flag: '--container <name>',
-    description: 'the container of the workload (default: the one that serves DNS)',
-    schema: text,
-  },
-  lease: {
-    flag: '--lease <time>',
-    description: 'without a sign of life for so long, the guard puts everything back',
-    schema: atLeast(MIN_LEASE_SECONDS),
-    default: 60,
-  },
-  yesChangeClusterDns: {
-    flag: '--yes-change-cluster-dns',
-    description: 'agree that the DNS of the cluster is changed',
-    schema: flagSchema,
-    default: false,
-  },
-  readRole: {
-    flag: '--read-role <name>',
-    description: 'ClusterRole with which CoreDNS reads the cluster (default: system:coredns)',
-    schema: text,
-  },
+  ...DNS_COPY_SETTINGS,
+  ...DNS_CHANGE_SETTINGS,
   ...PLACE_SETTINGS,
   ...JOURNAL_SETTINGS,
   ...pick(['duration', 'observe', 'until', 'maxTrials', 'aa'], {
@@ -146,11 +95,6 @@ export const SWAP_SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 export type SwapSettings = SettingsOf<typeof SWAP_SETTINGS>;
-
-/** What opening a cluster takes. */
-export function kubernetesOf(settings: Readonly<Record<string, unknown>>): KubernetesSettings {
-  return pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...settings, target: 'kubernetes' });
-}
 
 /** The sides of the placements, as far as they are dictated: then `ABBA` again and again. */
 export const sequenceOf = ({ placements = 'ABBA' }: Pick<SwapSettings, 'placements'>) => placements;

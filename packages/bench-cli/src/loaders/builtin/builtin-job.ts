@@ -4,7 +4,7 @@ import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { QUERY_PATH } from '../cluster-job.ts';
 import { createJobLoader, type JobProgram, type ProgramOutput } from '../job-loader.ts';
 import type { Loader, LoadRequest } from '../loader.ts';
-import { parseEvent } from './events.ts';
+import { intervalOf, parseEvent } from './events.ts';
 import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loaderCountsOf, loadResultOf } from './result.ts';
 
@@ -48,13 +48,15 @@ const BUILTIN: Omit<JobProgram, 'version'> = {
       });
     }
     if (end?.event !== 'result') throw failure(output);
-    const intervals = events.flatMap((event) =>
-      event.event === 'interval' ? [{ atSeconds: event.toSeconds, qps: event.qps }] : [],
-    );
+    const intervals = events.filter((event) => event.event === 'interval');
     return {
-      result: loadResultOf(end.result, intervals),
+      result: loadResultOf(
+        end.result,
+        intervals.map(({ toSeconds, qps }) => ({ atSeconds: toSeconds, qps })),
+      ),
       wasTheLimit: end.result.generator.wasTheLimit,
       counts: loaderCountsOf(end.result),
+      timeline: intervals.map(intervalOf),
     };
   },
 };

@@ -11,7 +11,7 @@ import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource
 import type { World } from '../../world.ts';
 import { openLocalGate } from '../gate/local-gate.ts';
 import type { DetailedInterval, Loader, LoadOutcome, LoadRequest } from '../loader.ts';
-import { parseEvent } from './events.ts';
+import { intervalOf, parseEvent } from './events.ts';
 import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loaderCountsOf, loadResultOf } from './result.ts';
 
@@ -112,15 +112,7 @@ function hear(event: DriverEvent | null, heard: Heard, request: LoadRequest): vo
       break;
     case 'interval':
       heard.intervals.push({ atSeconds: event.toSeconds, qps: event.qps });
-      heard.timeline.push({
-        atSeconds: event.toSeconds,
-        sent: event.sent,
-        answered: event.answered,
-        lost: event.lost,
-        codes: event.codes,
-        slowestSeconds: event.slowestSeconds,
-        goodSeconds: event.goodSeconds,
-      });
+      heard.timeline.push(intervalOf(event));
       request.onProgress(event.qps);
       break;
     case 'result':

@@ -60,9 +60,14 @@ function address(name: string, data: string): Expectation {
   return { query: query(name), code: 'NOERROR', records: [record] };
 }
 
-async function services(client: KubeClient, signal: AbortSignal): Promise<BenchWorkload> {
+async function services(
+  client: KubeClient,
+  signal: AbortSignal,
+  namespaces?: readonly string[],
+): Promise<BenchWorkload> {
   const { items } = await client.list('Service', {}, signal);
   const expectations = items.flatMap(({ metadata, spec }) => {
+    if (namespaces?.includes(metadata?.namespace ?? '') === false) return [];
     const ip = spec?.clusterIP ?? '';
     // A headless Service has the addresses of its pods, which may change during the run.
     if (!/^\d+\.\d+\.\d+\.\d+$/.test(ip)) return [];
@@ -110,13 +115,17 @@ function outside(): BenchWorkload {
   return workloadOf('outside', 'names outside the cluster, which its DNS forwards, type A', expectations);
 }
 
-/** @throws BenchError `E_CONFIG` if the cluster has no such names. */
+/**
+ * @param namespaces Of Services; default: all. Others may come and go while they are asked for.
+ * @throws BenchError `E_CONFIG` if the cluster has no such names.
+ */
 export async function clusterWorkload(
   client: KubeClient,
   name: string,
   signal: AbortSignal,
+  namespaces?: readonly string[],
 ): Promise<BenchWorkload> {
-  const workload = await makeWorkload(client, name as ClusterWorkloadName, signal);
+  const workload = await makeWorkload(client, name as ClusterWorkloadName, signal, namespaces);
   if (workload.size > 0) return workload;
   throw new BenchError('E_CONFIG', `--workload ${name}: the cluster has no such names`, {
     fix: `Choose another of ${CLUSTER_WORKLOADS.join(', ')}.`,
@@ -127,10 +136,11 @@ function makeWorkload(
   client: KubeClient,
   name: ClusterWorkloadName,
   signal: AbortSignal,
+  namespaces?: readonly string[],
 ): Promise<BenchWorkload> {
   switch (name) {
     case 'service':
-      return services(client, signal);
+      return services(client, signal, namespaces);
     case 'pod-ip':
       return podAddresses(client, signal);
     case 'nx':

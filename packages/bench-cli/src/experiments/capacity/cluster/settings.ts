@@ -1,10 +1,5 @@
 /** The settings of a cluster that `bench capacity` takes: those of every run that mean something here. */
-import {
-  KUBERNETES_DEFAULTS,
-  KUBERNETES_SETTINGS,
-  type KubernetesSettings,
-} from '../../../config/kubernetes-settings.ts';
-import { pickSettings } from '../../../config/setting.ts';
+import { KUBERNETES_SETTINGS } from '../../../config/kubernetes-settings.ts';
 import { wholeNumber } from '../../../config/value-schemas.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatCount } from '../../../report/numbers.ts';
@@ -36,11 +31,6 @@ export const CLUSTER_SETTINGS = {
   scheduleTime: KUBERNETES_SETTINGS.scheduleTime,
   readyTime: KUBERNETES_SETTINGS.readyTime,
 } as const;
-
-/** As the parts of the kubernetes target take them. */
-export function kubernetesSettings(settings: Readonly<Record<string, unknown>>): KubernetesSettings {
-  return pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...settings, target: 'kubernetes' });
-}
 
 /** @throws BenchError `E_USAGE` for more pods and services than a cluster may be given */
 export function demandBounded(objects: number, maxObjects: number): void {

@@ -1,16 +1,17 @@
 /** Starts of a private CoreDNS on a cluster, one after the other, with synthetic objects that are kept while the point is the same. */
 import { specForObjects } from '@dinodns-bench/cluster-objects';
+import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import { LastTrial, type Opened, type OpenRequest, type TrialEvents } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
+import { imageRecord } from '../../../servers/image-record.ts';
 import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
 import { PHASES, type PhaseFigures } from '../beside/phases.ts';
-import { imageRecord, serverImage } from '../cluster/images.ts';
+import { serverImage } from '../cluster/images.ts';
 import { openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
-import { kubernetesSettings } from '../cluster/settings.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
 import { needsPods } from '../cluster/synthetic-objects.ts';
 import { syntheticPermissions } from '../cluster/synthetic-run.ts';
@@ -123,7 +124,7 @@ export async function openOnCluster({
   runId,
   signal,
 }: OpenRequest<MemorySettings, MemoryPlan>): Promise<Opened<Sampler>> {
-  const cluster = kubernetesSettings(settings);
+  const cluster = kubernetesOf(settings);
   const client = await openClient(world, cluster.context);
   const { points } = decided;
   const withPods = points.some((point) => needsPods(clusterConfiguration(point.configuration)));

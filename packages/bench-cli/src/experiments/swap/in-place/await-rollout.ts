@@ -6,8 +6,8 @@ import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { lastLogLines } from '../../../kubernetes-api/logs.ts';
+import { type DnsWorkload, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { assessPod, type PodFailure } from '../../../targets/kubernetes/pod-state.ts';
-import type { DnsWorkload } from './find-workload.ts';
 
 export interface RolloutRequest {
   readonly client: KubeClient;
@@ -53,16 +53,6 @@ export function demandUntouched(workload: DnsWorkload, image: string, object: un
   if (found !== image) throw reverted(workload, image, found);
   const replicas = valueAt(object, '/spec/replicas');
   if (replicas !== workload.replicas) throw rescaled(workload, replicas);
-}
-
-/** Pods of a workload that are not being deleted. */
-export async function podsOf(
-  client: KubeClient,
-  { namespace, labels }: DnsWorkload,
-  signal: AbortSignal,
-): Promise<V1Pod[]> {
-  const { items } = await client.list('Pod', { namespace, labels }, signal);
-  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
 }
 
 export function imageIn(pod: V1Pod, { container }: DnsWorkload): string {

@@ -3,7 +3,7 @@ import type { PlannedEdit } from '../../../cluster-changes/change.ts';
 import { forwardPatch } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
-import type { DnsWorkload } from './find-workload.ts';
+import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 
 /** The image of the DNS container; nothing else of the workload. */
 function imageEdit(workload: DnsWorkload, image: string): PlannedEdit {

@@ -8,6 +8,7 @@ import { type ChangeSession, openSession } from '../../../cluster-changes/sessio
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatFixed } from '../../../report/numbers.ts';
+import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import {
   JOURNAL_ANNOTATION,
   managedLabels,
@@ -21,7 +22,6 @@ import { type CheckedRun, openPhases } from '../open-phases.ts';
 import { openRun } from '../open-run.ts';
 import type { OpenedSwap, SwapRequest } from '../placed.ts';
 import { demandRate } from '../rate-probe.ts';
-import { podsOf } from './await-rollout.ts';
 import { type Canary, openCanary } from './canary.ts';
 import type { Edits } from './edits.ts';
 import { pauseReconcilers } from './pause.ts';

@@ -8,8 +8,8 @@ import { podSource } from '../../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../../observe/window.ts';
 import type { LoadResult } from '../../../results/record.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { Phase } from '../evidence.ts';
-import type { DnsWorkload } from './find-workload.ts';
 
 export interface PhaseRequest {
   readonly run: ClusterRun;

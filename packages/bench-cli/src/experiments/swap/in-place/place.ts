@@ -2,9 +2,10 @@
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import type { ChangeSession } from '../../../cluster-changes/session.ts';
 import type { PlannedTrial } from '../../../engine/experiment.ts';
+import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
 import type { SwapPlan } from '../plan.ts';
-import { awaitRollout, demandUntouched, podsOf, reverted } from './await-rollout.ts';
+import { awaitRollout, demandUntouched, reverted } from './await-rollout.ts';
 import type { Canary } from './canary.ts';
 import type { Edits } from './edits.ts';
 import { demandSamePods, measureAll, type PhasesRequest } from './placements.ts';

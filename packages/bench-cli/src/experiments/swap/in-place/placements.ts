@@ -4,10 +4,10 @@ import type { PlannedTrial } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
 import type { NameSet, Phase, PodVersion } from '../evidence.ts';
 import type { SwapSettings } from '../settings.ts';
-import type { DnsWorkload } from './find-workload.ts';
 import { measurePhase } from './measure-phase.ts';
 
 /** What all placements of a run share. */

@@ -9,8 +9,8 @@ import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { imageIn, podsOf } from './await-rollout.ts';
-import type { DnsWorkload } from './find-workload.ts';
+import { type DnsWorkload, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { imageIn } from './await-rollout.ts';
 
 /** The file that grants the rights. */
 export const ROLE_FILE = 'k8s/rbac-swap.yaml';

@@ -1,5 +1,6 @@
 /** Propagation on a cluster: starts of a private CoreDNS, in whose pod Services are created and asked for until they resolve. */
 import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
+import { kubernetesOf } from '../../../../config/kubernetes-settings.ts';
 import {
   LastTrial,
   type Opened,
@@ -8,6 +9,7 @@ import {
 } from '../../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../../environment/describe.ts';
 import { BenchError } from '../../../../errors.ts';
+import { imageRecord } from '../../../../servers/image-record.ts';
 import { describeCluster } from '../../../../targets/kubernetes/cluster-facts.ts';
 import { checkerImage } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf, unitSelector } from '../../../../targets/kubernetes/objects/labels.ts';
@@ -16,8 +18,7 @@ import { runJob } from '../../../../targets/kubernetes/run-job.ts';
 import { guardClusterDns } from '../../cluster/cluster-dns-guard.ts';
 import { dnsText } from '../../cluster/created.ts';
 import { type DnsPodRequest, dnsPodJob } from '../../cluster/dns-job.ts';
-import { imageRecord, serverImage } from '../../cluster/images.ts';
-import { kubernetesSettings } from '../../cluster/settings.ts';
+import { serverImage } from '../../cluster/images.ts';
 import { SERVICE_LABELS } from '../../cluster/synthetic-objects.ts';
 import type { ConfigurationName } from '../../configurations.ts';
 import type { PropagationContext, PropagationRequest } from '../context.ts';
@@ -29,7 +30,7 @@ import { createPlaces, type Places } from './places.ts';
 
 export async function openOnCluster(request: PropagationRequest): Promise<Opened<PropagationContext>> {
   const { world, settings: asked, runId, display } = request;
-  const settings = kubernetesSettings(asked);
+  const settings = kubernetesOf(asked);
   const client = await openClient(world, settings.context);
   const { cluster } = await describeCluster(client, settings, request.signal);
   const environment = { ...(await describeEnvironment(world)), cluster };

@@ -1,7 +1,8 @@
 /** The rights that copies beside the cluster's DNS take, beyond those of `bench run`. Pure. */
-import { placeOf } from '../../../cluster-changes/place.ts';
-import { type Right, rightsOn } from '../../../cluster-changes/rights.ts';
-import type { DnsWorkload } from '../in-place/find-workload.ts';
+
+import type { DnsWorkload } from '../targets/kubernetes/dns-copy/find-workload.ts';
+import { placeOf } from './place.ts';
+import { type Right, rightsOn } from './rights.ts';
 
 /**
  * The role with which CoreDNS reads the cluster: of OpenShift's operator, else that of kubeadm, which most
@@ -11,7 +12,7 @@ export function readRoleOf({ namespace }: Pick<DnsWorkload, 'namespace'>): strin
   return namespace === 'openshift-dns' ? 'openshift-dns' : 'system:coredns';
 }
 
-export function shadowRights(workload: DnsWorkload, role: string): Right[] {
+export function copyRights(workload: DnsWorkload, role: string): Right[] {
   const { namespace } = workload;
   const rbac = { group: 'rbac.authorization.k8s.io', namespace: null };
   return [

@@ -1,9 +1,13 @@
 /** What is copied of the cluster's DNS, found before anything is created. Reads only. */
-import type { V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
+import type {
+  V1ConfigMap,
+  V1Container,
+  V1Deployment,
+  V1DeploymentStrategy,
+  V1PodSpec,
+} from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { podsOf } from '../in-place/await-rollout.ts';
-import type { DnsWorkload } from '../in-place/find-workload.ts';
 import {
   type CarriedMount,
   carriedEnv,
@@ -12,12 +16,15 @@ import {
   corefileOf,
   podGaps,
 } from './carry-over.ts';
+import { type DnsWorkload, podsOf } from './find-workload.ts';
 
 export interface CopyPlan {
   readonly workload: DnsWorkload;
   readonly spec: V1PodSpec;
   readonly container: V1Container;
   readonly replicas: number;
+  /** How its Deployment replaces pods; absent for another kind of workload. */
+  readonly strategy?: V1DeploymentStrategy;
   readonly mounts: readonly CarriedMount[];
   readonly configMaps: ReadonlyMap<string, V1ConfigMap>;
   readonly env: Readonly<Record<string, string>>;
@@ -25,10 +32,11 @@ export interface CopyPlan {
   readonly notCarriedOver: readonly string[];
 }
 
-async function templateOf(client: KubeClient, { kind, name, namespace }: DnsWorkload, signal: AbortSignal) {
+async function specOf(client: KubeClient, { kind, name, namespace }: DnsWorkload, signal: AbortSignal) {
   const object = await client.get(kind, name, namespace, signal);
   const spec = object?.spec?.template.spec;
-  if (spec !== undefined) return spec;
+  const strategy = kind === 'Deployment' ? (object as V1Deployment | null)?.spec?.strategy : undefined;
+  if (spec !== undefined) return { spec, ...(strategy === undefined ? {} : { strategy }) };
   throw new BenchError('E_CONFIG', `${kind} ${namespace}/${name} is gone`, { fix: 'Try again.' });
 }
 
@@ -38,7 +46,7 @@ export async function planCopy(
   workload: DnsWorkload,
   signal: AbortSignal,
 ): Promise<CopyPlan> {
-  const spec = await templateOf(client, workload, signal);
+  const { spec, ...strategy } = await specOf(client, workload, signal);
   const container = spec.containers[workload.containerIndex];
   if (container === undefined) throw new Error('the container was found a moment ago');
   const { mounts, gaps } = carriedMounts(spec, container);
@@ -60,6 +68,7 @@ export async function planCopy(
     spec,
     container,
     replicas: workload.replicas ?? Math.max(1, (await podsOf(client, workload, signal)).length),
+    ...strategy,
     mounts,
     configMaps,
     env,

@@ -4,7 +4,7 @@ import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import { parseQuantity } from '../../../quantity.ts';
-import { dnsContainer } from '../../../targets/kubernetes/dns-container.ts';
+import { dnsContainer } from '../dns-container.ts';
 
 export const WORKLOAD_KINDS = ['Deployment', 'DaemonSet', 'StatefulSet'] as const;
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
@@ -51,6 +51,29 @@ const PLACES: readonly (WorkloadName & { readonly service: string })[] = [
   { namespace: 'openshift-dns', kind: 'DaemonSet', name: 'dns-default', service: 'dns-default' },
   { namespace: 'kube-system', kind: 'Deployment', name: 'coredns', service: 'kube-dns' },
 ];
+
+/** Pods of a workload that are not being deleted. */
+export async function podsOf(
+  client: KubeClient,
+  { namespace, labels }: Pick<DnsWorkload, 'namespace' | 'labels'>,
+  signal: AbortSignal,
+): Promise<V1Pod[]> {
+  const { items } = await client.list('Pod', { namespace, labels }, signal);
+  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+}
+
+/** From settings. */
+export function choiceOf({
+  workload,
+  container,
+  service,
+}: Readonly<Partial<Record<'workload' | 'container' | 'service', string | undefined>>>): WorkloadChoice {
+  return {
+    ...(workload === undefined ? {} : { workload: parseWorkload(workload) }),
+    ...(container === undefined ? {} : { container }),
+    ...(service === undefined ? {} : { service }),
+  };
+}
 
 /** `kube-system/deployment/coredns`. @throws BenchError `E_USAGE`. */
 export function parseWorkload(text: string): WorkloadName {

@@ -7,9 +7,9 @@ import type {
   V1Service,
   V1ServiceAccount,
 } from '@kubernetes/client-node';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { runLabels, unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
-import { podTemplate } from '../../../targets/kubernetes/objects/pods.ts';
+import type { ClusterRun } from '../cluster-run.ts';
+import { runLabels, unitLabels, unitSelector } from '../objects/labels.ts';
+import { podTemplate } from '../objects/pods.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
 type Place = Pick<ClusterRun, 'namespace' | 'runId' | 'settings' | 'pullSecrets'>;

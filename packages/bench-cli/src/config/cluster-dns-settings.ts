@@ -1,0 +1,86 @@
+/** The settings of commands about the DNS of a cluster: where it is, and how changes of it are journaled. */
+import { z } from 'zod';
+import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
+import type { SettingTable } from './setting.ts';
+import { booleanFromText, seconds, text } from './value-schemas.ts';
+
+/** A shorter one would expire between two renewals on a busy machine. */
+const MIN_LEASE_SECONDS = 5;
+const leaseMessage = `must be a duration of at least ${MIN_LEASE_SECONDS} seconds, for example 90s or 2m`;
+
+const workloadMessage =
+  'is not NAMESPACE/KIND/NAME of a Deployment, DaemonSet or StatefulSet, for example kube-system/deployment/coredns';
+
+/** Which DNS. */
+export const DNS_CHOICE_SETTINGS = {
+  workload: {
+    flag: '--workload <name>',
+    description: 'the workload that serves cluster DNS, NAMESPACE/KIND/NAME (default: that of the cluster)',
+    schema: z
+      .string(workloadMessage)
+      .regex(/^[^/]+\/(?:deployment|daemonset|statefulset)\/[^/]+$/i, workloadMessage),
+  },
+  service: {
+    flag: '--service <name>',
+    description: 'the Service in front of it (default: the one for its pods)',
+    schema: text,
+  },
+} as const satisfies SettingTable;
+
+/** For copies of it. */
+export const DNS_COPY_SETTINGS = {
+  container: {
+    flag: '--container <name>',
+    description: 'the container of the workload (default: the one that serves DNS)',
+    schema: text,
+  },
+  readRole: {
+    flag: '--read-role <name>',
+    description: 'ClusterRole with which CoreDNS reads the cluster (default: system:coredns)',
+    schema: text,
+  },
+} as const satisfies SettingTable;
+
+/** Of the Lease and the journal of changes. */
+const LEASE_NAMESPACE_SETTING = {
+  flag: '--lease-namespace <name>',
+  description: 'namespace of the Lease and the journal',
+  schema: text,
+  default: 'kube-system',
+} as const;
+
+/** For changes of the DNS itself. */
+export const DNS_CHANGE_SETTINGS = {
+  leaseNamespace: LEASE_NAMESPACE_SETTING,
+  lease: {
+    flag: '--lease <time>',
+    description: 'without a sign of life for so long, the guard puts everything back',
+    schema: seconds(MIN_LEASE_SECONDS, leaseMessage),
+    default: 60,
+  },
+  yesChangeClusterDns: {
+    flag: '--yes-change-cluster-dns',
+    description: 'agree that the DNS of the cluster is changed',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
+  },
+} as const satisfies SettingTable;
+
+/** Where pods of a run about the DNS are, besides those of the DNS. */
+export const DNS_LOADER_SETTINGS = {
+  context: KUBERNETES_SETTINGS.context,
+  namespacePrefix: KUBERNETES_SETTINGS.namespacePrefix,
+  loaderImage: {
+    ...KUBERNETES_SETTINGS.loaderImage,
+    description: 'of the load generator, the guard and the canary: built from k8s/images/load',
+  },
+  pullPolicy: KUBERNETES_SETTINGS.pullPolicy,
+  pullSecrets: KUBERNETES_SETTINGS.pullSecrets,
+  loaderNode: KUBERNETES_SETTINGS.loaderNode,
+  loaderTolerations: KUBERNETES_SETTINGS.loaderTolerations,
+  loaderCpu: KUBERNETES_SETTINGS.loaderCpu,
+  podLabels: KUBERNETES_SETTINGS.podLabels,
+  runAsUser: KUBERNETES_SETTINGS.runAsUser,
+  scheduleTime: KUBERNETES_SETTINGS.scheduleTime,
+  readyTime: KUBERNETES_SETTINGS.readyTime,
+} as const satisfies SettingTable;

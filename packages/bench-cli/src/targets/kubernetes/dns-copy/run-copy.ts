@@ -1,0 +1,66 @@
+/** Copies of the cluster's DNS in the namespace of a run: their account, and each from its start to its end. */
+import type { V1Pod } from '@kubernetes/client-node';
+import type { ClusterRun } from '../cluster-run.ts';
+import { CONTAINER } from '../objects/pods.ts';
+import { waitForPods, waitUntilGone } from '../wait-for-pods.ts';
+import type { DnsWorkload } from './find-workload.ts';
+import { accountObject, bindingObject, type CopyObjects } from './objects.ts';
+import type { CopyPlan } from './plan-copy.ts';
+
+/** Pods end within 5 seconds; a slow kubelet takes longer to report it. */
+const GONE_SECONDS = 60;
+const REMOVAL_SECONDS = 90;
+
+/** A copy that runs, as a DNS workload of its own. */
+export interface RunningCopy {
+  readonly workload: DnsWorkload;
+  readonly pods: readonly V1Pod[];
+  /** From its creation until its pods were ready. */
+  readonly startSeconds: number;
+}
+
+/** The account of the copies, with the right to read what CoreDNS reads. */
+export async function prepareCopies(run: ClusterRun, role: string, signal: AbortSignal): Promise<void> {
+  const { client, namespace } = run;
+  const found = await client.get('Namespace', namespace, undefined, signal);
+  await client.create('ServiceAccount', accountObject(run), signal);
+  await client.create('ClusterRoleBinding', bindingObject(run, role, found?.metadata?.uid ?? ''), signal);
+}
+
+/** @param what For errors: `A, coredns:1.13.1`. */
+export async function startCopy(
+  run: ClusterRun,
+  copy: CopyPlan,
+  objects: CopyObjects,
+  what: string,
+  signal: AbortSignal,
+): Promise<RunningCopy> {
+  const { client, namespace, settings } = run;
+  const begin = client.clock.monotonicSeconds();
+  const service = await client.create('Service', objects.service, signal);
+  await client.create('Deployment', objects.deployment, signal);
+  const address = service.spec?.clusterIP ?? '';
+  const { name, labels } = objects;
+  const pods = await waitForPods({ client, namespace, labels, what, signal }, name, {
+    pods: copy.replicas,
+    until: 'ready',
+    seconds: settings.readyTime,
+    scheduleSeconds: settings.scheduleTime,
+  });
+  const image = objects.deployment.spec?.template.spec?.containers[0]?.image ?? '';
+  const own = { namespace, kind: 'Deployment' as const, name, labels, image, container: CONTAINER };
+  const workload = { ...copy.workload, ...own, sidecars: {}, service: { name, address } };
+  return { workload, pods, startSeconds: client.clock.monotonicSeconds() - begin };
+}
+
+/** Resolves when its pods are gone. */
+export async function removeCopy(
+  run: ClusterRun,
+  { name, labels }: Pick<CopyObjects, 'name' | 'labels'>,
+): Promise<void> {
+  const { client, namespace } = run;
+  const signal = AbortSignal.timeout(REMOVAL_SECONDS * 1000);
+  await client.delete('Deployment', name, namespace, signal);
+  await client.delete('Service', name, namespace, signal);
+  await waitUntilGone({ client, namespace, labels, what: name, signal }, GONE_SECONDS);
+}
