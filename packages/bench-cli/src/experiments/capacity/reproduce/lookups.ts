@@ -38,10 +38,10 @@ export interface LookupContext {
   readonly command: string;
 }
 
-/** The program of the record by which its version is known: of its subject, or the CoreDNS behind a caching tier. */
+/** The CoreDNS by whose version a case is known: its subject, or the one behind a caching tier, whatever that tier's own version. */
 function programOf({ programs }: CasesRecord, { subject }: EngineCase): string {
-  const own = programs.find(({ name }) => name === subject);
-  return (own ?? programs.find(({ kind }) => kind === 'coredns-cluster'))?.name ?? subject;
+  const coredns = programs.filter(({ kind }) => kind === 'coredns-cluster');
+  return (coredns.find(({ name }) => name === subject) ?? coredns[0])?.name ?? subject;
 }
 
 const oursOf = (record: CasesRecord, { ours }: PublishedLookup) =>
