@@ -122,7 +122,6 @@ test('a histogram counts each latency in its bucket and all above it', () => {
     transports: { udp: [...counters.values], tcp: [...new TransportCounters().values] },
     sockets: NO_SOCKETS,
     connections: NO_CONNECTIONS,
-    reloads: { succeeded: 0, failed: 0 },
     cpuSeconds: 1.5,
     residentBytes: 1e8,
     startSeconds: 1e9,
@@ -132,6 +131,7 @@ test('a histogram counts each latency in its bucket and all above it', () => {
     backend: 'native',
     size: 1,
     restarts: 0,
+    reloads: { succeeded: 0, failed: 0 },
     workers: new Map([[0, worker]]),
   });
   const lines = text

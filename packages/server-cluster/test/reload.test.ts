@@ -67,7 +67,8 @@ describe.each([
   ['single', ['--mode', 'single']],
   ['multi', ['--mode', 'multi', '--workers', '2']],
 ])('mode %s', (_mode, args) => {
-  const start = () => startServer([...args, '--zones-file', file, '--log-level', 'info']);
+  const start = () =>
+    startServer([...args, '--zones-file', file, '--log-level', 'info', '--metrics-port', '0']);
   const reloads = (server: RunningServer) => server.stderr.split('Zones reloaded').length - 1;
 
   test('SIGHUP serves the new contents of the file, over UDP and TCP', async () => {
@@ -118,6 +119,9 @@ describe.each([
     server.child.kill('SIGHUP');
     expect(await until(() => reloads(server) === 1, PATIENCE)).toBe(true);
     expect(await addressAt(server, 'new1.example')).toEqual(['192.0.2.1']);
+    const metrics = await (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/metrics`)).text();
+    expect(metrics).toContain('dinodns_reloads_total{outcome="succeeded"} 1\n');
+    expect(metrics).toContain('dinodns_reloads_total{outcome="failed"} 2\n');
   });
 });
 

@@ -13,7 +13,14 @@ export interface Exposed {
   /** Configured workers. */
   readonly size: number;
   readonly restarts: number;
+  readonly reloads: Readonly<ReloadCounts>;
   readonly workers: ReadonlyMap<number, WorkerSnapshot>;
+}
+
+/** Of the server as a whole: a reload takes effect in all workers or in none, and may fail before it reaches one. */
+export interface ReloadCounts {
+  succeeded: number;
+  failed: number;
 }
 
 interface Sample {
@@ -83,12 +90,8 @@ const latency = transport((values) => {
   return [...buckets, sum, { suffix: '_count', labels: {}, value }];
 });
 
-const reloads: Samples = function* ({ workers }) {
-  for (const [place, snapshot] of workers) {
-    for (const outcome of ['succeeded', 'failed'] as const)
-      yield { labels: { worker: place, outcome }, value: snapshot.reloads[outcome] };
-  }
-};
+const reloads: Samples = ({ reloads: counts }) =>
+  (['succeeded', 'failed'] as const).map((outcome) => ({ labels: { outcome }, value: counts[outcome] }));
 
 const info: Samples = ({ version, backend }) => [{ labels: { version, udp_backend: backend }, value: 1 }];
 

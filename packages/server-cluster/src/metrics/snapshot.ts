@@ -6,7 +6,6 @@ export interface WorkerSnapshot {
   readonly transports: Partial<Record<CountedTransport, readonly number[]>>;
   readonly sockets: SocketTotals;
   readonly connections: ConnectionTotals;
-  readonly reloads: { readonly succeeded: number; readonly failed: number };
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   readonly startSeconds: number;

@@ -8,7 +8,7 @@ import { usableCpus } from '../cpus/usable-cpus.ts';
 import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
 import { ServerError, stoppedEarly } from '../errors.ts';
-import { exposition } from '../metrics/exposition.ts';
+import { exposition, type ReloadCounts } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer } from '../profiles/profile.ts';
@@ -16,7 +16,7 @@ import { SLICE_SECONDS } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
 import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
-import { READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
+import { counted, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
 import { cannotReload, zonesOf } from './zones.ts';
 
 /**
@@ -55,6 +55,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, log);
   // A reload that is asked for during the start follows it: both write the same files.
   const inTurn = turns();
+  const reloads: ReloadCounts = { succeeded: 0, failed: 0 };
   let isStopping = false;
   let pool: PoolPrimary | undefined;
   let endpoint: MetricsEndpoint | undefined;
@@ -90,7 +91,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
       pool = createPrimary({ size, standby: options.standby, ports, zonesFile: zones.current, log });
       pool.failed.catch((error) => close(0).then(() => failure.reject(error)));
       try {
-        if (options.metrics !== undefined) endpoint = await watch(options, pool, () => isStopping);
+        if (options.metrics !== undefined) endpoint = await watch(options, pool, reloads, () => isStopping);
         await startWithin(pool, options, ports, size);
       } catch (error) {
         await close(0);
@@ -98,18 +99,20 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
       }
       return readyOf(options, ports, size, pool.udpBackend ?? built.udpBackend, endpoint?.port);
     }),
-    reload: inTurn(async (source?: ZoneSource) => {
-      const start = performance.now();
-      const file = source === undefined ? await own() : await zones.write(source);
-      try {
-        await pool?.reload(file);
-      } catch (error) {
-        if (file !== null) zones.drop(file);
-        throw error;
-      }
-      zones.keep(file);
-      log.info({ seconds: (performance.now() - start) / 1000 }, 'Zones reloaded');
-    }),
+    reload: inTurn(
+      counted(reloads, async (source?: ZoneSource) => {
+        const start = performance.now();
+        const file = source === undefined ? await own() : await zones.write(source);
+        try {
+          await pool?.reload(file);
+        } catch (error) {
+          if (file !== null) zones.drop(file);
+          throw error;
+        }
+        zones.keep(file);
+        log.info({ seconds: (performance.now() - start) / 1000 }, 'Zones reloaded');
+      }),
+    ),
     stop: () => close(STOP_SECONDS),
   };
 }
@@ -117,6 +120,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
 function watch(
   options: ResolvedOptions,
   pool: PoolPrimary,
+  reloads: Readonly<ReloadCounts>,
   isStopping: () => boolean,
 ): Promise<MetricsEndpoint> {
   const { address = '', port = 0 } = options.metrics ?? {};
@@ -128,6 +132,7 @@ function watch(
         backend: pool.udpBackend ?? 'none',
         size: pool.size,
         restarts: pool.restarts,
+        reloads,
         workers: await pool.snapshots(),
       }),
   };

@@ -1,6 +1,7 @@
 /** The result of `createServer`, whatever processes are behind it. */
 import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
+import type { ReloadCounts } from '../metrics/exposition.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 
 /** A graceful stop gives up on queries that take longer than this. */
@@ -75,6 +76,22 @@ export function readyOf(
 
 export function never(): Promise<never> {
   return new Promise<never>(() => undefined);
+}
+
+/** Counts how each call of `reload` ends. */
+export function counted<T extends unknown[]>(
+  counts: ReloadCounts,
+  reload: (...args: T) => Promise<void>,
+): (...args: T) => Promise<void> {
+  return async (...args) => {
+    try {
+      await reload(...args);
+    } catch (error) {
+      counts.failed++;
+      throw error;
+    }
+    counts.succeeded++;
+  };
 }
 
 /** Makes functions whose calls run one at a time and in order, even if an earlier one fails. */

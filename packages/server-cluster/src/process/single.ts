@@ -3,7 +3,7 @@ import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
 import { stoppedEarly } from '../errors.ts';
-import { exposition } from '../metrics/exposition.ts';
+import { exposition, type ReloadCounts } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { BuiltServer, Managed } from '../profiles/profile.ts';
@@ -11,7 +11,7 @@ import { SLICE_SECONDS, type Zones } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
 import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
-import { never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
+import { counted, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
 import { cannotReload, reloadHere, zonesOf } from './zones.ts';
 
 type State = 'starting' | 'serving' | 'stopping';
@@ -27,6 +27,7 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   const snapshot = new ZonesSnapshot();
   // A reload that is asked for during the start follows it: both write the same files.
   const inTurn = turns();
+  const reloads: ReloadCounts = { succeeded: 0, failed: 0 };
 
   const zonesNow = async (): Promise<Zones> =>
     files === undefined ? zonesOf(options) : files.load(snapshot.directory(), new Slices(SLICE_SECONDS));
@@ -51,7 +52,7 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
       const ports = await reservePorts(options);
       stopping.signal.throwIfAborted();
       if (options.metrics !== undefined && managed !== null) {
-        endpoint = await watch(options, built, managed, () => state);
+        endpoint = await watch(options, built, managed, { reloads, state: () => state });
       }
       try {
         await open(ports);
@@ -63,10 +64,12 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
       state = 'serving';
       return readyOf(options, ports, 1, built.udpBackend, endpoint?.port);
     }),
-    reload: inTurn(async (zones) => {
-      if (managed === null) throw cannotReload();
-      await reloadHere(managed, options, zones ?? (await zonesNow()));
-    }),
+    reload: inTurn(
+      counted(reloads, async (zones) => {
+        if (managed === null) throw cannotReload();
+        await reloadHere(managed, options, zones ?? (await zonesNow()));
+      }),
+    ),
     async stop() {
       state = 'stopping';
       stopping.abort(stoppedEarly());
@@ -81,7 +84,7 @@ function watch(
   options: ResolvedOptions,
   built: BuiltServer,
   managed: Managed,
-  state: () => State,
+  { reloads, state }: { readonly reloads: Readonly<ReloadCounts>; state(): State },
 ): Promise<MetricsEndpoint> {
   const { address = '', port = 0 } = options.metrics ?? {};
   const watched = {
@@ -92,6 +95,7 @@ function watch(
         backend: built.udpBackend,
         size: 1,
         restarts: 0,
+        reloads,
         workers: new Map([[0, managed.snapshot()]]),
       }),
   };

@@ -76,11 +76,7 @@ async function openAll(networks: Networks, { dns, tls = 0, https = 0 }: Ports): 
 }
 
 /** This process's counters and the totals of its sockets and connections. */
-function snapshotOf(
-  counters: Counters,
-  { udp, tcp, tls, https }: Networks,
-  reloads: WorkerSnapshot['reloads'],
-): WorkerSnapshot {
+function snapshotOf(counters: Counters, { udp, tcp, tls, https }: Networks): WorkerSnapshot {
   const usage = process.cpuUsage();
   return {
     transports: {
@@ -93,7 +89,6 @@ function snapshotOf(
     connections: [...tcp, ...tls, ...https]
       .map(({ totals }) => totals)
       .reduce(addConnections, NO_CONNECTIONS),
-    reloads: { ...reloads },
     cpuSeconds: (usage.user + usage.system) / 1e6,
     residentBytes: process.memoryUsage.rss(),
     startSeconds: performance.timeOrigin / 1000,
@@ -121,26 +116,18 @@ function manage(
   networks: Networks,
   cookies: Cookies | undefined,
 ): Managed {
-  const reloads = { succeeded: 0, failed: 0 };
   return {
     load: (zones) => loadStore(store, zones),
     async prepare(zones) {
       const next = new ZoneStore();
-      let renew: () => void;
-      try {
-        renew = renewal(options, networks, cookies);
-        await loadStore(next, zones);
-      } catch (error) {
-        reloads.failed++;
-        throw error;
-      }
+      const renew = renewal(options, networks, cookies);
+      await loadStore(next, zones);
       return () => {
         store.replaceWith(next);
         renew();
-        reloads.succeeded++;
       };
     },
-    snapshot: () => snapshotOf(counters, networks, reloads),
+    snapshot: () => snapshotOf(counters, networks),
   };
 }
 
