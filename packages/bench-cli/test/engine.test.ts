@@ -2,8 +2,10 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { closedAfter } from '../src/engine/close.ts';
 import { inLanes } from '../src/engine/lanes.ts';
 import { secondsUnderWay } from '../src/engine/trials.ts';
+import { BenchError } from '../src/errors.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const HASHES = join(import.meta.dirname, 'fixtures/hashes.ts');
@@ -260,6 +262,19 @@ describe('what the trials share', () => {
     expect(await hashes('hashes', '--lost', 'open', '--closing', 'a door')).toBe(3);
     expect(world.err()).toContain('error [E_LEASE_LOST]: the Lease is gone; a door is stuck');
     expect(await runFolders()).toEqual([]);
+  });
+
+  it('that was opened before an error is closed, and neither error hides the other', async () => {
+    const failed = (code: 'E_CLUSTER_FORBIDDEN' | 'E_POD_TIMEOUT', message: string) =>
+      new BenchError(code, message, { fix: `Mend it: ${message}.` });
+    const first = failed('E_CLUSTER_FORBIDDEN', 'no right to create a Role');
+    const stuck = () => Promise.reject(failed('E_POD_TIMEOUT', 'the namespace is still there'));
+    await expect(closedAfter(first, stuck)).rejects.toMatchObject({
+      code: 'E_CLUSTER_FORBIDDEN',
+      message: 'no right to create a Role; the namespace is still there',
+      fix: 'Mend it: no right to create a Role. Mend it: the namespace is still there.',
+    });
+    await expect(closedAfter(first, async () => undefined)).rejects.toBe(first);
   });
 
   it('that cannot be closed after the last trial costs no report', async () => {

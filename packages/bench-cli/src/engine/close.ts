@@ -30,6 +30,12 @@ export function joined(errors: readonly unknown[]): unknown {
   });
 }
 
+/** The end of what was opened before `error`: rejects with it, and with what closing failed with. */
+export async function closedAfter(error: unknown, end: () => Promise<unknown>): Promise<never> {
+  const [ended] = await Promise.allSettled([end()]);
+  throw joined([error, ...(ended.status === 'rejected' ? errorsOf(ended.reason) : [])]);
+}
+
 /** What `work` resolves with, once `end` is over as well: its errors are said beside that of `work`, and hide none. */
 export async function endedAfter<T>(
   work: () => Promise<T>,

@@ -14,6 +14,7 @@ import type { Server } from '../servers/server.ts';
 import { loadWorkload } from '../workload/load-workload.ts';
 import { type BenchWorkload, zoneSetOf } from '../workload/workload.ts';
 import type { World } from '../world.ts';
+import { closedAfter } from './close.ts';
 import type { ExperimentPlan, Opened, OpenRequest, PlannedTrial } from './experiment.ts';
 import { ENGINE_SETTINGS } from './settings.ts';
 
@@ -174,7 +175,6 @@ export async function openServers({
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {
-    await session.close();
-    throw error;
+    return closedAfter(error, () => session.close());
   }
 }

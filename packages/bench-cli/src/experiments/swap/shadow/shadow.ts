@@ -3,6 +3,7 @@
 import { openChangeable } from '../../../cluster-changes/changeable.ts';
 import { copyRights, readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
+import { closedAfter } from '../../../engine/close.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import { configMapObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
@@ -37,7 +38,6 @@ export async function openShadow(request: SwapRequest, copy: CopyPlan): Promise<
       close: () => opened.close(),
     };
   } catch (error) {
-    await opened.close();
-    throw error;
+    return closedAfter(error, () => opened.close());
   }
 }

@@ -8,6 +8,7 @@ import {
   type KubernetesSettings,
 } from '../../../../config/kubernetes-settings.ts';
 import { pickSettings } from '../../../../config/setting.ts';
+import { closedAfter } from '../../../../engine/close.ts';
 import type { Opened, PlannedTrial, Subject } from '../../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../../environment/describe.ts';
 import { BenchError } from '../../../../errors.ts';
@@ -187,8 +188,7 @@ async function openTiers(
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {
-    await close();
-    throw error;
+    return closedAfter(error, close);
   }
 }
 

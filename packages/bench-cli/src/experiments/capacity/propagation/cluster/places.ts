@@ -1,6 +1,8 @@
 /** The namespace of a run, with as many objects as a start wants: kept for the next start that wants the same. */
+
 import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
 import type { KubernetesSettings } from '../../../../config/kubernetes-settings.ts';
+import { closedAfter } from '../../../../engine/close.ts';
 import type { KubeClient } from '../../../../kubernetes-api/client.ts';
 import { formatCount } from '../../../../report/numbers.ts';
 import { runLabels } from '../../../../targets/kubernetes/objects/labels.ts';
@@ -81,14 +83,24 @@ export function createPlaces(request: PlacesRequest): Places {
       onProgress: () => undefined,
       signal,
     });
-    opened = { objects: sizeText(start), run, pullSecrets: [], mounts: new Map() };
-    const { role, binding } = serviceRights(namespace, runId);
-    await client.create('Role', role, signal);
-    await client.create('RoleBinding', binding, signal);
-    const labels = runLabels(runId);
-    const pullSecrets = await copyPullSecrets(client, settings.pullSecrets ?? [], namespace, labels, signal);
-    opened = { ...opened, pullSecrets };
-    return opened;
+    try {
+      const { role, binding } = serviceRights(namespace, runId);
+      await client.create('Role', role, signal);
+      await client.create('RoleBinding', binding, signal);
+      const labels = runLabels(runId);
+      const pullSecrets = await copyPullSecrets(
+        client,
+        settings.pullSecrets ?? [],
+        namespace,
+        labels,
+        signal,
+      );
+      // Only what is whole is used for the next start of this size.
+      opened = { objects: sizeText(start), run, pullSecrets, mounts: new Map() };
+      return opened;
+    } catch (error) {
+      return closedAfter(error, () => run.close());
+    }
   }
 
   async function createFiles({ server, configuration }: Start): Promise<ConfigMapMount> {
