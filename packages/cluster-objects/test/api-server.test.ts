@@ -211,6 +211,8 @@ describe('other requests', () => {
     ['POST', '/control/churn?rate=many', 400],
     ['POST', '/control/announce?after=-1', 400],
     ['POST', '/control/announce', 400],
+    ['POST', '/control/replace?share=2', 400],
+    ['POST', '/control/outage?seconds=-1', 400],
     ['GET', '/control/expire', 405],
     ['GET', '/control/nothing', 404],
   ])('%s %s is refused with %i', async (method, path, code) => {
@@ -250,6 +252,52 @@ describe('the controls', () => {
     expect(seconds).toBeLessThan(30);
     // It is not one of the churn's, which deletes the oldest of its own.
     expect(server.churn.delete()?.name).not.toBe(service.name);
+  });
+
+  it('replace all endpoints of services: watched, listed, and the pods with them', async () => {
+    const slices = '/apis/discovery.k8s.io/v1/endpointslices';
+    const before = await get(slices);
+    const pods = namesOf(await get('/api/v1/pods'));
+    const watched = take(watch(`${slices}?watch=1&resourceVersion=${before.metadata.resourceVersion}`), 20);
+    await expect.poll(() => server.status().openWatches).toBe(1);
+    const { services } = JSON.parse(await (await post('/control/replace?share=1')).text());
+    expect((await watched).map(({ type }) => type)).toEqual(Array(20).fill('MODIFIED'));
+    const now = await (await fetch(server.url + slices)).text();
+    expect(namesOf(JSON.parse(now)).toSorted()).toEqual(namesOf(before).toSorted());
+    expect(services).toHaveLength(2);
+    const [{ name, addresses }] = services;
+    expect(name).toMatch(/^db-/);
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const address of addresses) {
+      expect(now).toContain(`"${address}"`);
+      expect(JSON.stringify(before)).not.toContain(`"${address}"`);
+    }
+    const later = namesOf(await get('/api/v1/pods'));
+    expect(later).toHaveLength(50);
+    expect(new Set(later).size).toBe(50);
+    expect(later.filter((each) => pods.includes(each)).length).toBeLessThan(40);
+    // Once more: other addresses again.
+    const again = JSON.parse(await (await post('/control/replace?share=1')).text());
+    expect(again.services[0].addresses).not.toEqual(addresses);
+    expect(namesOf(await get('/api/v1/pods'))).toHaveLength(50);
+  });
+
+  it('take the server away for a while: afterwards it knows no earlier version', async () => {
+    const { metadata } = await get('/api/v1/services');
+    await post('/control/announce?after=0.1');
+    expect((await post('/control/outage?seconds=0.3')).status).toBe(200);
+    const isAway = () =>
+      get('/version').then(
+        () => false,
+        () => true,
+      );
+    await expect.poll(isAway).toBe(true);
+    await expect.poll(isAway).toBe(false);
+    const query = `watch=1&resourceVersion=${metadata.resourceVersion}`;
+    const [event] = await take(watch(`/api/v1/services?${query}`), 1);
+    expect(event).toMatchObject({ type: 'ERROR', object: { code: 410 } });
+    // What was announced came meanwhile.
+    expect(namesOf(await get('/api/v1/services'))).toHaveLength(21);
   });
 
   it('end all watches', async () => {

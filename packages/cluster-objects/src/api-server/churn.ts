@@ -39,7 +39,7 @@ const LIVE_SERVICES = 100;
 const TICK_MILLISECONDS = 5;
 
 /** Seconds from an announcement to the Service, at most. */
-export const MAX_ANNOUNCED_SECONDS = 60;
+export const MAX_ANNOUNCED_SECONDS = 3600;
 
 export class Churn {
   readonly #store: Store;

@@ -1,10 +1,12 @@
 /**
  * What a test or a run does to the API server while it serves, as HTTP below `/control/`, so that another process can do
  * it as well: `POST /control/churn?rate=10`, `/control/create`, `/control/announce?after=SECONDS`, `/control/delete`,
- * `/control/expire`, `/control/close-watches`; `GET /control/changes?after=VERSION`, `/control/status`.
+ * `/control/expire`, `/control/close-watches`, `/control/replace?share=0.1`, `/control/outage?seconds=SECONDS`; `GET /control/changes?after=VERSION`, `/control/status`.
  */
 import type { JsonObject } from '../kubernetes/object.ts';
 import { type Churn, MAX_ANNOUNCED_SECONDS, MAX_CHURN_RATE } from './churn.ts';
+import { MAX_OUTAGE_SECONDS } from './outage.ts';
+import type { ReplacedService } from './rollout.ts';
 import { badRequest, type Failure, notFound } from './status.ts';
 
 export interface Controls {
@@ -13,10 +15,15 @@ export interface Controls {
   closeWatches(): void;
   /** Ends every watch, and answers 410 to whoever wants to continue: everything is listed again. */
   expire(): void;
+  /** Replaces all endpoints of this share of the Services; resolves with headless ones among them, and their new addresses. */
+  replace(share: number): Promise<readonly ReplacedService[]>;
+  /** Nobody can reach the server for a while; then it knows no earlier version, as after a restart. */
+  outage(seconds: number): void;
   status(): JsonObject;
 }
 
-type Control = (controls: Controls, query: URLSearchParams) => JsonObject | Failure;
+type Answer = JsonObject | Failure;
+type Control = (controls: Controls, query: URLSearchParams) => Answer | Promise<Answer>;
 
 const done = { done: true };
 
@@ -45,6 +52,21 @@ const POSTS: Readonly<Record<string, Control>> = {
     controls.expire();
     return done;
   },
+  async replace(controls, query) {
+    const share = Number(query.get('share') ?? Number.NaN);
+    if (!(share > 0 && share <= 1)) {
+      return badRequest(`share=${query.get('share')}: give a share of the Services, above 0 to 1`);
+    }
+    return { services: (await controls.replace(share)).map((service) => ({ ...service })) };
+  },
+  outage(controls, query) {
+    const seconds = Number(query.get('seconds') ?? Number.NaN);
+    if (!(seconds >= 0 && seconds <= MAX_OUTAGE_SECONDS)) {
+      return badRequest(`seconds=${query.get('seconds')}: give seconds, 0 to ${MAX_OUTAGE_SECONDS}`);
+    }
+    controls.outage(seconds);
+    return done;
+  },
   'close-watches'(controls) {
     controls.closeWatches();
     return done;
@@ -64,7 +86,7 @@ export function answerControl(
   method: string,
   name: string,
   query: URLSearchParams,
-): JsonObject | Failure {
+): Answer | Promise<Answer> {
   const table = method === 'POST' ? POSTS : GETS;
   const control = table[name];
   if (control !== undefined) return control(controls, query);

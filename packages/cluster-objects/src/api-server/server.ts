@@ -14,6 +14,7 @@ import { Churn } from './churn.ts';
 import { answerControl, type Controls } from './control.ts';
 import { discoveryDocument } from './discovery.ts';
 import { answerList } from './list.ts';
+import { Outage } from './outage.ts';
 import { ChunkedOutput, ClientGone } from './output.ts';
 import {
   type Accepted,
@@ -23,6 +24,7 @@ import {
   type ResourceRequest,
   resourceOf,
 } from './request.ts';
+import { Rollouts } from './rollout.ts';
 import { SelectorError } from './selectors.ts';
 import { badRequest, type Failure, notFound, statusObject } from './status.ts';
 import { Store } from './store.ts';
@@ -80,12 +82,19 @@ class Serving implements Controls {
   readonly #store: Store;
   readonly #protobuf: Encoding = protobufEncoding();
   readonly #streamedLists: boolean;
+  readonly #rollouts: Rollouts;
+  readonly #outage: (seconds: number) => void;
   #watching = new AbortController();
   #openWatches = 0;
 
-  constructor({ cluster, streamedLists = true }: Pick<ApiServerOptions, 'cluster' | 'streamedLists'>) {
+  constructor(
+    { cluster, streamedLists = true }: Pick<ApiServerOptions, 'cluster' | 'streamedLists'>,
+    outage: (seconds: number) => void,
+  ) {
     this.#streamedLists = streamedLists;
+    this.#outage = outage;
     this.#store = new Store(cluster);
+    this.#rollouts = new Rollouts(this.#store);
     this.churn = new Churn(this.#store);
   }
 
@@ -97,6 +106,14 @@ class Serving implements Controls {
   expire(): void {
     this.#store.expire();
     this.closeWatches();
+  }
+
+  replace(share: number) {
+    return this.#rollouts.run(share);
+  }
+
+  outage(seconds: number): void {
+    this.#outage(seconds);
   }
 
   status(): JsonObject {
@@ -120,7 +137,7 @@ class Serving implements Controls {
     const { method = 'GET' } = request;
     if (url.pathname.startsWith('/control/')) {
       const name = url.pathname.slice('/control/'.length);
-      return this.#send(response, JSON_ENCODING, answerControl(this, method, name, url.searchParams));
+      return this.#send(response, JSON_ENCODING, await answerControl(this, method, name, url.searchParams));
     }
     const form = accepted(request.headers.accept ?? '', this.#protobuf);
     if (method !== 'GET') {
@@ -255,12 +272,17 @@ async function listen(server: Server, address: string, port: number): Promise<nu
 
 /** Starts one. @throws ClusterError `E_LISTEN` */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const serving = new Serving(options);
+  const serving = new Serving(options, (seconds) => outage.begin(seconds));
   const server = createServer((request, response) => {
     serving.handle(request, response).catch((error: unknown) => answerError(response, error));
   });
   const address = options.address ?? '127.0.0.1';
   const port = await listen(server, address, options.port ?? 0);
+  const outage = new Outage(
+    server,
+    () => server.listen(port, address),
+    () => serving.expire(),
+  );
   const host = address.includes(':') ? `[${address}]` : address;
   return {
     address,
@@ -270,8 +292,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     served: { lists: serving.lists, watches: serving.watches, reads: serving.reads },
     closeWatches: () => serving.closeWatches(),
     expire: () => serving.expire(),
+    replace: (share) => serving.replace(share),
+    outage: (seconds) => serving.outage(seconds),
     status: () => serving.status(),
     async close() {
+      outage.cancel();
       serving.churn.close();
       serving.closeWatches();
       if (!server.listening) return;

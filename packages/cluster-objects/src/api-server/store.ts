@@ -21,6 +21,7 @@ export interface Snapshot {
 
 interface Changes {
   readonly added: Map<string, KubeObject>;
+  /** Of the generated objects. */
   readonly removed: Set<string>;
 }
 
@@ -54,11 +55,18 @@ export class Store {
 
   add(resource: Resource, make: (resourceVersion: number) => KubeObject): KubeObject {
     const object = make(this.#version + 1);
-    const { added, removed } = this.#changesOf(resource);
-    added.set(keyOf(object), object);
-    removed.delete(keyOf(object));
+    this.#changesOf(resource).added.set(keyOf(object), object);
     this.#record('ADDED', resource, object);
     return object;
+  }
+
+  /** Puts another object in the place of the one with the same key. */
+  modify(resource: Resource, make: (resourceVersion: number) => KubeObject): void {
+    const object = make(this.#version + 1);
+    const { added, removed } = this.#changesOf(resource);
+    added.set(keyOf(object), object);
+    removed.add(keyOf(object));
+    this.#record('MODIFIED', resource, object);
   }
 
   /** `object` as it was; the event has it with the version of its removal, as Kubernetes does. */

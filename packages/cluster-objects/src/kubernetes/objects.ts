@@ -120,8 +120,13 @@ export function sliceCount(cluster: Cluster, { endpointCount }: Service): number
   return familiesOf(cluster).length * Math.max(1, Math.ceil(endpointCount / ENDPOINTS_PER_SLICE));
 }
 
-/** One of the slices of a service, `part` from 0 to `sliceCount` − 1: all of IPv4, then all of IPv6. */
-export function sliceObject(cluster: Cluster, service: Service, part: number): KubeObject {
+/** One of the slices of a service, `part` from 0 to `sliceCount` − 1: all of IPv4, then all of IPv6. `podOf` an endpoint is the pod behind it. */
+export function sliceObject(
+  cluster: Cluster,
+  service: Service,
+  part: number,
+  podOf = (endpoint: number): Pod => cluster.pod(cluster.podOfEndpoint(endpoint)),
+): KubeObject {
   const { name, namespace, firstEndpoint, endpointCount, index } = service;
   const { seed } = cluster.spec;
   const perFamily = Math.max(1, Math.ceil(endpointCount / ENDPOINTS_PER_SLICE));
@@ -149,7 +154,10 @@ export function sliceObject(cluster: Cluster, service: Service, part: number): K
       managedFields: MANAGED.slice,
     },
     addressType: FAMILIES[family],
-    endpoints: Array.from({ length: count }, (_, at) => endpoint(cluster, firstEndpoint + from + at, family)),
+    endpoints: Array.from({ length: count }, (_, at) => {
+      const number = firstEndpoint + from + at;
+      return endpoint(cluster, number, podOf(number), family);
+    }),
     ports: [{ name: SERVICE_PORT.name, port: SERVICE_PORT.targetPort, protocol: SERVICE_PORT.protocol }],
   };
 }
@@ -165,14 +173,13 @@ const owner = (apiVersion: string, kind: string, name: string, uid: string) => (
 
 const READY = { ready: true, serving: true, terminating: false } as const;
 
-function endpoint(cluster: Cluster, number: number, family: number): Json {
-  const pod = cluster.pod(cluster.podOfEndpoint(number));
+function endpoint(cluster: Cluster, number: number, pod: Pod, family: number): Json {
   const { name, namespace, addresses, node } = pod;
   return {
     addresses: addresses.slice(family, family + 1),
     conditions: READY,
     // A hostname is valid within the service that the pod was made for.
-    hostname: number === pod.index ? (pod.hostname ?? undefined) : undefined,
+    hostname: number < cluster.spec.pods ? (pod.hostname ?? undefined) : undefined,
     targetRef: { kind: 'Pod', namespace, name, uid: uuid(cluster.spec.seed, KIND.pod, pod.index) },
     nodeName: cluster.nodeName(node),
   };
