@@ -27,7 +27,7 @@ import {
   loaderAllowance,
   loaderCores,
 } from './limiting-factor.ts';
-import { loaderCpuFor } from './load.ts';
+import { loaderCpuFor, loadFor } from './load.ts';
 import { mergeLoads, recordedLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
 import { codesProblem } from './response-codes.ts';
@@ -184,7 +184,13 @@ async function refuseUselessLoad(
   const problem = codesProblem(
     load,
     predicted,
-    deployment.endpoints.length * context.configuration.loaders * passes,
+    // Each thread of the built-in loader has a pass of its own.
+    deployment.endpoints.reduce(
+      (sum, endpoint) => sum + loadFor(context.configuration, endpoint).threads,
+      0,
+    ) *
+      context.configuration.loaders *
+      passes,
     workload.codes ?? 'counted',
   );
   if (problem !== null) {

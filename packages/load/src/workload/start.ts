@@ -17,6 +17,20 @@ const LABEL_CHARACTERS = Uint8Array.from(Buffer.from('abcdefghijklmnopqrstuvwxyz
 /** Size of the header and the first label's length byte, before its characters. */
 const FIRST_CHARACTER = 13;
 
+/**
+ * All of `count` over and over, from a place of the worker's own on. Every worker sends the mix of the workload, however much
+ * faster one of them is: with every n-th instead, one of two would send all names that exist, and the other all that do not.
+ */
+function overAndOver(count: number, { worker, workers }: WorkloadShare): () => number {
+  // Where the shares of `maxQueries` meet (`workers/shares.ts`): as many queries as names are each name once.
+  let next = worker * Math.floor(count / workers) + Math.min(worker, count % workers);
+  return () => {
+    const index = next % count;
+    next = index + 1;
+    return index;
+  };
+}
+
 /** Every n-th of `count`, starting at the worker's own number, for the requested passes. */
 function inSequence(count: number, passes: number | null, { worker, workers }: WorkloadShare): () => number {
   const end = passes === null ? Number.POSITIVE_INFINITY : passes * count;
@@ -88,6 +102,10 @@ export function startWorkload(plan: WorkloadPlan, share: WorkloadShare): Workloa
     return { arena, ...timedSequence(plan, plan.dueSeconds, share), vary, lookups };
   }
   const next =
-    plan.order === 'random' ? atRandom(plan, count, share, random) : inSequence(count, plan.passes, share);
+    plan.order === 'random'
+      ? atRandom(plan, count, share, random)
+      : plan.passes === null
+        ? overAndOver(count, share)
+        : inSequence(count, plan.passes, share);
   return { arena, next, dueSeconds: null, vary, lookups };
 }

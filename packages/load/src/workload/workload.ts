@@ -17,8 +17,8 @@ export interface QueryArena {
 
 /**
  * The order of messages.
- * - `sequence`: one after the other, repeatedly (dnsperf's order). With several workers each sends every n-th, so
- *   that together they send them in order.
+ * - `sequence`: one after the other, repeatedly (dnsperf's order). Several workers begin at different places; with `passes` each
+ *   sends every n-th.
  * - `random`: each with the probability of its weight.
  * - `timed`: as `sequence`, at the times of `dueSeconds`.
  */
