@@ -1,10 +1,10 @@
 /** Deploys the guard: its program, its account, and rights on exactly the objects that the run may change. */
 import { extname } from 'node:path';
-import type { V1PolicyRule } from '@kubernetes/client-node';
+import type { V1PodSpec, V1PolicyRule } from '@kubernetes/client-node';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { LABELS, runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
-import { podTemplate } from '../targets/kubernetes/objects/pods.ts';
+import { nodeSelectorOf, podTemplate } from '../targets/kubernetes/objects/pods.ts';
 import { waitForPods } from '../targets/kubernetes/wait-for-pods.ts';
 import { type ClusterApi, create, read } from './cluster-api.ts';
 import { JOURNAL_NAME } from './journal.ts';
@@ -16,6 +16,8 @@ import { type Right, rightsOn } from './rights.ts';
 const NAME = 'guard';
 const DIRECTORY = '/guard';
 const PORT = 8080;
+/** A node that is back within this time keeps its guard. */
+const LOST_NODE_SECONDS = 5;
 const RBAC = 'rbac.authorization.k8s.io';
 
 /** Run from their sources; in a package from npm they are compiled. */
@@ -141,6 +143,33 @@ async function programFiles({ world }: ClusterRun): Promise<{ path: string; chun
   return [{ path: 'package.json', chunks: ['{"type":"module"}'] }, ...(await Promise.all(files))];
 }
 
+/**
+ * A guard on a node that is lost is replaced elsewhere as soon as Kubernetes has noticed that (about 50 s): by default, a pod stays
+ * for five minutes more, and a node that was asked for by name would be the only one.
+ */
+function replaceable(settings: ClusterRun['settings'], spec: V1PodSpec): Partial<V1PodSpec> {
+  const wanted = Object.entries(nodeSelectorOf(settings.loaderNode) ?? {});
+  const preference = {
+    matchExpressions: wanted.map(([key, value]) => ({ key, operator: 'In', values: [value] })),
+  };
+  return {
+    ...(wanted.length === 0
+      ? {}
+      : {
+          affinity: {
+            nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference }] },
+          },
+        }),
+    tolerations: [
+      ...(spec.tolerations ?? []),
+      ...['not-ready', 'unreachable'].map((state) => ({
+        ...{ key: `node.kubernetes.io/${state}`, operator: 'Exists', effect: 'NoExecute' },
+        tolerationSeconds: LOST_NODE_SECONDS,
+      })),
+    ],
+  };
+}
+
 function guardTemplate(
   request: GuardRequest,
   labels: Record<string, string>,
@@ -148,8 +177,9 @@ function guardTemplate(
 ) {
   const { run, image, leaseNamespace, holder, token } = request;
   const { settings, pullSecrets, namespace } = run;
+  const { loaderNode: _preferred, ...placed } = settings;
   const template = podTemplate({
-    settings: { ...settings, serviceAccount: NAME },
+    settings: { ...placed, serviceAccount: NAME },
     labels,
     component: 'checker',
     image,
@@ -168,6 +198,7 @@ function guardTemplate(
     ...template,
     spec: {
       ...spec,
+      ...replaceable(settings, spec),
       automountServiceAccountToken: true,
       containers: spec.containers.map((container) => ({ ...container, readinessProbe })),
     },
