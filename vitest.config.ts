@@ -22,7 +22,7 @@ const TIMING_RETRIES = 2;
 
 /** Projects of one group run together; groups run one after the other. What needs a cluster comes last. */
 function groupOf({ suite, timing }: TestFileKind): number {
-  if (suite === 'k8s') return SUITES.length + (timing ? 2 : 1);
+  if (suite.endsWith('k8s')) return SUITES.length + (suite === 'k8s' ? 1 : 3) + (timing ? 1 : 0);
   return timing ? 1 + SUITES.indexOf(suite) : 0;
 }
 
@@ -34,11 +34,11 @@ function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
       ...patternsOf(kind),
       provide: { suite: kind.suite },
       setupFiles: ['packages/test-support/src/setup.ts'],
-      maxWorkers: kind.timing ? 1 : PARALLEL_FILES,
+      maxWorkers: kind.timing || kind.suite === 'nodes.k8s' ? 1 : PARALLEL_FILES,
       // On a cluster, `.timing` means that others share what is changed; no single measurement is at stake.
-      retry: kind.timing && kind.suite !== 'k8s' ? TIMING_RETRIES : 0,
+      retry: kind.timing && !kind.suite.endsWith('k8s') ? TIMING_RETRIES : 0,
       sequence: { groupOrder: groupOf(kind) },
-      ...(kind.suite === 'k8s' ? K8S : {}),
+      ...(kind.suite.endsWith('k8s') ? K8S : {}),
     },
   };
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command with the test cluster up and every image on its node: `k8s/testcluster.sh pnpm test:k8s`.
+# Runs a command with the test cluster up and its images on the nodes: `k8s/testcluster.sh pnpm test:k8s`, or with two nodes
+# `TESTCLUSTER_NODES=2 k8s/testcluster.sh pnpm test:nodes.k8s`.
 # Set TESTCLUSTER_DIR to its scripts if they are not in ../shared/testcluster. The cluster is stopped afterwards,
 # unless it ran before; KEEP_TESTCLUSTER=1 leaves it running.
 set -euo pipefail
@@ -39,17 +40,18 @@ bash "$scripts/image" "coredns/coredns:$version" "$context/coredns" -f k8s/image
   --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
 ours=$(pnpm -s exec node -p 'require("./packages/bench-cli/package.json").version')
 bash "$scripts/image" "dinodns-bench/dnsperf:$ours" k8s/images/dnsperf --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
-bash "$scripts/image" "dinodns-bench/dnsmasq:$ours" k8s/images/dnsmasq --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
 bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
 bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
-# The floor: servers in C, and the echo.
-for kind in knot nsd; do
-  bash "$scripts/image" "dinodns-bench/$kind:$ours" "k8s/images/$kind" --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
-done
-bash "$scripts/image" "dinodns-bench/echo:$ours" packages/batched-udp/src -f k8s/images/echo/Dockerfile \
-  --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+# The floor (servers in C, and the echo) and dnsmasq: tests of several nodes need none of them, and each node stores a copy of its own.
+if [ "${TESTCLUSTER_NODES:-1}" = 1 ]; then
+  for kind in dnsmasq knot nsd; do
+    bash "$scripts/image" "dinodns-bench/$kind:$ours" "k8s/images/$kind" --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+  done
+  bash "$scripts/image" "dinodns-bench/echo:$ours" packages/batched-udp/src -f k8s/images/echo/Dockerfile \
+    --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+fi
 
 # For the tests of `bench swap`: images that cannot serve.
 for kind in crashing foreign; do

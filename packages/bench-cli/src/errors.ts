@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   E_ALL_LOST: 'failedTrials',
   E_RESPONSE_CODES: 'failedTrials',
   E_NO_RATE: 'failedTrials',
+  E_NO_FIGURES: 'failedTrials',
   E_TRIALS_FAILED: 'failedTrials',
   E_RECORD_UNREADABLE: 'record',
   E_RECORD_FOREIGN: 'record',

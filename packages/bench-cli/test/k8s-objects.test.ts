@@ -11,6 +11,7 @@ import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
 import { candidateNodes, cniOf, providerOf, proxyModeOf } from '../src/targets/kubernetes/cluster-facts.ts';
 import { imageTag } from '../src/targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../src/targets/kubernetes/images.ts';
+import { fullNodes } from '../src/targets/kubernetes/node-room.ts';
 import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
 import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
@@ -55,6 +56,17 @@ describe('the objects of a server', () => {
       });
     }
     expect(service.spec?.selector).toEqual(deployment.spec?.selector.matchLabels);
+  });
+
+  it.each([
+    ['service', {}],
+    ['pod', {}],
+    ['local', { internalTrafficPolicy: 'Local' }],
+    ['headless', { clusterIP: 'None' }],
+  ] as const)('have the Service for --path %s', (path, more) => {
+    const { service } = serverObjects({ ...request, settings: { ...settings, path } });
+    const { selector: _selector, ports: _ports, ...spec } = service.spec ?? {};
+    expect(spec).toEqual({ type: 'ClusterIP', ...more });
   });
 
   it('hold the certificate of an encrypted transport, which the record does not get', () => {
@@ -193,6 +205,27 @@ describe('small parts', () => {
     expect(names('pool=dns', ['dedicated=dns:NoSchedule'])).toEqual(['c']);
     expect(names('pool=dns', ['dedicated=web'])).toEqual([]);
     expect(names('b')).toEqual([]);
+  });
+
+  it('those that are full are named with what is left of CPU and memory, the one with the most room first', () => {
+    const node = (name: string, cpu: string, memory = '4Gi') => ({
+      metadata: { name, labels: { pool: name === 'other' ? 'web' : 'dns' } },
+      status: { allocatable: { cpu, memory } },
+    });
+    const pod = (nodeName: string | null, cpu: string, phase = 'Running', memory = '1Gi') => ({
+      spec: {
+        ...(nodeName === null ? { nodeSelector: { pool: 'dns' } } : { nodeName }),
+        containers: [{ name: 'main', resources: { requests: { cpu, memory } } }],
+      },
+      status: { phase },
+    });
+    const nodes = [node('small', '2'), node('large', '4'), node('other', '1'), node('free', '8', '512Mi')];
+    const pods = [pod('small', '1500m'), pod('large', '1500m'), pod('large', '4', 'Succeeded')];
+    expect(fullNodes(pod(null, '3'), nodes, pods)).toEqual([
+      'node large is full: 2.5 CPUs of 4 CPUs left, the pod requests 3 CPUs',
+      'node free is full: 512 MiB of memory of 512 MiB of memory left, the pod requests 1024 MiB of memory',
+      'node small is full: 0.5 CPUs of 2 CPUs left, the pod requests 3 CPUs',
+    ]);
   });
 
   it('the cluster: provider, network plugin, proxy mode, where they can be told', () => {

@@ -240,11 +240,16 @@ describe('observing pods', () => {
     expect(window.idleCores?.()).toBeNull();
   });
 
-  it('says nothing when the kubelet does not look any more', async () => {
+  it('names the kubelet that does not look any more: without its figures there is no sum', async () => {
     const clock = fakeClock();
     const window = await observePods({ clock, source: kubelet(clock, 1e9), pods, loadSeconds: 5, signal });
     window.started?.();
-    expect(await window.end()).toBeNull();
+    await expect(window.end()).rejects.toMatchObject({
+      code: 'E_NO_FIGURES',
+      message: expect.stringContaining(
+        'the kubelet of node n gave no new figures of pod p within 20 seconds',
+      ),
+    });
     expect(window.instances?.()).toBeNull();
   });
 });

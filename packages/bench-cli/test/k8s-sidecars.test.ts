@@ -143,7 +143,7 @@ describe('the figures of a pod with sidecars', () => {
       pods: [{ name: NAME, node: 'bench-node', container: 'dns' }],
       startedAt: 0,
       endedAt: 2,
-      usage: { begin: { values: begin, settled: true }, end: { values: end, settled: true } },
+      usage: { begin: { values: begin, stale: [] }, end: { values: end, stale: [] } },
       throttling: { begin: null, end: null },
       samples: [],
     });

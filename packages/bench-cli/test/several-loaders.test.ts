@@ -37,7 +37,15 @@ describe('the gate', () => {
     const began = all.map(({ file }) => Number(readFileSync(file, 'utf8')));
     expect(Math.min(...began)).toBeGreaterThanOrEqual(lastAt);
     const times = await gate.times;
-    for (const index of [0, 1, 2]) expect(times.get(index)?.ended).toBeGreaterThan(0.3);
+    for (const index of [0, 1, 2]) {
+      const { ended, clock } = times.get(index) ?? {};
+      expect(ended).toBeGreaterThan(0.3);
+      // The clock of this machine, read in the time of a message there and back.
+      expect(clock?.roundTripSeconds).toBeLessThan(0.5);
+      expect(Math.abs(clock?.offsetSeconds ?? 1)).toBeLessThanOrEqual(
+        (clock?.roundTripSeconds ?? 0) / 2 + 0.005,
+      );
+    }
     await gate.close();
   });
 

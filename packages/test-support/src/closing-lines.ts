@@ -17,6 +17,7 @@ const NEEDS: Readonly<Record<Suite, string>> = {
   browser: 'Chromium',
   packages: 'the npm registry',
   k8s: 'a Kubernetes cluster',
+  'nodes.k8s': 'a Kubernetes cluster of two nodes',
 };
 
 const plural = (count: number) => `${count} ${count === 1 ? 'test' : 'tests'}`;

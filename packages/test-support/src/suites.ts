@@ -9,6 +9,7 @@
  * | `*.browser.test.ts`      | Chromium                                           | `pnpm test:browser` |
  * | `*.packages.test.ts`     | the npm registry: packs, installs, compiles        | `pnpm test:packages`|
  * | `*.k8s.test.ts`          | a Kubernetes cluster                               | `pnpm test:k8s`     |
+ * | `*.nodes.k8s.test.ts`    | a cluster of two nodes whose processes it may stop | `pnpm test:nodes.k8s` |
  *
  * `.timing` before `.test.ts` (`*.timing.test.ts`, `*.servers.timing.test.ts`) marks a file that depends on time or
  * load: such files run one at a time, after all others. `*.k8s.timing.test.ts` does so as well where it changes or
@@ -16,7 +17,15 @@
  */
 import { basename } from 'node:path';
 
-export const SUITES = ['workspace', 'servers', 'conformance', 'browser', 'packages', 'k8s'] as const;
+export const SUITES = [
+  'workspace',
+  'servers',
+  'conformance',
+  'browser',
+  'packages',
+  'k8s',
+  'nodes.k8s',
+] as const;
 export type Suite = (typeof SUITES)[number];
 
 export interface TestFileKind {
@@ -27,9 +36,10 @@ export interface TestFileKind {
 
 /** The kind of a test file, by its name; null for a name that follows no rule. */
 export function kindOf(path: string): TestFileKind | null {
-  const match = /^[^.]+(?:\.(servers|conformance|browser|packages|k8s))?(\.timing)?\.test\.ts$/.exec(
-    basename(path),
-  );
+  const match =
+    /^[^.]+(?:\.(servers|conformance|browser|packages|k8s|nodes\.k8s))?(\.timing)?\.test\.ts$/.exec(
+      basename(path),
+    );
   if (match === null) return null;
   return { suite: SUITES.find((suite) => suite === match[1]) ?? 'workspace', timing: match[2] !== undefined };
 }
@@ -42,8 +52,9 @@ export function projectName({ suite, timing }: TestFileKind): string {
 /** The patterns of the files of a kind, for vitest. */
 export function patternsOf({ suite, timing }: TestFileKind): { include: string[]; exclude: string[] } {
   const suffix = `${suite === 'workspace' ? '' : `.${suite}`}${timing ? '.timing' : ''}.test.ts`;
-  const others =
-    suite === 'workspace' ? SUITES.filter((other) => other !== 'workspace').map((other) => `.${other}`) : [];
+  const others = SUITES.filter((other) =>
+    suite === 'workspace' ? other !== suite : other.endsWith(`.${suite}`),
+  ).map((other) => `.${other}`);
   const exclude = [...others.flatMap((other) => [`${other}.test.ts`, `${other}.timing.test.ts`])];
   if (!timing) exclude.push('.timing.test.ts');
   return {
@@ -57,5 +68,5 @@ export const KINDS: readonly TestFileKind[] = [false, true].flatMap((timing) =>
   SUITES.map((suite) => ({ suite, timing })),
 );
 
-/** What `pnpm test:all` runs: everything but `k8s`, which needs a cluster. */
+/** What `pnpm test:all` runs: everything that needs no cluster. */
 export const ALL_SUITES: readonly Suite[] = ['workspace', 'servers', 'conformance', 'browser', 'packages'];

@@ -41,6 +41,7 @@ describe('the name of a test file', () => {
     ['archive.packages.test.ts', 'packages'],
     ['rights.k8s.test.ts', 'k8s'],
     ['cleanup.k8s.timing.test.ts', 'k8s timing'],
+    ['placement.nodes.k8s.test.ts', 'nodes.k8s'],
   ])('%s says that it is of %s', (name, project) => {
     const kind = kindOf(`packages/zones/test/deep/${name}`);
     expect(kind === null ? null : projectName(kind)).toBe(project);

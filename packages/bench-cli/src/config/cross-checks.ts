@@ -26,7 +26,7 @@ export function crossProblems(settings: Settings, baselineGiven: boolean): strin
     );
   }
   problems.push(...openLoopProblems(settings), ...objectiveProblems(settings), ...untilProblems(settings));
-  problems.push(...signingProblems(settings));
+  problems.push(...signingProblems(settings), ...pathProblems(settings));
   return [...problems, ...repeatedEntries(SETTINGS, settings)];
 }
 
@@ -50,6 +50,14 @@ function signingProblems({ dnssec, zones, target }: Settings): string[] {
   if (target === 'kubernetes')
     problems.push('--dnssec: signed zones are files of this machine; omit --target kubernetes');
   return problems;
+}
+
+/** Only a load balancer shares the queries among pods. */
+function pathProblems({ path, mode, tier, target }: Settings): string[] {
+  const isOnePod = path === 'pod' || path === 'headless';
+  if (target !== 'kubernetes' || !isOnePod || !mode.includes('single') || tier.every((value) => value <= 1))
+    return [];
+  return [`--path: ${path} leads to one pod; use --mode multi, tiers up to 1, or --path service`];
 }
 
 /** The search needs open loops, which only the built-in loader has, and finds the rate itself. */

@@ -138,6 +138,14 @@ export const KUBERNETES_SETTINGS = {
     description: 'taints that the loader tolerates',
     schema: list(toleration, tolerationMessage),
   },
+  path: {
+    flag: '--path <how>',
+    rare: true,
+    description:
+      "how queries reach the pods: service, pod (none between), local (the Service, pods of the loader's node only), headless (a pod by the Service's name)",
+    schema: choice(['service', 'pod', 'local', 'headless']),
+    default: 'service',
+  },
   serviceAccount: {
     flag: '--service-account <name>',
     rare: true,

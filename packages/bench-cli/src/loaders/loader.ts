@@ -7,7 +7,7 @@ import type { GateAddress, WorkloadInput } from '@dinodns-bench/load';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { BenchError } from '../errors.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
-import type { Gate, LoadWindow } from './gate/gate.ts';
+import type { Gate, GateClock, LoadWindow } from './gate/gate.ts';
 
 /** The rate at which an open loop goes on. */
 export interface LaterRate {
@@ -107,6 +107,8 @@ export interface LoadOutcome {
   readonly node?: string;
   /** Among several loaders: when it sent. Absent if that is not known. */
   readonly window?: LoadWindow;
+  /** Among several loaders: the clock of its machine. */
+  readonly clock?: GateClock;
 }
 
 /** Several loaders that will start together. */

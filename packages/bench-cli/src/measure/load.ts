@@ -73,8 +73,13 @@ async function withWindows(
   await gate.close();
   const times = await gate.times;
   return outcomes.map((outcome, index) => {
-    const window = windowOf(times.get(index) ?? {}, outcome.result.runTimeSeconds);
-    return window === null ? outcome : { ...outcome, window };
+    const noted = times.get(index) ?? {};
+    const window = windowOf(noted, outcome.result.runTimeSeconds);
+    return {
+      ...outcome,
+      ...(window === null ? {} : { window }),
+      ...(noted.clock === undefined ? {} : { clock: noted.clock }),
+    };
   });
 }
 

@@ -15,7 +15,7 @@ const FULL_OVERLAP = 0.99;
  * @throws BenchError `E_LOADER_FAILED` if they sent together for too little of the time.
  */
 export function describeLoaders(
-  outcomes: readonly Pick<LoadOutcome, 'observation' | 'wasTheLimit' | 'node' | 'window'>[],
+  outcomes: readonly Pick<LoadOutcome, 'observation' | 'wasTheLimit' | 'node' | 'window' | 'clock'>[],
   { loaders, durationSeconds }: Pick<RunConfiguration, 'loaders' | 'durationSeconds'>,
 ): Pick<OkTrial, 'loaders'> {
   if (loaders === 1) return {};
@@ -34,13 +34,14 @@ export function describeLoaders(
       },
     );
   }
-  const each = outcomes.map(({ observation, wasTheLimit, node, window }) => ({
+  const each = outcomes.map(({ observation, wasTheLimit, node, window, clock }) => ({
     startSeconds: window?.startSeconds ?? null,
     endSeconds: window?.endSeconds ?? null,
     cpuSeconds: observation?.cpuSeconds ?? null,
     cpuCores: observation?.cpuCores ?? null,
     wasTheLimit,
     ...(node === undefined ? {} : { node }),
+    ...(clock === undefined ? {} : { clock: { ...clock } }),
   }));
   return { loaders: { overlap, each } };
 }

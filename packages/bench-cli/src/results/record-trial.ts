@@ -92,6 +92,11 @@ export const severalLoadersSchema = z.object({
       wasTheLimit: z.boolean().nullable(),
       /** On a cluster. */
       node: z.string().optional(),
+      /**
+       * How far the clock of its machine is ahead of the clock of the times above, wrong by half of the round trip at most. A
+       * loader was let go at most one round trip after another.
+       */
+      clock: z.object({ offsetSeconds: z.number(), roundTripSeconds: seconds }).optional(),
     }),
   ),
 });

@@ -1,12 +1,10 @@
 /** What the whole cluster would notice, and so happens alone: its own processes fail, and all killed runs are removed. */
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestWorld } from '../support/test-world.ts';
 import { leftovers, runNamespaces, runningPods } from './support/admin.ts';
 import { clusterWorld, recordOf, SHORT, startBench, UNOBSERVED } from './support/bench.ts';
+import { BENCH_K8S_COMPONENTS, BENCH_K8S_REPAIR, pidOf, repairCluster } from './support/components.ts';
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -42,26 +40,7 @@ describe('bench cleanup', () => {
   });
 });
 
-/**
- * Only where the cluster's own processes can be reached: the scripts of the test cluster say where their pid files
- * are, and what command starts again those that have ended.
- */
-const { BENCH_K8S_COMPONENTS, BENCH_K8S_REPAIR } = process.env;
-
 describe.skipIf(BENCH_K8S_COMPONENTS === undefined)('a cluster', () => {
-  /** Pid of a component of the control plane, from its pid file. */
-  const pidOf = async (component: string) =>
-    Number(
-      (await world.fs.readFile(join(BENCH_K8S_COMPONENTS ?? '', `${component}.pid`), 'utf8')).split(' ')[0],
-    );
-
-  /** What it starts belongs to the cluster: without the marks by which the end of this file finds what it left behind. */
-  async function repairCluster(): Promise<void> {
-    const [program = '', ...args] = (BENCH_K8S_REPAIR ?? '').split(' ');
-    const env = Object.entries(process.env).filter(([name]) => !name.startsWith('DINODNS_TEST_'));
-    await promisify(execFile)(program, args, { env: { ...Object.fromEntries(env), TMPDIR: '/tmp' } });
-  }
-
   /** Does something to a component in the middle of a trial; the run must not mind. */
   async function disturb(component: string, seconds: number, how: (pid: number) => Promise<void>) {
     const running = world.bench('run', ...SHORT, '--duration', String(seconds + 6));

@@ -1,8 +1,7 @@
 /** `bench swap --method in-place` of the cluster's own DNS, found without flags: faults end with it exactly as before. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Halted, startBench } from './support/bench-process.ts';
+import { BENCH_K8S_COMPONENTS, pidOf } from './support/components.ts';
 import { asBefore, note, SHORTEST, snapshotOf, withoutTraces } from './support/stand-in.ts';
 import { swapSuite } from './support/swap-suite.ts';
 
@@ -15,15 +14,11 @@ afterEach(() => {
   running?.child.kill('SIGKILL');
 });
 
-/** Only where the API server's process can be reached: see cluster-wide.k8s.timing.test.ts. */
-const { BENCH_K8S_COMPONENTS } = process.env;
-
 const HANG_MS = 10_000;
 
 /** Nobody in the cluster gets an answer meanwhile: neither the tool nor the guard, nor controllers and kubelets. */
 async function hangApiServer(meanwhile: () => void): Promise<void> {
-  const pidFile = join(BENCH_K8S_COMPONENTS ?? '', 'kube-apiserver.pid');
-  const pid = Number((await readFile(pidFile, 'utf8')).split(' ')[0]);
+  const pid = await pidOf('kube-apiserver');
   process.kill(pid, 'SIGSTOP');
   try {
     meanwhile();

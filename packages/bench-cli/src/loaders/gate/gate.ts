@@ -8,8 +8,17 @@ export interface LoadWindow {
   readonly endSeconds: number;
 }
 
+/** The clock of a loader's machine, beside that of the gate. No figure of the run uses it: all times are the gate's. */
+export interface GateClock {
+  /** Seconds that it is ahead; wrong by half of the round trip at most. */
+  readonly offsetSeconds: number;
+  /** Of a message to the loader and back, which is also how much later than the others it can have been let go. */
+  readonly roundTripSeconds: number;
+}
+
 /** What the gate noted of a loader; a moment that the loader did not report is missing. */
 export interface GateTimes {
+  readonly clock?: GateClock;
   readonly started?: number;
   readonly ended?: number;
 }
@@ -26,6 +35,12 @@ export interface Gate {
 const eventSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('listening'), address: z.string(), port: z.number() }),
   z.object({ event: z.literal('go') }),
+  z.object({
+    event: z.literal('clock'),
+    loader: z.number(),
+    offsetSeconds: z.number(),
+    roundTripSeconds: z.number(),
+  }),
   z.object({ event: z.enum(['started', 'ended']), loader: z.number(), atSeconds: z.number() }),
 ]);
 export type GateEvent = z.output<typeof eventSchema>;
@@ -53,6 +68,10 @@ export class GateLog {
   hear(line: string): void {
     const event = parseGateEvent(line);
     if (event?.event === 'listening') this.#listening.resolve(event);
+    if (event?.event === 'clock') {
+      const { offsetSeconds, roundTripSeconds } = event;
+      this.times.set(event.loader, { clock: { offsetSeconds, roundTripSeconds } });
+    }
     if (event?.event !== 'started' && event?.event !== 'ended') return;
     this.times.set(event.loader, { ...this.times.get(event.loader), [event.event]: event.atSeconds });
   }
@@ -79,9 +98,9 @@ export function overlapOf(windows: readonly LoadWindow[], durationSeconds: numbe
   return Math.min(1, Math.max(0, (end - start) / durationSeconds));
 }
 
-/** Not the shell of POSIX: only bash connects. The exit status of a gate that fails is 97, which dnsperf does not use. */
+/** Not the shell of POSIX: only bash connects, and tells the time (since version 5). The exit status of a gate that fails is 97, which dnsperf does not use. */
 const SCRIPT =
-  'exec 3<>"/dev/tcp/$1/$2" || exit 97; echo "ready $3" >&3; read -r go <&3 || exit 97; index=$3; shift 3; "$@" 3>&-; status=$?; echo "ended $index" >&3; exit $status';
+  'exec 3<>"/dev/tcp/$1/$2" || exit 97; echo "ready $3" >&3; while read -r word <&3 && [ "$word" = time ]; do echo "time $3 $EPOCHREALTIME" >&3; done; [ "$word" = go ] || exit 97; index=$3; shift 3; "$@" 3>&-; status=$?; echo "ended $index" >&3; exit $status';
 
 /** A command that waits at the gate before it begins, and says when it has ended. */
 export function behindGate(gate: GateAddress | undefined, command: readonly string[]): readonly string[] {

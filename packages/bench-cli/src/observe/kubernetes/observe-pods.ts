@@ -3,10 +3,17 @@
  * server is idle before the load, and again after the load has ended. So the CPU time is exactly that of the
  * load, however rarely the kubelet updates them; only the samples in between are sparse.
  */
+import { BenchError } from '../../errors.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceObservation } from '../../results/record.ts';
 import type { Clock } from '../../world.ts';
-import { idleCoresBetween, isAnotherReading, podFigures, type Sample } from './pod-figures.ts';
+import {
+  idleCoresBetween,
+  isAnotherReading,
+  type PodReadings,
+  podFigures,
+  type Sample,
+} from './pod-figures.ts';
 import type { ThrottlingReading } from './pod-reading.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';
 import { readSettled } from './settled.ts';
@@ -74,7 +81,25 @@ async function readCounters(options: ObservePodsOptions) {
   return { usage, throttling };
 }
 
-/** Opens the window; resolves with the first reading taken after this call, which takes up to 20 seconds, with `idleFirst` up to 45. */
+/** Without the figures of one pod, the sum of the others would be too small: there is none. */
+function late(pods: readonly PodPlace[], { begin, end }: Pick<PodReadings, 'usage'>['usage']): BenchError {
+  const isMissing = ({ name }: PodPlace) =>
+    [...begin.stale, ...end.stale].includes(name) || !begin.values.has(name) || !end.values.has(name);
+  const silent = pods.filter(isMissing);
+  const nodes = [...new Set(silent.map(({ node }) => node))].join(', ');
+  return new BenchError(
+    'E_NO_FIGURES',
+    `the kubelet of node ${nodes} gave no new figures of pod ${silent.map(({ name }) => name).join(', ')} within ${SETTLE_SECONDS} seconds, so CPU and memory of the server are not known`,
+    {
+      fix: 'Check that the node is healthy and not overloaded. Repeat the trial with --resume, or measure without CPU and memory: --observe none.',
+    },
+  );
+}
+
+/**
+ * Opens the window; resolves with the first reading taken after this call, which takes up to 20 seconds, with `idleFirst` up to 45.
+ * `end` rejects with `E_NO_FIGURES` if a kubelet does not answer, or gives nothing new in that time.
+ */
 export async function observePods(options: ObservePodsOptions): Promise<ObservationWindow> {
   const { clock, pods, signal, idleFirst = false } = options;
   const waiting = idleFirst ? await readUsage(options) : null;
@@ -91,16 +116,18 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
     stop.abort(new Error('the window is over'));
     await sampling;
     const end = await readCounters(options);
+    const usage = { begin: begin.usage, end: end.usage };
     const figures = podFigures({
       pods,
       startedAt,
       endedAt,
-      usage: { begin: begin.usage, end: end.usage },
+      usage,
       throttling: { begin: begin.throttling, end: end.throttling },
       samples,
     });
-    instances = figures?.instances ?? null;
-    return figures?.observation ?? null;
+    if (figures === null) throw late(pods, usage);
+    instances = figures.instances;
+    return figures.observation;
   };
   let ended: ReturnType<typeof finish> | undefined;
   return {

@@ -34,7 +34,7 @@ export function idleCoresBetween(
   to: Settled<PodReading>,
   pods: readonly PodPlace[],
 ): number | null {
-  if (!from.settled || !to.settled) return null;
+  if (from.stale.length > 0 || to.stale.length > 0) return null;
   const cores = pods.map(({ name }) => {
     const used = cpuBetween(from.values, to.values, name);
     const stampOf = ({ values }: Settled<PodReading>) => Date.parse(values.get(name)?.cpu.stamp ?? '');
@@ -131,7 +131,9 @@ export interface PodFigures {
 /** Null for a pod whose throttling is not known at both ends. */
 function throttlingOf({ pods, throttling: { begin, end } }: PodReadings): Observation['throttling'][] {
   return pods.map(({ name }) =>
-    begin?.settled && end?.settled ? throttlingBetween(begin.values, end.values, name) : null,
+    begin?.stale.length === 0 && end?.stale.length === 0
+      ? throttlingBetween(begin.values, end.values, name)
+      : null,
   );
 }
 
@@ -172,7 +174,7 @@ export function podFigures(read: PodReadings): PodFigures | null {
   const { begin, end } = read.usage;
   const durationSeconds = Math.max(0.001, endedAt - startedAt);
   const used = pods.map(({ name }) => cpuBetween(begin.values, end.values, name));
-  if (!begin.settled || !end.settled || used.includes(null)) return null;
+  if (begin.stale.length > 0 || end.stale.length > 0 || used.includes(null)) return null;
   const throttling = throttlingOf(read);
   const cpuSeconds = sum(used.map((value) => value ?? 0));
   const samples = distinct(

@@ -1,4 +1,5 @@
-/** Readings of the pods of a deployment, through the API server. One request per node, one after the other. */
+/** Readings of the pods of a deployment, through the API server: a request per node. */
+import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseThrottling } from './cadvisor.ts';
 import { type PodWindow, parsePodMetrics } from './metrics-api.ts';
@@ -18,6 +19,19 @@ export interface PodSource {
   readonly windows: () => Promise<readonly PodWindow[]>;
 }
 
+/** Of a DaemonSet on hundreds of nodes; each answer of cAdvisor is some megabytes. */
+const NODES_AT_ONCE = 10;
+
+/** A sum without one of the kubelets would be too small. */
+function unreadable(node: string, error: unknown): unknown {
+  if (!(error instanceof BenchError) || error.code === 'E_CLUSTER_FORBIDDEN') return error;
+  return new BenchError('E_NO_FIGURES', `the kubelet of node ${node} does not answer: ${error.message}`, {
+    evidence: error.evidence,
+    fix: `Check the node: \`kubectl describe node ${node}\`. Repeat the trial with --resume, or measure without CPU and memory: --observe none.`,
+    cause: error,
+  });
+}
+
 export function podSource(
   client: KubeClient,
   namespace: string,
@@ -31,9 +45,18 @@ export function podSource(
     parse: (text: string, namespace: string, containers: ObservedContainers) => Map<string, T>,
   ) => {
     const all = new Map<string, T>();
-    for (const node of nodes) {
-      const text = await client.text(`/api/v1/nodes/${node}/proxy/${path}`, 'get nodes/proxy', signal);
-      for (const [pod, reading] of parse(text, namespace, containers)) all.set(pod, reading);
+    for (let first = 0; first < nodes.length; first += NODES_AT_ONCE) {
+      const texts = await Promise.all(
+        nodes.slice(first, first + NODES_AT_ONCE).map((node) =>
+          client
+            .text(`/api/v1/nodes/${node}/proxy/${path}`, 'get nodes/proxy', signal)
+            .catch((error: unknown) => {
+              throw unreadable(node, error);
+            }),
+        ),
+      );
+      for (const text of texts)
+        for (const [pod, reading] of parse(text, namespace, containers)) all.set(pod, reading);
     }
     return all;
   };

@@ -11,8 +11,8 @@ export interface SettledOptions {
 
 export interface Settled<T> {
   readonly values: ReadonlyMap<string, T>;
-  /** Whether every value was taken after the call began. */
-  readonly settled: boolean;
+  /** Keys without a value that was taken after the call began; empty if all is well. */
+  readonly stale: readonly string[];
 }
 
 /** Reads until every key has a value that was taken after this call began: one that differs from the first. */
@@ -26,14 +26,13 @@ export async function readSettled<T>(
   const end = clock.monotonicSeconds() + seconds;
   const first = await read();
   for (;;) {
-    if (clock.monotonicSeconds() >= end) return { values: await read(), settled: false };
     await clock.sleep(pauseSeconds, signal);
     const values = await read();
-    const settled = wanted.every((key) => {
+    const stale = wanted.filter((key) => {
       const before = first.get(key);
       const now = values.get(key);
-      return now !== undefined && (before === undefined || isAnother(before, now));
+      return now === undefined || (before !== undefined && !isAnother(before, now));
     });
-    if (settled) return { values, settled: true };
+    if (stale.length === 0 || clock.monotonicSeconds() >= end) return { values, stale };
   }
 }

@@ -92,6 +92,32 @@ function sidecars(record: RunRecord, byCase: ReadonlyMap<string, readonly OkTria
   ];
 }
 
+const milliseconds = (value: number | null) =>
+  value === null ? 'an unknown time' : `${formatFixed(value * 1000, 1)} ms`;
+
+/** How exactly several loaders began together, and the clocks of their nodes; nothing for runs with one. */
+function loadersNote(trials: readonly OkTrial[]): Block[] {
+  const loaders = trials.flatMap((trial) => trial.loaders ?? []);
+  if (loaders.length === 0) return [];
+  const each = loaders.flatMap((item) => item.each);
+  const nodes = [...new Set(each.flatMap(({ node }) => node ?? []))].join(', ');
+  const spreads = loaders.map((item) => {
+    const starts = item.each.flatMap(({ startSeconds }) => startSeconds ?? []);
+    return Math.max(...starts) - Math.min(...starts);
+  });
+  const clocks = each.flatMap(({ clock }) => clock ?? []);
+  const roundTrip = most(clocks.map(({ roundTripSeconds }) => roundTripSeconds));
+  const offset = most(clocks.map(({ offsetSeconds }) => Math.abs(offsetSeconds)));
+  const uncertainty = milliseconds(roundTrip === null ? null : roundTrip / 2);
+  return [
+    note(
+      `The loaders ran on ${nodes} and began within ${milliseconds(most(spreads))} of each other, by one clock that all of them ` +
+        `reached in ${uncertainty} or less. The clocks of their nodes differed from that one by up to ${milliseconds(offset)} ` +
+        `(± ${uncertainty}); no figure depends on them.`,
+    ),
+  ];
+}
+
 /** Nothing for a run without pods. Memory is in Mi, the unit of pods' requests and limits. */
 export function podBlocks(record: RunRecord): Block[] {
   if (record.target !== 'kubernetes') return [];
@@ -121,6 +147,7 @@ export function podBlocks(record: RunRecord): Block[] {
         'an even spread takes enough sockets.',
     ),
     note(resolution([...byCase.values()].flat())),
+    ...loadersNote([...byCase.values()].flat()),
     ...sidecars(record, byCase),
   ];
 }

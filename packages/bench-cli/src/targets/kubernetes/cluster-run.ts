@@ -30,6 +30,8 @@ export interface ClusterRun {
   readonly clockOffsetSeconds: number;
   /** Cores of the nodes that take servers, by name. */
   readonly nodeCpus: ReadonlyMap<string, number>;
+  /** Names of the nodes that take loaders. */
+  readonly loaderNodes: readonly string[];
   /** How pods may be observed here, decided once for the run. */
   readonly observation: 'summary' | 'metrics' | 'none';
   /** CPU request of a loader for which none is given; see `loaderRequest`. */

@@ -150,6 +150,16 @@ export async function adoptService(
   request: DeployRequest,
   existing: InCluster,
 ): Promise<Deployment> {
+  const { path } = run.settings;
+  if (path !== 'service') {
+    throw new BenchError(
+      'E_CONFIG',
+      `--path ${path}: ${request.server.name} is measured through its own Service`,
+      {
+        fix: 'Omit --path, or the server.',
+      },
+    );
+  }
   const found = await findService(run.client, existing, request.signal);
   for (const pod of found.pods)
     if (pod.spec?.nodeName !== undefined) run.placement.servers.add(pod.spec.nodeName);

@@ -1,4 +1,7 @@
-/** Asks the programs in the images for their versions, in the cluster: so every image is pulled before a trial. */
+/**
+ * Asks the programs in the images for their versions, in the cluster, on each node that may run them: so every image is pulled
+ * before a trial, and one that a node cannot get is known before anything starts.
+ */
 import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import { answersOf, identityOf, type Server } from '../../servers/server.ts';
@@ -23,6 +26,9 @@ function loaderVersionOf(kind: LoaderKind, text: string): string {
 /** Printing a version takes a moment. */
 const RUN_SECONDS = 60;
 
+/** With more nodes, pods of a run are on few of them, and only one is asked: the scheduler's choice. */
+const MAX_NODES = 4;
+
 interface Answer {
   readonly text: string;
   /** As the node resolved it: with the digest where the registry gave one. */
@@ -38,7 +44,12 @@ interface Question {
   readonly needsBindService?: boolean;
 }
 
-async function askImage(run: ClusterRun, request: Question, signal: AbortSignal): Promise<Answer> {
+async function askImage(
+  run: ClusterRun,
+  request: Question,
+  node: string | null,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { client, namespace, runId, settings, pullSecrets } = run;
   const { image, what, args, command, atLoader, needsBindService } = request;
   run.jobs += 1;
@@ -61,6 +72,7 @@ async function askImage(run: ClusterRun, request: Question, signal: AbortSignal)
       component,
       image,
       args,
+      ...(node === null ? {} : { node }),
       ...(command === undefined ? {} : { command }),
       ...(needsBindService === undefined ? {} : { needsBindService }),
       pullSecrets,
@@ -87,6 +99,11 @@ function provisioned(tool: string, version: string, image: string, resolved: str
   return { tool, version, executable: image, source: 'image', origin: resolved, sizeBytes: null };
 }
 
+function nodesFor({ nodeCpus, loaderNodes }: ClusterRun, { atLoader }: Question): (string | null)[] {
+  const nodes = atLoader ? loaderNodes : [...nodeCpus.keys()];
+  return nodes.length > MAX_NODES ? [null] : [...nodes];
+}
+
 /** Asks all images at once; there are only a few. The first failure ends the others. */
 async function askAll(
   run: ClusterRun,
@@ -96,14 +113,16 @@ async function askAll(
   const failed = new AbortController();
   const limit = AbortSignal.any([signal, failed.signal]);
   const answers = await Promise.allSettled(
-    [...questions].map(async ([key, question]): Promise<[string, Answer]> => {
-      try {
-        return [key, await askImage(run, question, limit)];
-      } catch (error) {
-        failed.abort(error);
-        throw error;
-      }
-    }),
+    [...questions].flatMap(([key, question]) =>
+      nodesFor(run, question).map(async (node): Promise<[string, Answer]> => {
+        try {
+          return [key, await askImage(run, question, node, limit)];
+        } catch (error) {
+          failed.abort(error);
+          throw error;
+        }
+      }),
+    ),
   );
   limit.throwIfAborted();
   return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));

@@ -52,10 +52,12 @@ function coresOfServerNode(run: ClusterRun): number | null {
   return cores.length === 0 ? null : Math.max(...cores);
 }
 
+/** Creates the objects; resolves with where the Service is reached. */
 async function create(run: ClusterRun, objects: ServerObjects, signal: AbortSignal): Promise<string> {
   await run.client.create('ConfigMap', objects.configMap, signal);
   const service = await run.client.create('Service', objects.service, signal);
   await run.client.create('Deployment', objects.deployment, signal);
+  if (run.settings.path === 'headless') return `${objects.name}.${run.namespace}.svc`;
   const address = service.spec?.clusterIP;
   if (address === undefined || address === '' || address === 'None') {
     throw new BenchError('E_CLUSTER_REFUSED', `the Service ${objects.name} got no cluster address`, {
@@ -63,6 +65,12 @@ async function create(run: ClusterRun, objects: ServerObjects, signal: AbortSign
     });
   }
   return address;
+}
+
+/** Where the loader sends; a path without a load balancer leads to one pod (see `cross-checks.ts`). */
+function endpointOf(path: ClusterRun['settings']['path'], service: string, pods: readonly V1Pod[]) {
+  if (path === 'service' || path === 'local') return { address: service, port: SERVICE_PORT };
+  return { address: path === 'pod' ? (pods[0]?.status?.podIP ?? '') : service, port: POD_PORT };
 }
 
 export async function deployServer(
@@ -125,8 +133,7 @@ export async function deployServer(
     pods,
     labels: objects.labels,
     service: {
-      address,
-      port: SERVICE_PORT,
+      ...endpointOf(settings.path, address, pods),
       instances: allowances.length,
       ...(certificates === null ? {} : { trust: trustOf(certificates) }),
     },

@@ -207,6 +207,7 @@ async function openRun(
     placement: { servers: new Set(), loaders: new Set() },
     clockOffsetSeconds,
     nodeCpus: nodeCpusOf(facts),
+    loaderNodes: facts.loaderNodes.map(({ metadata }) => metadata?.name ?? ''),
     observation,
     loadSeconds,
     loaderRequestCores: loaderRequest(sharedCpusOf(facts), serverCores) / loaders,

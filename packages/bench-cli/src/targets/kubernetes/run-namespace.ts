@@ -28,16 +28,21 @@ export async function waitUntilNamespaceGone(
     { kind: 'Namespace', fields: `metadata.name=${name}`, signal, seconds },
     ({ objects }) => (objects.length === 0 ? true : undefined),
     async () => {
-      const stuck = await client
-        .get('Namespace', name, undefined, AbortSignal.timeout(5000))
-        .catch(() => null);
+      const limit = AbortSignal.timeout(5000);
+      const stuck = await client.get('Namespace', name, undefined, limit).catch(() => null);
       const conditions = stuck?.status?.conditions ?? [];
+      const pods = await client.list('Pod', { namespace: name }, limit).catch(() => ({ items: [] }));
       return new BenchError(
         'E_CLUSTER_LEFTOVERS',
         `namespace ${name} still exists ${seconds} seconds after its deletion`,
         {
-          evidence: conditions.filter(({ status }) => status === 'True').map(({ message = '' }) => message),
-          fix: 'Kubernetes continues to delete it; check again later with `bench cleanup --dry-run`.',
+          evidence: [
+            ...conditions.filter(({ status }) => status === 'True').map(({ message = '' }) => message),
+            ...pods.items.map(
+              ({ metadata, spec }) => `pod ${metadata?.name} is on node ${spec?.nodeName ?? 'none'}`,
+            ),
+          ],
+          fix: 'Kubernetes continues to delete it; check again later with `bench cleanup --dry-run`. Pods of a lost node stay until it is back or deleted: `kubectl get nodes`.',
         },
       );
     },

@@ -4,6 +4,7 @@ import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { lastLogLines } from '../../kubernetes-api/logs.ts';
 import { follow, followUntil } from '../../kubernetes-api/watch.ts';
+import { describeRoom } from './node-room.ts';
 import { CONTAINER } from './objects/pods.ts';
 import { assessCreation, assessPod, type PodFailure, type PodVerdict } from './pod-state.ts';
 
@@ -36,15 +37,20 @@ export async function podError(
 ): Promise<BenchError> {
   const reference = { namespace, pod: nameOf(pod), container: CONTAINER };
   const lines = failure.hasLog ? await lastLogLines(client, reference, LOG_LINES, signal) : [];
-  return new BenchError(failure.code, `${what}: pod ${nameOf(pod)} ${failure.message}`, {
+  const at = pod.spec?.nodeName === undefined ? '' : ` on node ${pod.spec.nodeName}`;
+  return new BenchError(failure.code, `${what}: pod ${nameOf(pod)}${at} ${failure.message}`, {
     fix: failure.fix,
     evidence: lines,
   });
 }
 
-function unschedulable({ what }: PodSelection, pod: V1Pod, reason: string): BenchError {
+async function unschedulable(
+  { client, what, signal }: PodSelection,
+  pod: V1Pod,
+  reason: string,
+): Promise<BenchError> {
   return new BenchError('E_POD_UNSCHEDULABLE', `${what}: no node accepts pod ${nameOf(pod)}`, {
-    evidence: [reason],
+    evidence: [reason, ...(await describeRoom(client, pod, signal))],
     fix: 'Choose a smaller tier, a smaller --cpu-request or --loader-cpu, other nodes (--server-node, --loader-node), or --schedule-time 10m if an autoscaler adds nodes.',
   });
 }
@@ -171,7 +177,7 @@ export async function waitForPods(
       throw new BenchError(outcome.code, `${what}: its pod ${outcome.message}`, { fix: outcome.fix });
     }
     if ('failure' in outcome) throw await podError(selection, outcome.pod, outcome.failure);
-    if ('reason' in outcome) throw unschedulable(selection, outcome.pod, outcome.reason);
+    if ('reason' in outcome) throw await unschedulable(selection, outcome.pod, outcome.reason);
     return outcome.pods;
   } catch (error) {
     selection.signal.throwIfAborted();
@@ -205,15 +211,20 @@ export async function watchForDeath(
 /** Resolves when no pod of the selection is left. */
 export async function waitUntilGone(selection: PodSelection, seconds: number): Promise<void> {
   const { client, namespace, labels, what, signal } = selection;
+  let left: readonly V1Pod[] = [];
   await followUntil(
     client,
     { kind: 'Pod', namespace, labels, signal, seconds },
-    ({ objects }) => (objects.length === 0 ? true : undefined),
+    ({ objects }) => {
+      left = objects;
+      return objects.length === 0 ? true : undefined;
+    },
     () =>
       new BenchError(
         'E_CLUSTER_LEFTOVERS',
         `pods of ${what} still exist ${seconds} seconds after their deletion`,
         {
+          evidence: left.map((pod) => `pod ${nameOf(pod)} is on node ${pod.spec?.nodeName ?? 'none'}`),
           fix: 'Check that their node is healthy: `kubectl get nodes`. `bench cleanup` removes what is left.',
         },
       ),

@@ -62,14 +62,10 @@ async function askOn(
     args: ['-version'],
     pullSecrets,
     needsBindService: true,
+    // Whatever it repels: its DNS pod tolerates that.
+    node,
     deadlineSeconds: settings.readyTime + RUN_SECONDS,
   });
-  const template = job.spec?.template.spec;
-  // This very node, whatever it repels: its DNS pod tolerates that.
-  if (template !== undefined) {
-    template.nodeName = node;
-    template.tolerations = [{ operator: 'Exists' }];
-  }
   const { pod, exitCode } = await runJob({
     client,
     namespace,

@@ -31,6 +31,8 @@ export interface PodRequest {
   /** Names of Secrets in the run's namespace. */
   readonly pullSecrets: readonly string[];
   readonly restartPolicy: 'Always' | 'Never';
+  /** This very node, whatever it repels. Default: where the settings and the scheduler place it. */
+  readonly node?: string;
   /**
    * CoreDNS's official binary carries the file capability `cap_net_bind_service=ep`, and the kernel refuses to
    * start it where that is not in the bounding set. It is the only capability that `restricted` allows to add.
@@ -92,12 +94,37 @@ function awayFromOthers(labels: PodRequest['labels']): V1Affinity {
   };
 }
 
-function placement({ settings, component, labels }: PodRequest): Partial<V1PodSpec> {
+/** Through a Service that leads to pods of the client's node only, a client elsewhere reaches none. */
+function besideServers(labels: PodRequest['labels']): V1Affinity {
+  return {
+    podAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        {
+          labelSelector: {
+            matchLabels: { [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: 'server' },
+          },
+          topologyKey: 'kubernetes.io/hostname',
+        },
+      ],
+    },
+  };
+}
+
+function affinityOf({ settings, component, labels }: PodRequest): V1Affinity | undefined {
+  const isClient = labels[LABELS.component] === 'loader' || labels[LABELS.component] === 'checker';
+  if (settings.path === 'local' && isClient) return besideServers(labels);
+  return component === 'loader' ? awayFromOthers(labels) : undefined;
+}
+
+function placement(request: PodRequest): Partial<V1PodSpec> {
+  const { settings, component, node } = request;
+  if (node !== undefined) return { nodeName: node, tolerations: [{ operator: 'Exists' }] };
   const atServer = component === 'server';
   const selector = nodeSelectorOf(atServer ? settings.serverNode : settings.loaderNode);
+  const affinity = affinityOf(request);
   const tolerations = (atServer ? settings.serverTolerations : settings.loaderTolerations) ?? [];
   return {
-    ...(component === 'loader' ? { affinity: awayFromOthers(labels) } : {}),
+    ...(affinity === undefined ? {} : { affinity }),
     ...(selector === undefined ? {} : { nodeSelector: selector }),
     ...(tolerations.length === 0 ? {} : { tolerations: tolerations.map(tolerationOf) }),
   };

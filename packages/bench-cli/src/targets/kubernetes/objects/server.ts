@@ -173,6 +173,8 @@ export function serverObjects(request: ServerRequest): ServerObjects {
       metadata,
       spec: {
         type: 'ClusterIP',
+        ...(settings.path === 'headless' ? { clusterIP: 'None' } : {}),
+        ...(settings.path === 'local' ? { internalTrafficPolicy: 'Local' } : {}),
         selector,
         ports: [
           { name: 'dns-udp', port: SERVICE_PORT, targetPort: POD_PORT, protocol: 'UDP' },

@@ -1,0 +1,126 @@
+/** Servers and loaders on nodes of their own: where pods run, what the record says of it, and what does not fit. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { OkTrial } from '../../src/results/record.ts';
+import type { TestWorld } from '../support/test-world.ts';
+import { type core, leftovers, objects, suiteName } from './support/admin.ts';
+import { clusterWorld, recordOf, SHORT, UNOBSERVED } from './support/bench.ts';
+import { NODES, nameOnFirstNode } from './support/components.ts';
+import { twoImages } from './support/stand-in.ts';
+
+const { first, second } = NODES;
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await clusterWorld();
+});
+afterEach(async () => {
+  await world.remove();
+  expect(await leftovers()).toEqual([]);
+});
+
+async function onlyTrial(): Promise<OkTrial> {
+  const [trial] = (await recordOf(world)).trials;
+  if (trial?.status !== 'ok') throw new Error(`no trial, or a failed one: ${JSON.stringify(trial)}`);
+  return trial;
+}
+
+async function reportOf(): Promise<string> {
+  const { id } = await recordOf(world);
+  return readFile(join(world.directory, 'results', id, 'report.md'), 'utf8');
+}
+
+type NodeSpec = NonNullable<Awaited<ReturnType<ReturnType<typeof core>['readNode']>>['spec']>;
+
+/** Changes labels and taints of a node meanwhile. */
+async function withNode(
+  name: string,
+  { labels, taints }: { labels: Record<string, string>; taints: NodeSpec['taints'] },
+  use: () => Promise<void>,
+): Promise<void> {
+  const patchNode = (labelsNow: Record<string, string | null>, spec: { taints: unknown }) =>
+    objects().patch(
+      { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: labelsNow }, spec } as never,
+      ...([undefined, undefined, undefined, undefined, 'application/merge-patch+json'] as const),
+    );
+  await patchNode(labels, { taints });
+  try {
+    await use();
+  } finally {
+    await patchNode(Object.fromEntries(Object.keys(labels).map((key) => [key, null])), { taints: null });
+  }
+}
+
+describe('the published method', () => {
+  it('has a node for servers, which repels all else, and one for the loader, as the record and the report say', async () => {
+    const taint = { key: 'dedicated', value: 'servers', effect: 'NoSchedule' };
+    await withNode(second, { labels: { pool: 'servers' }, taints: [taint] }, async () => {
+      const flags = ['--tier', '500m,1', '--cpu-request', '100m', '--observe', 'summary'];
+      flags.push('--server-node', 'pool=servers', '--server-tolerations', 'dedicated=servers:NoSchedule');
+      expect(await world.bench('run', ...SHORT, ...flags, '--loader-node', first), world.err()).toBe(0);
+    });
+    const record = await recordOf(world);
+    for (const trial of record.trials) {
+      if (trial.status !== 'ok') throw new Error(JSON.stringify(trial.failure));
+      expect(trial.instances.map(({ node }) => node)).toEqual([second]);
+      expect(trial.loaderNodes).toEqual([first]);
+      expect(trial.instanceObservations).toMatchObject([{ node: second }]);
+      expect(trial.server?.cpuSeconds).toBeGreaterThan(0);
+    }
+    expect(record.environment.cluster?.nodes.map(({ name, roles }) => [name, roles])).toEqual([
+      [first, ['loader']],
+      [second, ['server']],
+    ]);
+    expect(record.warnings.join('\n')).not.toMatch(/share/);
+    expect(await reportOf()).toContain(`1 on ${second}`);
+  });
+
+  it('names the node that has no room for a server, and what is left there', async () => {
+    const flags = ['--server-node', second, '--tier', '64', '--mode', 'multi', '--cpu-request', '64'];
+    expect(await world.bench('run', ...UNOBSERVED, ...flags, '--schedule-time', '2')).toBe(3);
+    const [trial] = (await recordOf(world)).trials;
+    expect(trial).toMatchObject({
+      status: 'failed',
+      failure: { code: 'E_POD_UNSCHEDULABLE' },
+    });
+    const { evidence } = trial?.status === 'failed' ? trial.failure : { evidence: [] };
+    expect(evidence.join('\n')).toMatch(
+      new RegExp(`node ${second} is full: [\\d.]+ CPUs of \\d+ CPUs left, the pod requests 64 CPUs`),
+    );
+    expect(evidence.join('\n')).not.toContain(`node ${first} is full`);
+  });
+
+  it('refuses, before anything starts, an image that one of the nodes cannot get, and names the node', async () => {
+    const { ours } = await twoImages();
+    const image = `only-on-first/${suiteName()}:1`;
+    await nameOnFirstNode(ours, image);
+    const flags = ['--coredns-image', image, '--pull-policy', 'Never'];
+    expect(await world.bench('run', ...UNOBSERVED, ...flags)).toBe(3);
+    expect(world.err()).toMatch(
+      new RegExp(`E_POD_IMAGE\\]: coredns: pod \\S+ on node ${second} cannot get its image ${image}`),
+    );
+    expect(await world.fs.readdir(join(world.directory, 'results')).catch(() => [])).toEqual([]);
+  });
+});
+
+describe('a path to the pods', () => {
+  it.each([
+    ['service', first],
+    ['pod', first],
+    ['headless', first],
+    ['local', second],
+  ])('%s is measured', async (path, loader) => {
+    const flags = ['--path', path, '--server-node', second];
+    if (path !== 'local') flags.push('--loader-node', loader);
+    expect(await world.bench('run', ...UNOBSERVED, ...flags), world.err()).toBe(0);
+    const trial = await onlyTrial();
+    expect(trial.checkedAnswers).toBe(200);
+    expect(trial.loaderNodes).toEqual([loader]);
+    const command = trial.loaderCommands[0]?.join(' ') ?? '';
+    const [instance] = trial.instances;
+    if (path === 'pod') expect(command).toContain(`-s ${instance?.address} -p 5353`);
+    else if (path === 'headless') expect(command).toMatch(/-s s-\S+\.svc -p 5353/);
+    else expect(command).toMatch(/-s 10\.96\.\S+ -p 53 /);
+  });
+});

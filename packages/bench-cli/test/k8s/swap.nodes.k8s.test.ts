@@ -1,0 +1,113 @@
+/** `bench swap` of DNS that runs on every node, as on OpenShift. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SwapRecord } from '../../src/experiments/swap/evidence.ts';
+import { createStore } from '../../src/results/store.ts';
+import { swapRecordKind } from '../fixtures/make-swap.ts';
+import { core, suiteName } from './support/admin.ts';
+import { clusterWorld } from './support/bench.ts';
+import { NODES, nameOnFirstNode } from './support/components.ts';
+import {
+  asBefore,
+  makeStandIn,
+  removeStandIn,
+  type StandIn,
+  snapshotOf,
+  swapFlags,
+  withoutTraces,
+} from './support/stand-in.ts';
+import { swapSuite } from './support/swap-suite.ts';
+
+const { first, second } = NODES;
+const suite = swapSuite('nodes', ['in-place', 'optional']);
+let dns: StandIn;
+
+beforeAll(async () => {
+  dns = await makeStandIn(`dns-${suite.name}`, suite.images.ours, 'DaemonSet');
+});
+afterAll(() => removeStandIn(dns));
+
+async function swap(
+  to: string,
+  flags: readonly string[],
+  check: (seen: Seen) => Promise<void>,
+): Promise<void> {
+  const world = await clusterWorld(suite.kubeconfig);
+  try {
+    const status = await world.bench(...swapFlags(dns, to), ...flags);
+    const load = async () => (await createStore(world, 'results').loadAs(swapRecordKind, 'latest')).record;
+    await check({ status, said: world.err(), load, directory: world.directory });
+  } finally {
+    await world.remove();
+  }
+}
+
+interface Seen {
+  readonly status: number;
+  readonly said: string;
+  readonly directory: string;
+  load(): Promise<SwapRecord>;
+}
+
+describe('DNS on two nodes', () => {
+  it('is swapped on both, and the report has a line for each pod with its node', async () => {
+    const flags = ['--observe', 'summary', '--duration', '2', '--rate', '400'];
+    await swap(
+      suite.images.clusters,
+      [...flags, '--loader-node', first],
+      async ({ status, said, load, directory }) => {
+        expect(status, said).toBe(0);
+        const record = await load();
+        const placed = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial.evidence] : []));
+        expect(placed.map(({ side }) => side)).toEqual(['A', 'B']);
+        for (const { pods, phases } of placed) {
+          expect(pods.map(({ node }) => node).sort()).toEqual([first, second]);
+          expect(new Set(pods.map(({ version }) => version)).size).toBe(1);
+          for (const { instances, observation } of phases) {
+            expect(instances?.map(({ node }) => node).sort()).toEqual([first, second]);
+            const used = instances?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
+            expect(observation?.cpuSeconds).toBeCloseTo(
+              used.reduce((sum, value) => sum + value, 0),
+              6,
+            );
+          }
+        }
+        const report = await readFile(join(directory, 'results', record.id, 'report.md'), 'utf8');
+        for (const node of [first, second]) expect(report).toMatch(new RegExp(`\\| 2 B .*\\| ${node} +\\|`));
+      },
+    );
+    await asBefore(dns);
+    await withoutTraces(suite.name, dns.namespace);
+  });
+
+  it('is not touched if the image is missing on one of them, which is named', async () => {
+    const image = `only-on-first/${suiteName()}-swap:1`;
+    await nameOnFirstNode(suite.images.ours, image);
+    await swap(image, ['--pull-policy', 'Never'], async ({ status, said }) => {
+      expect(status).toBe(3);
+      expect(said).toMatch(new RegExp(`E_POD_IMAGE\\]: .*on node ${second} cannot get its image ${image}`));
+      expect(said).not.toContain('planned:');
+    });
+    expect(await snapshotOf(dns.path)).toEqual(dns.before);
+  });
+
+  it('is put back on a node that was cordoned meanwhile', async () => {
+    const cordon = (unschedulable: boolean) =>
+      core().patchNode({
+        name: second,
+        body: [{ op: 'add', path: '/spec/unschedulable', value: unschedulable }],
+      });
+    await cordon(true);
+    try {
+      await swap(suite.images.clusters, [], async ({ status, said, load }) => {
+        expect(status, said).toBe(0);
+        const { trials } = await load();
+        expect(trials.map((trial) => trial.status)).toEqual(['ok', 'ok']);
+      });
+    } finally {
+      await cordon(false);
+    }
+    await asBefore(dns);
+  });
+});
