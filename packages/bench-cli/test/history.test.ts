@@ -697,7 +697,10 @@ describe('bench gate', () => {
     ],
     ['a tolerance of everything', ['--against', OLD, '--max-regression', '100%'], 2, 'to below 100%'],
     ['an unknown format', ['--against', OLD, '--format', 'gitlab'], 2, 'must be one of text, github, json'],
-    ['no reference', [], 2, "required option '--against <run>'"],
+    ['no reference', [], 2, 'nothing to compare with'],
+    ['two references', ['--against', OLD, '--base', 'dinodns'], 2, '--against and --base'],
+    ['a server that is not in the run', ['--base', 'nsd'], 2, 'has no case with subject=nsd'],
+    ['a server alone', ['--base', 'dinodns'], 2, 'measured nothing beside dinodns'],
     ['a reference that is not there', ['--against', 'maim'], 6, 'there is no run "maim"'],
     ['cases that are not there', ['--against', OLD, '--server', 'nsd'], 2, 'has no case with server=nsd'],
   ])('explains %s', async (_what, argv, status, problem) => {
@@ -707,6 +710,51 @@ describe('bench gate', () => {
     expect(answer.status).toBe(status);
     expect(answer.err).toContain(problem);
     expect(answer.out).toBe('');
+  });
+
+  /** Base and head in turns beside others, who take 0 to 1.5 CPUs in phases and cost both 1.2 of their logarithm for each. */
+  async function besideOthers(level: number): Promise<void> {
+    const { normal } = noise(`beside others ${level}`);
+    const taken = Array.from({ length: 16 }, (_, at) => ((at * 7) % 16) / 10);
+    const slowed = (from: number) => (cores: number) => from * Math.exp(0.01 * normal() - 1.2 * cores);
+    const own = { base: taken, head: taken.toReversed() };
+    const qps = { base: own.base.map(slowed(1000)), head: own.head.map(slowed(level)) };
+    const made = makeRecord({
+      cases: Object.entries(qps).map(([server, values]) => ({
+        server,
+        trials: values.map((value) => ({ qps: value })),
+      })),
+    });
+    const trials = made.trials.map((trial) => {
+      if (trial.status !== 'ok') return trial;
+      const otherCores = own[trial.caseKey.startsWith('base') ? 'base' : 'head'][trial.round] ?? 0;
+      const second = {
+        atSeconds: 1,
+        durationSeconds: 1,
+        stealCores: 0,
+        otherCores,
+        waitSeconds: null,
+        hertz: null,
+      };
+      return { ...trial, neighbours: [{ ...second, thermalEvents: null }] };
+    });
+    await saveRun({ id: NEW, qps, record: { trials } });
+  }
+
+  it('judges a server by another one of the same run, and allows for what others took from either', async () => {
+    await besideOthers(900);
+    const lost = await bench('gate', '--base', 'base', '--max-regression', '5%');
+    expect(lost.status, lost.out).toBe(9);
+    expect(lost.out.replaceAll('\n', ' ')).toMatch(
+      /^Failed: run 20261102-120000-bbbb, tolerance: at most 5% worse; .*head against base.* is (9|10|11)\.\d % worse/,
+    );
+    const { out } = await bench('compare', 'latest:server=base', 'latest:server=head');
+    expect(out.replaceAll('\n', ' ')).toContain('Differences allow for the CPU that other programs took');
+    expect(out).toMatch(/qps .* slower/);
+    await besideOthers(1000);
+    const same = await bench('gate', '--base', 'base', '--max-regression', '5%');
+    expect(same.out).toMatch(/^Passed/);
+    expect(same.status).toBe(0);
   });
 
   it('is right: of unchanged servers hardly any gate fails, of a real loss most do', async () => {

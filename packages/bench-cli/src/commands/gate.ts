@@ -1,11 +1,13 @@
 /** `bench gate`: is a run worse than tolerated? For CI: an exit status and one paragraph. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import type { Selector } from '../history/axes.ts';
+import { fits, type Selector } from '../history/axes.ts';
 import { differentTrials } from '../history/differences.ts';
 import type { Entry } from '../history/entry.ts';
 import { type Gate, gate, type Limit } from '../history/gate.ts';
 import type { RunRow } from '../history/listing.ts';
+import type { RunIndex } from '../history/resolve.ts';
+import { type Selected, selectCases } from '../history/select.ts';
 import { renderGate, renderGateMarkdown } from '../history/text/render-gate.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
 import type { World } from '../world.ts';
@@ -25,7 +27,10 @@ import {
 export interface GateCommandOptions {
   /** What is judged. */
   readonly run: string;
-  readonly against: string;
+  /** Another run; undefined with `base`. */
+  readonly against: string | undefined;
+  /** A server of the same run, or what it compares instead of servers. */
+  readonly base: string | undefined;
   readonly maxRegression: string | undefined;
   readonly out: string;
   readonly format: string;
@@ -46,6 +51,25 @@ function refuseDifferentTrials(reference: Entry, candidate: Entry): void {
     'E_USAGE',
     `run ${candidate.id} (${trials[1]}) and its reference ${reference.id} (${trials[0]}) are different measurements`,
     { fix: 'Measure one of them again: both with --duet on, or both with --duet off.' },
+  );
+}
+
+/** The cases of a run that are judged, and those of `base`, which were measured in turns with them. Throws `E_USAGE`. */
+function sidesWithin({ entry, selector }: Selected, base: string) {
+  const subjects = [
+    ...new Set(entry.cases.filter((item) => fits(item, selector)).map(({ subject }) => subject)),
+  ];
+  const reference = selectCases(entry, { ...selector, subject: base });
+  const others = subjects.filter((subject) => subject !== reference.cases[0]?.subject);
+  const [only = null, ...more] = others;
+  if (only !== null && more.length === 0)
+    return { reference, candidate: selectCases(entry, { ...selector, subject: only }) };
+  throw new BenchError(
+    'E_USAGE',
+    only === null
+      ? `run ${entry.id} measured nothing beside ${base}`
+      : `run ${entry.id} measured ${others.join(', ')} beside ${base}: which one is judged?`,
+    { fix: `Name it: bench gate ${entry.id}:subject=NAME --base ${base}.` },
   );
 }
 
@@ -90,7 +114,36 @@ function statusOf({ outcome }: Gate, strict: boolean): number {
   return outcome === 'not enough trials' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
 }
 
-/** Resolves with 7 if a figure is shown to be worse than tolerated; 0 if not, or if it is undecided (8 with `strict`). */
+/** Throws `E_USAGE` where it is not clear which cases are judged by which. */
+async function sidesOf(
+  world: World,
+  known: RunIndex,
+  { run, against, base, select: further }: GateCommandOptions,
+): Promise<{ readonly reference: Selected; readonly candidate: Selected }> {
+  if ((against === undefined) === (base === undefined)) {
+    throw new BenchError(
+      'E_USAGE',
+      against === undefined ? 'nothing to compare with' : '--against and --base',
+      {
+        fix: 'Pass --against RUN for another run, or --base SERVER for a server of the same run.',
+      },
+    );
+  }
+  const candidate = await selectRun(world, known, run, { further });
+  if (base !== undefined) return sidesWithin(candidate, base);
+  const { id, experiment } = candidate.entry;
+  // What a branch or a commit means is a run of the same experiment.
+  const isWanted = (row: RunRow) => row.experiment === experiment;
+  const reference = await selectRun(world, known, against ?? '', { further, except: id, isWanted });
+  if (reference.entry.id === id) {
+    throw new BenchError('E_USAGE', `--against ${against} is the run being judged`, {
+      fix: 'Name another run: a branch, a commit, an id, or a name from `bench history tag`; or a server of this run with --base.',
+    });
+  }
+  return { reference, candidate };
+}
+
+/** Resolves with 9 if a figure is shown to be worse than tolerated; 0 if not, or if it is undecided (8 with `strict`). */
 export async function gateCommand(world: World, options: GateCommandOptions): Promise<number> {
   const interval = intervalFrom(options.interval);
   if (!FORMATS.includes(options.format)) {
@@ -99,17 +152,7 @@ export async function gateCommand(world: World, options: GateCommandOptions): Pr
     });
   }
   const known = await knownRuns(world, options.out);
-  const { select: further } = options;
-  const candidate = await selectRun(world, known, options.run, { further });
-  const { id, experiment } = candidate.entry;
-  // What a branch or a commit means is a run of the same experiment.
-  const isWanted = (run: RunRow) => run.experiment === experiment;
-  const reference = await selectRun(world, known, options.against, { further, except: id, isWanted });
-  if (reference.entry.id === candidate.entry.id) {
-    throw new BenchError('E_USAGE', `--against ${options.against} is the run being judged`, {
-      fix: 'Name another run: a branch, a commit, an id, or a name from `bench history tag`.',
-    });
-  }
+  const { reference, candidate } = await sidesOf(world, known, options);
   refuseDifferentTrials(reference.entry, candidate.entry);
   const normalize = checkNormalize(options.normalize, [reference.entry, candidate.entry]);
   const estimands = commonEstimands([candidate.entry.estimands, reference.entry.estimands]);

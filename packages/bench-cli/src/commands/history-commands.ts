@@ -180,7 +180,8 @@ export function addTrend(program: Command, call: Call): void {
 export function addGate(program: Command, call: Call): void {
   addSelection(program.command('gate'))
     .argument('[run]', 'the run to judge', 'latest')
-    .requiredOption('--against <run>', 'the run to compare it with, for example main')
+    .option('--against <run>', 'the run to compare it with, for example main')
+    .option('--base <server>', 'instead: a server of the same run, measured in turns')
     .option(
       '--max-regression <list>',
       'how much worse is tolerated: 3%, or by figure qps=3%,latency=10% (default: 3%)',
@@ -197,7 +198,8 @@ export function addGate(program: Command, call: Call): void {
       const { gateCommand } = await import('./gate.ts');
       call.status = await gateCommand(call.world, {
         run,
-        against: text(values, 'against') ?? '',
+        against: text(values, 'against'),
+        base: text(values, 'base'),
         maxRegression: text(values, 'maxRegression'),
         out: text(values, 'out') ?? DEFAULTS.out,
         format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),

@@ -1,12 +1,14 @@
 /**
- * Compares two runs, or two sets of cases. Trials of one run are paired by round; trials of different runs are not
- * paired, and are compared by the rank-sum test or Welch's t (see `stats/sample-test.ts`).
+ * Compares two runs, or two sets of cases. Trials of one run are paired by round, with allowance for what other programs took
+ * meanwhile (`stats/allowance.ts`); trials of different runs are not paired, and are compared by the rank-sum test or Welch's t
+ * (see `stats/sample-test.ts`).
  *
  * Runs differ by more than the scatter of trials: another day, another state of the machine. `normalize` removes what
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
 import { directionOf, type EstimandFacts } from '../report/estimand.ts';
 import type { Delta, Difference } from '../results/record.ts';
+import { testAllowed } from '../stats/allowance.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { holmAdjusted } from '../stats/holm.ts';
@@ -21,7 +23,16 @@ import {
   testUnpaired,
   testUnpairedDifferences,
 } from '../stats/sample-test.ts';
-import { decide, deltaFrom, type UndecidedDelta, type UndecidedDifference } from '../stats/summarize.ts';
+import {
+  allowanceOfPairs,
+  comparePairs,
+  decide,
+  deltaFrom,
+  exposedPair,
+  type Pair,
+  type UndecidedDelta,
+  type UndecidedDifference,
+} from '../stats/summarize.ts';
 import { placeKey } from './axes.ts';
 import { type Difference as Differing, differencesOf, differentTrials } from './differences.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
@@ -32,8 +43,8 @@ import type { Selected } from './select.ts';
 export interface Samples {
   readonly reference: readonly number[];
   readonly candidate: readonly number[];
-  /** Of the same rounds of one run, in their order. */
-  readonly isPaired: boolean;
+  /** The same, of the same rounds of one run; null for different runs. */
+  readonly pairs: readonly Pair[] | null;
 }
 
 export interface ComparedFigure {
@@ -85,12 +96,17 @@ export interface CompareOptions {
   readonly normalize: string | null;
 }
 
+interface Sample {
+  readonly value: number;
+  readonly taken: number | undefined;
+}
+
 /** Values by round, where there are rounds. */
-function byRound(item: EntryCase, name: string): Map<number, number> {
+function byRound(item: EntryCase, name: string): Map<number, Sample> {
   return new Map(
-    item.trials.flatMap(({ round, figures }) => {
+    item.trials.flatMap(({ round, taken, figures }) => {
       const value = figures[name] ?? null;
-      return round === null || value === null ? [] : [[round, value] as const];
+      return round === null || value === null ? [] : [[round, { value, taken }] as const];
     }),
   );
 }
@@ -105,9 +121,9 @@ export function normalized(entry: Entry, item: EntryCase, name: string, subject:
   const yardstick = yardstickOf(entry, item, subject);
   if (yardstick === undefined) return [];
   const references = byRound(yardstick, name);
-  return [...byRound(item, name)].flatMap(([round, value]) => {
-    const reference = references.get(round);
-    return reference === undefined || reference <= 0 ? [] : [value / reference];
+  return [...byRound(item, name)].flatMap(([round, { value }]) => {
+    const reference = references.get(round)?.value ?? 0;
+    return reference <= 0 ? [] : [value / reference];
   });
 }
 
@@ -120,31 +136,34 @@ interface Side {
 export function samplesOf(
   reference: Side,
   candidate: Side,
-  { name, compared }: EstimandFacts,
+  { name, compared, unit }: EstimandFacts,
   normalize: string | null,
 ): Samples {
   if (normalize !== null) {
     return {
       reference: normalized(reference.entry, reference.item, name, normalize),
       candidate: normalized(candidate.entry, candidate.item, name, normalize),
-      isPaired: false,
+      pairs: null,
     };
   }
   if (reference.entry.id !== candidate.entry.id || reference.entry.kind === 'imported') {
     const [before, now] = [valuesOf(reference.item, name), valuesOf(candidate.item, name)];
-    return { reference: before, candidate: now, isPaired: false };
+    return { reference: before, candidate: now, pairs: null };
   }
   const [rounds, others] = [byRound(reference.item, name), byRound(candidate.item, name)];
-  const common = [...others].flatMap(([round, value]) => {
-    const baseline = rounds.get(round);
+  const pairs = [...others].flatMap(([round, { value, taken }]): Pair[] => {
+    const other = rounds.get(round);
     // Nothing has a ratio to zero.
-    const isComparable = baseline !== undefined && (compared === 'difference' || baseline > 0);
-    return isComparable ? [{ value, baseline }] : [];
+    if (other === undefined || (compared !== 'difference' && other.value <= 0)) return [];
+    const isWatched = taken !== undefined && other.taken !== undefined;
+    // What others take slows servers down; it does not make them larger.
+    const known = isWatched && unit !== 'bytes' ? { value: taken, baseline: other.taken } : undefined;
+    return [{ value, baseline: other.value, taken: known }];
   });
   return {
-    reference: common.map(({ baseline }) => baseline),
-    candidate: common.map(({ value }) => value),
-    isPaired: true,
+    reference: pairs.map(({ baseline }) => baseline),
+    candidate: pairs.map(({ value }) => value),
+    pairs,
   };
 }
 
@@ -161,10 +180,7 @@ export function isByDifference({ compared }: EstimandFacts, normalize: string | 
   return compared === 'difference' && normalize === null;
 }
 
-const minus = ({ candidate, reference }: Samples) =>
-  candidate.map((value, at) => value - (reference[at] ?? 0));
-const over = ({ candidate, reference }: Samples) =>
-  candidate.map((value, at) => value / (reference[at] ?? 1));
+const minus = (pairs: readonly Pair[]) => pairs.map(({ value, baseline }) => value - baseline);
 
 /** Of candidate ÷ reference ÷ tolerance: of no difference by default. */
 export function testRatios(
@@ -172,23 +188,27 @@ export function testRatios(
   options: TestOptions,
   { ratio } = NO_TOLERANCE,
 ): SampleTest | null {
-  return samples.isPaired
-    ? testPaired(
-        over(samples).map((value) => value / ratio),
-        options,
-      )
-    : testUnpaired(
-        samples.candidate.map((value) => value / ratio),
-        samples.reference,
-        options,
-      );
+  const { candidate, reference } = samples;
+  if (samples.pairs === null)
+    return testUnpaired(
+      candidate.map((value) => value / ratio),
+      reference,
+      options,
+    );
+  const pairs = samples.pairs.map((pair) => ({ ...pair, value: pair.value / ratio }));
+  const allowance = allowanceOfPairs(pairs);
+  if (allowance !== null) return testAllowed(pairs.flatMap(exposedPair), allowance, options);
+  return testPaired(
+    pairs.map(({ value, baseline }) => value / baseline),
+    options,
+  );
 }
 
 /** Of candidate − reference − tolerance: of no difference by default. */
 export function testDifference(samples: Samples, options: TestOptions, { difference } = NO_TOLERANCE) {
-  return samples.isPaired
+  return samples.pairs !== null
     ? testDifferences(
-        minus(samples).map((value) => value - difference),
+        minus(samples.pairs).map((value) => value - difference),
         options,
       )
     : testUnpairedDifferences(
@@ -198,23 +218,24 @@ export function testDifference(samples: Samples, options: TestOptions, { differe
       );
 }
 
-function undecidedDelta(samples: Samples, options: TestOptions): UndecidedDelta | null {
-  const { reference, candidate, isPaired } = samples;
+/** The difference of two samples by their ratio, without a verdict yet; null where the baseline is zero. */
+export function undecidedDelta(samples: Samples, options: TestOptions): UndecidedDelta | null {
+  const { reference, candidate, pairs } = samples;
+  if (pairs !== null) return comparePairs(pairs, options, allowanceOfPairs(pairs));
   const medians = { value: median(candidate), baseline: median(reference) };
   if (medians.baseline <= 0) return null;
   const n = Math.min(reference.length, candidate.length);
-  const measure = isPaired ? 'rank-biserial' : 'cliffs-delta';
-  return deltaFrom(medians, n, testRatios(samples, options), measure);
+  return deltaFrom(medians, n, testRatios(samples, options), 'cliffs-delta');
 }
 
 function undecidedDifference(samples: Samples, options: TestOptions): UndecidedDifference {
-  const { reference, candidate, isPaired } = samples;
+  const { reference, candidate, pairs } = samples;
   const test = testDifference(samples, options);
   return {
     difference: test?.estimate ?? median(candidate) - median(reference),
     low: test?.low ?? null,
     high: test?.high ?? null,
-    detectable: isPaired ? detectableDifference(minus(samples)) : null,
+    detectable: pairs === null ? null : detectableDifference(minus(pairs)),
     n: Math.min(reference.length, candidate.length),
     method: test?.method ?? null,
     pValue: test?.pValue ?? null,

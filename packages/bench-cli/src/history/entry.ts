@@ -6,6 +6,7 @@ import type { EstimandFacts } from '../report/estimand.ts';
 import { compareKind } from '../results/compare-kind.ts';
 import type { parseHeader } from '../results/parse-record.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
+import { takenDuring } from '../stats/comparisons.ts';
 import { isServersOwn } from '../stats/decisive.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES, METRIC_TITLES } from '../stats/metrics.ts';
 import type { ImportedRecord } from './imported.ts';
@@ -15,6 +16,8 @@ export interface EntryTrial {
   /** Trials of one run and the same round are pairs; null for imported trials, which are not paired. */
   readonly round: number | null;
   readonly startedAt: string | null;
+  /** CPUs that the hypervisor and other programs took meanwhile. Absent where nobody watched. */
+  readonly taken?: number | undefined;
   /** By the names of the estimands; null or absent for what was not measured. */
   readonly figures: Readonly<Record<string, number | null>>;
 }
@@ -269,9 +272,11 @@ function fromRun(record: RunRecord): Entry {
         bounds: isServersOwn('qps', [item.limitedBy]) ? [] : [METRIC_NAMES.qps],
         foreign: isServersOwn('latencySeconds', [item.limitedBy]) ? [] : [METRIC_NAMES.latencySeconds],
         contended: item.contended,
-        trials: trials.flatMap(({ round, startedAt, ...trial }) =>
-          trial.status === 'ok' ? [{ round, startedAt, figures: comparedFigures(trial.metrics) }] : [],
-        ),
+        trials: trials.flatMap((trial): EntryTrial[] => {
+          if (trial.status !== 'ok') return [];
+          const { round, startedAt, metrics } = trial;
+          return [{ round, startedAt, taken: takenDuring(trial), figures: comparedFigures(metrics) }];
+        }),
         failedTrials: trials.filter(({ status }) => status === 'failed').length,
       };
     });

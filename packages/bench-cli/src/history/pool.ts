@@ -91,7 +91,7 @@ function disagreements(parts: readonly Selected[], estimands: readonly EstimandF
       const test = isByDifference(estimand, null) ? testDifference : testRatios;
       const results = others.flatMap(({ id, item }) => {
         const [candidate, reference] = [valuesOf(item, name), valuesOf(first.item, name)];
-        const result = test({ candidate, reference, isPaired: false }, {});
+        const result = test({ candidate, reference, pairs: null }, {});
         return result === null ? [] : [{ id, pValue: result.pValue * others.length }];
       });
       const worst = results.toSorted((a, b) => a.pValue - b.pValue)[0];

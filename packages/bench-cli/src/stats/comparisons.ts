@@ -44,7 +44,7 @@ export function pairsOf(
 }
 
 /** CPUs that the hypervisor and other programs took during a trial; undefined where nobody watched. */
-function takenDuring(trial: OkTrial): number | undefined {
+export function takenDuring(trial: OkTrial): number | undefined {
   const neighbours = neighboursOf(trial);
   return neighbours === null ? undefined : neighbours.stealCores + neighbours.otherCores;
 }

@@ -2,7 +2,13 @@
  * Summary of one quantity over the trials of a case, and its comparison with the baseline's.
  */
 import type { Delta, Difference, EffectSize, SummaryStatistic, Verdict } from '../results/record.ts';
-import { type Allowance, type ExposedPair, type ExposedTrial, testAllowed } from './allowance.ts';
+import {
+  type Allowance,
+  allowanceOf,
+  type ExposedPair,
+  type ExposedTrial,
+  testAllowed,
+} from './allowance.ts';
 import { relativeDelta, symmetricDelta } from './deltas.ts';
 import { type Interval, including, median, medianInterval } from './intervals.ts';
 import {
@@ -145,6 +151,14 @@ export function comparePairs(
       plain: { relative, symmetric, low, high, pValue },
     },
   };
+}
+
+/** The allowance for the pairs of two cases alone; null also where one was not watched. */
+export function allowanceOfPairs(pairs: readonly Pair[]): Allowance | null {
+  const exposed = pairs.flatMap(exposedPair);
+  return exposed.length < pairs.length
+    ? null
+    : allowanceOf([exposed.map(({ own }) => own), exposed.map(({ baseline }) => baseline)]);
 }
 
 /** With logarithms; none for a pair that has no logarithm, or was not watched. */

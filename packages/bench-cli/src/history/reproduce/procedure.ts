@@ -5,8 +5,8 @@
 import { median } from '../../stats/intervals.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
-import type { SampleTest } from '../../stats/sample-test.ts';
-import { type Samples, samplesOf, testRatios } from '../compare.ts';
+import type { UndecidedDelta } from '../../stats/summarize.ts';
+import { type Samples, samplesOf, undecidedDelta } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
 import { comparedEstimand, valuesOf } from '../entry.ts';
 import type { ImportedCase, PublicationFacts } from '../imported.ts';
@@ -67,7 +67,7 @@ export interface MeasuredRatio {
   readonly low: number | null;
   readonly high: number | null;
   readonly trials: number;
-  readonly method: SampleTest['method'] | null;
+  readonly method: UndecidedDelta['method'];
 }
 
 export interface Cell {
@@ -198,20 +198,19 @@ function measure({ ours, samples }: Question, comparisons: number, seed: string)
   if (ours === null || samples === null || samples.candidate.length === 0 || samples.reference.length === 0)
     return null;
   const [value, baseline] = [median(samples.candidate), median(samples.reference)];
-  if (baseline <= 0) return null;
-  const test = testRatios(samples, { comparisons, seed });
-  // As in every comparison: the ratio of the medians belongs to its interval.
-  const ratio = value / baseline;
+  const delta = undecidedDelta(samples, { comparisons, seed });
+  if (delta === null) return null;
+  const { relative, low, high, method } = delta;
   return {
     caseKey: ours.item.key,
     baselineKey: ours.baseline.key,
     value,
     baseline,
-    ratio,
-    low: test === null ? null : Math.min(test.low, ratio),
-    high: test === null ? null : Math.max(test.high, ratio),
-    trials: Math.min(samples.candidate.length, samples.reference.length),
-    method: test?.method ?? null,
+    ratio: 1 + relative,
+    low: low === null ? null : 1 + low,
+    high: high === null ? null : 1 + high,
+    trials: delta.n,
+    method,
   };
 }
 

@@ -81,9 +81,16 @@ function unmatchedLines({ onlyReference, onlyCandidate }: ComparedRuns, columns:
   return [...line(onlyReference, 'first'), ...line(onlyCandidate, 'second')];
 }
 
+const ALLOWED = ' Differences allow for the CPU that other programs took during each trial.';
+
+const isAllowed = ({ cases }: ComparedRuns) =>
+  cases.some(({ figures }) =>
+    figures.some(({ delta }) => delta !== null && 'allowance' in delta && delta.allowance !== null),
+  );
+
 function methodLine(result: ComparedRuns): string {
   const how = result.paired
-    ? 'Trials of the same run: paired by round.'
+    ? `Trials of the same run: paired by round.${isAllowed(result) ? ALLOWED : ''}`
     : 'Different runs: their trials are not paired, and another day may differ by more than the intervals say.';
   const by =
     result.normalizedBy === null

@@ -63,7 +63,9 @@ function advice(cases: readonly GatedCase[]): string {
 export function gateReason(gate: Gate): string {
   const { comparison, outcome } = gate;
   const name = namesIn(gate);
-  const runs = `run ${comparison.candidate} against run ${comparison.reference}`;
+  const { candidate, reference, paired } = comparison;
+  // The labels of its cases name both servers.
+  const runs = paired ? `run ${candidate}` : `run ${candidate} against run ${reference}`;
   const by =
     comparison.normalizedBy === null ? '' : `, relative to ${comparison.normalizedBy} of the same run`;
   const of = (wanted: GatedCase['outcome']) => gate.cases.filter((item) => item.outcome === wanted);
