@@ -43,13 +43,18 @@ export const INTERVAL_METHOD =
   'it would exclude the difference of the medians. A winner is named if the interval excludes zero and the p ' +
   'value of the same method, after correction for the number of comparisons (Holm), is at most 5 %.';
 
-function ascending(values: readonly number[]): number[] {
-  return values.toSorted((a, b) => a - b);
+/** Numbers are sorted many times as fast without a function that compares them. */
+export function ascending(values: readonly number[]): Float64Array {
+  return new Float64Array(values).sort();
 }
 
 /** The middle value, or the mean of the two in the middle. Throws a `RangeError` for no values. */
 export function median(values: readonly number[]): number {
-  const sorted = ascending(values);
+  return medianOfSorted(ascending(values));
+}
+
+/** The same of values in ascending order. */
+export function medianOfSorted(sorted: Float64Array): number {
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.ceil(sorted.length / 2) - 1];
   if (upper === undefined || lower === undefined) throw new RangeError('median of no values');

@@ -44,42 +44,70 @@ export function doubledMidranks(values: readonly number[]): number[] {
   return ranks;
 }
 
+/** How many distributions are kept, those last used: trials of one number need the same ones again and again. */
+const MAX_KEPT = 64;
+const kept = new Map<string, Float64Array>();
+
+/** The distribution that `make` calculates from these weights, whose order does not matter. */
+function distributionOf(
+  kind: string,
+  weights: readonly number[],
+  make: (ascending: readonly number[]) => Float64Array,
+): Float64Array {
+  const ascending = weights.toSorted((a, b) => a - b);
+  const key = `${kind} ${ascending.join()}`;
+  const found = kept.get(key) ?? make(ascending);
+  kept.delete(key);
+  kept.set(key, found);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= MAX_KEPT) break;
+    kept.delete(oldest);
+  }
+  return found;
+}
+
 /** P(sum = s) for the sum of the weights whose coins show heads; `weights` are whole numbers. */
 function coinSums(weights: readonly number[]): Float64Array {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const probabilities = new Float64Array(total + 1);
-  probabilities[0] = 1;
-  let reached = 0;
-  for (const weight of weights) {
-    reached += weight;
-    for (let sum = reached; sum >= 0; sum--) {
-      const without = probabilities[sum] ?? 0;
-      const withIt = sum >= weight ? (probabilities[sum - weight] ?? 0) : 0;
-      probabilities[sum] = (without + withIt) / 2;
+  return distributionOf('coins', weights, (ascending) => {
+    const total = ascending.reduce((sum, weight) => sum + weight, 0);
+    const probabilities = new Float64Array(total + 1);
+    probabilities[0] = 1;
+    let reached = 0;
+    for (const weight of ascending) {
+      reached += weight;
+      for (let sum = reached; sum >= 0; sum--) {
+        const without = probabilities[sum] ?? 0;
+        const withIt = sum >= weight ? (probabilities[sum - weight] ?? 0) : 0;
+        probabilities[sum] = (without + withIt) / 2;
+      }
     }
-  }
-  return probabilities;
+    return probabilities;
+  });
 }
 
 /** P(sum = s) for the sum of `size` of the weights, drawn without replacement. */
 function drawSums(weights: readonly number[], size: number): Float64Array {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const counts = Array.from({ length: size + 1 }, () => new Float64Array(total + 1));
-  const [none] = counts;
-  if (none !== undefined) none[0] = 1;
-  for (const weight of weights) {
-    for (let drawn = size; drawn >= 1; drawn--) {
-      const target = counts[drawn];
-      const source = counts[drawn - 1];
-      if (target === undefined || source === undefined) continue;
-      for (let sum = total; sum >= weight; sum--) {
-        target[sum] = (target[sum] ?? 0) + (source[sum - weight] ?? 0);
+  return distributionOf(`${size} of`, weights, (ascending) => {
+    const total = ascending.reduce((sum, weight) => sum + weight, 0);
+    const counts = Array.from({ length: size + 1 }, () => new Float64Array(total + 1));
+    const [none] = counts;
+    if (none !== undefined) none[0] = 1;
+    let reached = 0;
+    for (const weight of ascending) {
+      reached += weight;
+      for (let drawn = size; drawn >= 1; drawn--) {
+        const target = counts[drawn];
+        const source = counts[drawn - 1];
+        if (target === undefined || source === undefined) continue;
+        for (let sum = reached; sum >= weight; sum--) {
+          target[sum] = (target[sum] ?? 0) + (source[sum - weight] ?? 0);
+        }
       }
     }
-  }
-  const last = counts[size] ?? new Float64Array(1);
-  const all = last.reduce((sum, count) => sum + count, 0);
-  return last.map((count) => count / all);
+    const last = counts[size] ?? new Float64Array(1);
+    const all = last.reduce((sum, count) => sum + count, 0);
+    return last.map((count) => count / all);
+  });
 }
 
 /** 2 · the smaller of P(S ≤ observed) and P(S ≥ observed), at most 1. */

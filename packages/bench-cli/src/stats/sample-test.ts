@@ -25,7 +25,7 @@
  *   involved. Biometrika 34 (1947), 28–35.
  */
 import { bootstrapPaired, bootstrapUnpaired, MIN_FOR_BOOTSTRAP } from './bootstrap.ts';
-import { CONFIDENCE, median } from './intervals.ts';
+import { ascending, CONFIDENCE, medianOfSorted } from './intervals.ts';
 import {
   type RankTest,
   rankSumDepth,
@@ -251,9 +251,9 @@ function asRatio(interval: LogInterval, method: IntervalMethod, rankTest: RankTe
 
 /** The ends `depth` values from either end of the sorted contrasts, and their median. */
 function fromContrasts(contrasts: number[], depth: number, pValue: number): LogInterval {
-  const sorted = Float64Array.from(contrasts).sort();
+  const sorted = ascending(contrasts);
   const at = (index: number) => sorted[Math.min(Math.max(index, 0), sorted.length - 1)] ?? Number.NaN;
-  return { estimate: median(contrasts), low: at(depth), high: at(sorted.length - 1 - depth), pValue };
+  return { estimate: medianOfSorted(sorted), low: at(depth), high: at(sorted.length - 1 - depth), pValue };
 }
 
 /** From the means of all pairs of values, each with itself too (Walsh averages). */

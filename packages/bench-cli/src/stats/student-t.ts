@@ -15,9 +15,7 @@ const LANCZOS = [
 export function logGamma(x: number): number {
   const z = x - 1;
   let sum: number = LANCZOS[0];
-  for (const [index, coefficient] of LANCZOS.entries()) {
-    if (index > 0) sum += coefficient / (z + index);
-  }
+  for (let index = 1; index < LANCZOS.length; index++) sum += (LANCZOS[index] ?? 0) / (z + index);
   const t = z + 7.5;
   return 0.5 * Math.log(2 * Math.PI) + (z + 0.5) * Math.log(t) - t + Math.log(sum);
 }
@@ -46,23 +44,34 @@ function betaContinuedFraction(a: number, b: number, x: number): number {
   return result;
 }
 
+/** −ln B(a, b). */
+function negativeLogBeta(a: number, b: number): number {
+  return logGamma(a + b) - logGamma(a) - logGamma(b);
+}
+
 /** The regularized incomplete beta function I_x(a, b) for a, b ≥ 0.5 and x in [0, 1]. */
-export function incompleteBeta(a: number, b: number, x: number): number {
+export function incompleteBeta(a: number, b: number, x: number, scale = negativeLogBeta(a, b)): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
+  const front = Math.exp(scale + a * Math.log(x) + b * Math.log1p(-x));
   if (x < (a + 1) / (a + b + 2)) return (front * betaContinuedFraction(a, b, x)) / a;
   return 1 - (front * betaContinuedFraction(b, a, 1 - x)) / b;
 }
 
 /** P(T > t) for t ≥ 0 and `degrees` ≥ 1 degrees of freedom. */
 export function studentUpperTail(t: number, degrees: number): number {
-  return 0.5 * incompleteBeta(degrees / 2, 0.5, degrees / (degrees + t * t));
+  return upperTails(degrees)(t);
+}
+
+/** The same for many t. */
+function upperTails(degrees: number): (t: number) => number {
+  const scale = negativeLogBeta(degrees / 2, 0.5);
+  return (t) => 0.5 * incompleteBeta(degrees / 2, 0.5, degrees / (degrees + t * t), scale);
 }
 
 /**
  * The `probability` quantile of Student's t distribution, for 0.5 ≤ probability < 1 and `degrees` ≥ 1.
- * Found by bisection to full precision: it is called once for each interval, so that simple beats fast.
+ * Found by bisection to full precision.
  */
 export function studentQuantile(probability: number, degrees: number): number {
   if (!(probability >= 0.5 && probability < 1)) {
@@ -70,13 +79,14 @@ export function studentQuantile(probability: number, degrees: number): number {
   }
   if (!(degrees >= 1)) throw new RangeError(`studentQuantile: ${degrees} degrees of freedom`);
   const tail = 1 - probability;
+  const upperTail = upperTails(degrees);
   let low = 0;
   let high = 1;
-  while (studentUpperTail(high, degrees) > tail) high *= 2;
+  while (upperTail(high) > tail) high *= 2;
   for (let step = 0; step < 200; step++) {
     const middle = (low + high) / 2;
     if (middle <= low || middle >= high) break;
-    if (studentUpperTail(middle, degrees) > tail) low = middle;
+    if (upperTail(middle) > tail) low = middle;
     else high = middle;
   }
   return (low + high) / 2;
