@@ -7,7 +7,7 @@ import cluster from 'node:cluster';
 import { closeSync, openSync } from 'node:fs';
 import { EXIT_STATUS, onLauncherDeath, reportError } from '@dinodns-bench/program';
 import { parseCommandLine } from './command-line.ts';
-import { createServer, type Server } from './create-server.ts';
+import type { Server } from './process/server.ts';
 
 function report(error: unknown): number {
   return reportError(error, 'dinodns-server', process);
@@ -84,6 +84,8 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     const options = await parseCommandLine(args);
     if (options === null) return;
+    // Half of all modules, the framework among them: help and wrong flags do without.
+    const { createServer } = await import('./create-server.ts');
     const server = createServer(options);
     if (cluster.isPrimary) {
       stopOnSignals(server);

@@ -8,9 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { reportError } from '@dinodns-bench/program';
 import { defineZoneSet, findFormat } from '@dinodns-bench/zones';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { STOP_SECONDS } from '../src/index.ts';
+import { parseCommandLine } from '../src/command-line.ts';
+import { STOP_SECONDS, createServer as serverWith } from '../src/index.ts';
 import { ask, framed, query, RCODE, TcpClient, TRANSPORTS } from './support/client.ts';
 import {
   CLI,
@@ -50,19 +52,19 @@ test('the first line on standard output says where the server answers, and it is
   expect(server.stderr).toBe('');
 });
 
-describe.each([
+test.each([
   ['::1', ['::1']],
   ['::', ['::1', '127.0.0.1']],
   ['0.0.0.0', ['127.0.0.1']],
-])('--address %s', (address, reachableAt) => {
-  test.each(TRANSPORTS)('answers over %s', async (transport) => {
-    const { ready } = await startServer(['--address', address]);
-    expect(ready.address).toBe(address);
-    for (const client of reachableAt) {
+])('--address %s is reachable over every transport', async (address, reachableAt) => {
+  const { ready } = await startServer(['--address', address]);
+  expect(ready.address).toBe(address);
+  for (const client of reachableAt) {
+    for (const transport of TRANSPORTS) {
       const reply = await ask(transport, { address: client, port: ready.port }, 'example1.com');
       expect(reply.answers).toHaveLength(1);
     }
-  });
+  }
 });
 
 test('several addresses are served on one port', async () => {
@@ -129,10 +131,23 @@ test.each([
   [['--unknown'], '--unknown'],
   [['argument'], 'argument'],
 ])('%j is refused with status 2 and a message', async (args, message) => {
+  let said = '';
+  const stderr = { write: (text: string) => (said += text) };
+  const status = await parseCommandLine(args)
+    .then((options) => serverWith(options ?? {}))
+    .catch((error: unknown) => reportError(error, 'dinodns-server', { stderr }));
+  expect(status).toBe(2);
+  expect(said).toContain(message);
+  expect(said).toMatch(/^error \[E_(USAGE|UNSUPPORTED)\]: .*\n(.*\n)* {2}fix: .+\n$/);
+});
+
+test.each([
+  [['--unknown'], 'E_USAGE'],
+  [['--profile', 'stock', '--address', '::1'], 'E_UNSUPPORTED'],
+])('that of %j ends the program with that status, and is on standard error', async (args, error) => {
   const { code, stdout, stderr } = await runToEnd(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(message);
-  expect(stderr).toMatch(/^error \[E_(USAGE|UNSUPPORTED)\]: .*\n(.*\n)* {2}fix: .+\n$/);
+  expect(stderr).toContain(`error [${error}]: `);
 });
 
 test('a missing or damaged zones file is refused by name', async () => {
@@ -148,20 +163,28 @@ test('a missing or damaged zones file is refused by name', async () => {
   expect(stderr).toContain('E_ZONES');
 });
 
-describe.each([
+const PROFILES_AND_MODES = [
   ['dinodns', 'single'],
   ['dinodns', 'multi'],
   ['stock', 'single'],
   ['stock', 'multi'],
-])('profile %s in mode %s', (profile, mode) => {
-  const args = (port: number) => ['--profile', profile, '--mode', mode, '--port', String(port)];
+] as const;
+const onPort = (profile: string, mode: string, port: number) => [
+  '--profile',
+  profile,
+  '--mode',
+  mode,
+  '--port',
+  String(port),
+];
 
+describe.each(PROFILES_AND_MODES)('profile %s in mode %s', (profile, mode) => {
   test('refuses a port that is in use over UDP, with status 3 and the fix', async () => {
     const socket = createSocket({ type: 'udp4', reusePort: true });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
     const { port } = socket.address();
-    const { code, stdout, stderr } = await runToEnd(args(port));
+    const { code, stdout, stderr } = await runToEnd(onPort(profile, mode, port));
     socket.close();
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toContain(`[E_PORT_TAKEN]: 127.0.0.1:${port} is already in use.`);
@@ -173,15 +196,17 @@ describe.each([
     await once(blocker, 'listening');
     const address = blocker.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    expect(await runToEnd(args(port))).toMatchObject({ code: 3, stdout: '' });
+    expect(await runToEnd(onPort(profile, mode, port))).toMatchObject({ code: 3, stdout: '' });
     blocker.close();
   });
+});
 
-  test('refuses the port of another dinodns-server, which keeps running', async () => {
-    const { ready } = await startServer(['--mode', 'multi', '--workers', '2']);
-    expect(await runToEnd(args(ready.port))).toMatchObject({ code: 3, stdout: '' });
+test('every profile and mode refuses the port of another dinodns-server, which keeps running', async () => {
+  const { ready } = await startServer(['--mode', 'multi', '--workers', '2']);
+  for (const [profile, mode] of PROFILES_AND_MODES) {
+    expect(await runToEnd(onPort(profile, mode, ready.port))).toMatchObject({ code: 3, stdout: '' });
     expect((await ask('udp', ready, 'example1.com')).rcode).toBe(RCODE.NOERROR);
-  });
+  }
 });
 
 test('an address that does not belong to this machine is refused with status 3', async () => {
