@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LongestFirst } from './packages/test-support/src/longest-first.ts';
 import {
@@ -9,9 +10,10 @@ import {
 } from './packages/test-support/src/suites.ts';
 
 /**
- * Waiting, not computing, is most of what tests do; more files at a time would lengthen each on two CPUs. On a cluster, each
- * file has namespaces of its own.
+ * Half of the time, tests wait instead of computing: for programs that start, for sockets, for time to pass. So two files for each CPU
+ * keep them busy. Tests with DNS servers and on a cluster share more than CPUs: ports that others may take, memory, a node.
  */
+const FILES_PER_CPU = 2;
 const PARALLEL_FILES = 3;
 
 /**
@@ -20,10 +22,19 @@ const PARALLEL_FILES = 3;
  */
 const TIMING_RETRIES = 2;
 
-/** Projects of one group run together; groups run one after the other. What needs a cluster comes last. */
+/**
+ * Projects of one group run together, as many files at a time as all of them allow; groups run one after the other. What needs a
+ * cluster comes last.
+ */
 function groupOf({ suite, timing }: TestFileKind): number {
-  if (suite.endsWith('k8s')) return SUITES.length + (suite === 'k8s' ? 1 : 3) + (timing ? 1 : 0);
-  return timing ? 1 + SUITES.indexOf(suite) : 0;
+  if (suite.endsWith('k8s')) return SUITES.length + (suite === 'k8s' ? 2 : 4) + (timing ? 1 : 0);
+  if (timing) return 2 + SUITES.indexOf(suite);
+  return suite === 'workspace' ? 0 : 1;
+}
+
+function parallelFiles({ suite, timing }: TestFileKind): number {
+  if (timing || suite === 'nodes.k8s') return 1;
+  return suite === 'workspace' ? FILES_PER_CPU * availableParallelism() : PARALLEL_FILES;
 }
 
 function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
@@ -34,7 +45,7 @@ function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
       ...patternsOf(kind),
       provide: { suite: kind.suite },
       setupFiles: ['packages/test-support/src/setup.ts'],
-      maxWorkers: kind.timing || kind.suite === 'nodes.k8s' ? 1 : PARALLEL_FILES,
+      maxWorkers: parallelFiles(kind),
       // On a cluster, `.timing` means that others share what is changed; no single measurement is at stake.
       retry: kind.timing && !kind.suite.endsWith('k8s') ? TIMING_RETRIES : 0,
       sequence: { groupOrder: groupOf(kind) },

@@ -41,6 +41,12 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url));
 
+/**
+ * What Node.js keeps of compiled code, for all runs: hundreds of tests start one of our programs, which starts twice as fast with it,
+ * and each file of tests runs in a process of its own, which needs 0.2 s of CPU time less.
+ */
+const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
+
 const REMOVAL_SECONDS = 10;
 /** How often the runner checks its processes, and whether its own starter is still alive. */
 const LOOK_SECONDS = 1;
@@ -104,8 +110,7 @@ function startVitest(run: Run, { suites, timing }: Request, rest: readonly strin
     [RUN_VARIABLE]: run.id,
     [FOLDER_VARIABLE]: run.folder,
     [PATH_VARIABLE]: run.freshPath,
-    // Hundreds of tests start one of our programs. With the compile cache, all but the first start twice as fast.
-    NODE_COMPILE_CACHE: join(run.folder, 'compile-cache'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? COMPILED,
   };
   // Tests of this runner use a configuration of their own, which has no such projects.
   const chosen = rest.some((word) => word.startsWith('--config')) ? [] : projects;

@@ -3,6 +3,7 @@
  * that nothing is left. Leftovers are reported, removed, and fail the file.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
@@ -49,6 +50,9 @@ function markThisFile(): LeftBy {
 }
 
 const by = markThisFile();
+
+// Vitest kills this process, which would keep its compiled code only when it ends by itself.
+afterAll(() => flushCompileCache());
 
 afterAll(
   async () => {
