@@ -12,7 +12,8 @@ import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type DecidedRun, decideRun } from '../src/experiments/compare/decide-run.ts';
+import type { DecidedServers } from '../src/engine/servers.ts';
+import { decideRun } from '../src/experiments/compare/decide.ts';
 import { listenForInterruption } from '../src/interruption.ts';
 import { runDuetRound } from '../src/measure/duet.ts';
 import { serverWorkloads } from '../src/measure/learned-answers.ts';
@@ -22,6 +23,7 @@ import type { TrialContext } from '../src/measure/trial-context.ts';
 import { blocksOfTrials, type PlannedTrial, withRounds } from '../src/plan/plan.ts';
 import { createDisplay } from '../src/progress/display.ts';
 import type { TrialMetrics } from '../src/results/record.ts';
+import { newRunId } from '../src/results/run-id.ts';
 import type { Server } from '../src/servers/server.ts';
 import { median } from '../src/stats/intervals.ts';
 import { COMPARED_METRICS, type ComparedMetric } from '../src/stats/metrics.ts';
@@ -83,10 +85,9 @@ function figuresOf(block: readonly PlannedTrial[], outcomes: readonly TrialOutco
 }
 
 /** The settings of a run of one server against itself; those that are shorter than `bench` accepts are replaced afterwards. */
-async function decide(name: string, directory: string): Promise<DecidedRun> {
+async function decide(name: string, directory: string): Promise<DecidedServers> {
   const flags = { servers: name, aa: 'true', duet: 'on', zones: '20', loader: 'dnsperf', out: directory };
-  const options = { flags: { ...flags, calibrate: 'false' }, dryRun: false, json: false, argv: [] };
-  const run = await decideRun(world, options);
+  const run = await decideRun(world, { flags: { ...flags, calibrate: 'false' }, file: undefined });
   const { configuration } = run;
   return {
     ...run,
@@ -99,7 +100,7 @@ async function decide(name: string, directory: string): Promise<DecidedRun> {
 }
 
 async function contextOf(
-  { configuration, zoneSet }: DecidedRun,
+  { configuration, zoneSet }: DecidedServers,
   { session, programs, workloads: [workload] }: Prepared,
   directory: string,
   signal: AbortSignal,
@@ -155,7 +156,14 @@ async function measureServer(name: string, done: number, until: number, path: st
   const { signal, force, release } = listenForInterruption(world, (text) => world.stderr.write(`${text}\n`));
   try {
     const run = await decide(name, directory);
-    const prepared = await prepareRun({ ...run, world, runId: run.id, display, signal, force });
+    const prepared = await prepareRun({
+      ...run,
+      world,
+      runId: newRunId(world.clock.now()),
+      display,
+      signal,
+      force,
+    });
     try {
       const context = await contextOf(run, prepared, directory, signal);
       const [server] = run.servers;

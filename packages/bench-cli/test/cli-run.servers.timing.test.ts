@@ -134,8 +134,8 @@ describe('bench run', () => {
     const live = world
       .err()
       .split('\r')
-      .filter((text) => text.includes('1/1 DinoDNS · '));
-    expect(live.some((text) => text.includes('measuring') && text.includes('QPS'))).toBe(true);
+      .filter((text) => text.includes('1/1  DinoDNS, trial 1: '));
+    expect(live.some((text) => text.includes('measuring') && text.includes('queries/s'))).toBe(true);
     for (const text of live) expect(text.replace('\u001b[2K', '').split('\n')[0]?.length).toBeLessThan(80);
   }, 60_000);
 
@@ -267,7 +267,7 @@ describe('bench run when something fails', () => {
     await running('coredns');
     world.send('SIGINT');
     expect(await run).toBe(130);
-    expect(world.err()).toContain('1 of 4 trials are saved');
+    expect(world.err()).toContain('1 trial saved in');
     const interrupted = await readRecord();
     expect(interrupted.status).toBe('interrupted');
     expect(interrupted.trials).toHaveLength(1);
@@ -321,7 +321,7 @@ describe('bench run when something fails', () => {
     await replaceWorld({ fs: full });
     expect(await world.bench(...SHORT, '--servers', 'dinodns', '--trials', '3')).toBe(7);
     expect(world.err()).toContain('E_DISK_FULL');
-    expect((await readRecord()).trials).toHaveLength(1);
+    expect((await readRecord()).trials).toHaveLength(2);
     expect((await readdir(await runFolder())).filter((name) => name.includes('tmp'))).toEqual([]);
   }, 60_000);
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findings } from '../src/report/findings.ts';
 import { type CaseRecord, type RunRecord, recordSchema } from '../src/results/record.ts';
-import { assessUntil, MIN_ROUNDS } from '../src/stats/until.ts';
+import { assessView, comparisonView, MIN_ROUNDS, type UntilProgress } from '../src/stats/until.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
@@ -37,8 +37,8 @@ describe('bench run --aa --until', () => {
       '3',
     );
     // In the third round, which no plan held at the beginning.
-    await world.errContains('✓ 4/4');
-    await world.errContains('✓ 5/6');
+    await world.errContains('4/4  DinoDNS, ');
+    await world.errContains('5/6  DinoDNS, ');
     world.send('SIGINT');
     expect(await run).toBe(130);
     const interrupted = await readRecord();
@@ -87,7 +87,10 @@ describe('bench run --aa --until', () => {
   });
 });
 
-describe('assessUntil', () => {
+const assessUntil = (cases: readonly CaseRecord[], progress: UntilProgress) =>
+  assessView(comparisonView(cases), progress);
+
+describe('a comparison with --until', () => {
   const { normal } = noise('until');
   const cases = (rounds: number, scatter: number): CaseRecord[] =>
     makeRecord({

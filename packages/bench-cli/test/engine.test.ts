@@ -196,6 +196,7 @@ describe('lanes', () => {
       lanes: 3,
       fits: (cases) => cases.reduce((sum, { point }) => sum + Number(point.weight), 0) <= 5,
       signal,
+      casesOf: (each) => [each.case],
       take: async ({ key }) => log.push(key),
       onEnd: async ({ key }) => void log.push(`/${key}`),
     });
@@ -204,6 +205,7 @@ describe('lanes', () => {
     const failing = inLanes(planned, {
       lanes: 3,
       signal,
+      casesOf: (each) => [each.case],
       take: async ({ key }) => {
         if (key === 'a') throw new Error('disk is full');
         return key;

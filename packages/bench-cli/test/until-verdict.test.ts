@@ -4,7 +4,14 @@ import { configure } from '../src/config/configuration.ts';
 import { summarizeCases } from '../src/stats/cases.ts';
 import { compareFamily } from '../src/stats/comparisons.ts';
 import { testPaired } from '../src/stats/sample-test.ts';
-import { assessUntil, LOOK_LEVEL, looksOf, MAX_LOOKS, roundsToLook } from '../src/stats/until.ts';
+import {
+  assessView,
+  comparisonView,
+  LOOK_LEVEL,
+  looksOf,
+  MAX_LOOKS,
+  roundsToLook,
+} from '../src/stats/until.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { type Noise, noise, shareOf } from './support/simulate.ts';
 
@@ -112,20 +119,24 @@ describe('a verdict at the level of a look', () => {
 
   it('ends the run when every comparison has one or is narrow enough', () => {
     const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
-    const open = assessUntil(cases, progress);
+    const open = assessView(comparisonView(cases), progress);
     expect(open).toMatchObject({
       reached: false,
       limit: null,
       widestOf: { caseKey: expect.stringContaining('knot') },
     });
-    expect(assessUntil(cases, { ...progress, width: 1 }).reached).toBe(true);
-    expect(assessUntil(cases, { ...progress, mostRounds: 4 }).limit).toBe('rounds');
+    expect(assessView(comparisonView(cases), { ...progress, width: 1 }).reached).toBe(true);
+    expect(assessView(comparisonView(cases), { ...progress, mostRounds: 4 }).limit).toBe('rounds');
     const decided = cases.filter(({ server }) => server !== 'knot');
-    expect(assessUntil(decided, progress)).toMatchObject({ goal: 'verdict', reached: true, widest: null });
+    expect(assessView(comparisonView(decided), progress)).toMatchObject({
+      goal: 'verdict',
+      reached: true,
+      widest: null,
+    });
   });
 
   it('does not end a run that compares nothing', () => {
-    expect(assessUntil(record.cases.slice(0, 1), progress).reached).toBe(false);
+    expect(assessView(comparisonView(record.cases.slice(0, 1)), progress).reached).toBe(false);
     expect(compareFamily([], {})).toEqual([]);
   });
 });

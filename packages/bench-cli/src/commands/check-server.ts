@@ -2,13 +2,14 @@
 import { join } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { DEFAULTS } from '../config/settings.ts';
-import { decideRun } from '../experiments/compare/decide-run.ts';
+import { decideRun } from '../experiments/compare/decide.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { serverWorkloads } from '../measure/learned-answers.ts';
 import { prepareRun } from '../measure/prepare.ts';
 import { type Tried, tryServers } from '../measure/try-servers.ts';
 import { createDisplay } from '../progress/display.ts';
 import { MODES } from '../results/record.ts';
+import { newRunId } from '../results/run-id.ts';
 import { loadServers } from '../servers/load.ts';
 import { type Server, transportsOf } from '../servers/server.ts';
 import type { World } from '../world.ts';
@@ -32,12 +33,12 @@ async function tryOnce(world: World, entry: string, directory: string): Promise<
     const [server] = await loadServers(world, [entry], DEFAULTS);
     if (server === undefined) return [];
     const flags = flagsFor(entry, server);
-    const run = await decideRun(world, { flags, dryRun: true, json: false, argv: [] });
+    const run = await decideRun(world, { flags, file: undefined });
     const { configuration, zoneSet, servers } = run;
     const { signal } = interruption;
     const prepared = await prepareRun({
       world,
-      runId: run.id,
+      runId: newRunId(world.clock.now()),
       ...run,
       display,
       signal,

@@ -238,19 +238,21 @@ export function configure(sources: ConfigurationSources, command = 'run'): RunCo
     if (sources.typed === true) problems.push(...idleSettings(SETTINGS, sources.flags, settings));
   }
   demandNone(problems, command);
-  return toConfiguration(settings);
+  return configurationOf(settings);
 }
 
-function toConfiguration(settings: Settings): RunConfiguration {
+/** Of settings that are checked. */
+export function configurationOf(settings: Settings): RunConfiguration {
   return {
     ...toFields(RUN_SETTINGS, settings),
     kubernetes: pickSettings(KUBERNETES_SETTINGS, settings),
   };
 }
 
-/** The settings that lead to `configuration`, under the names that files use. For the record. */
-export function settingsOf({ kubernetes, ...fields }: RunConfiguration): Given {
-  return { ...fromFields(RUN_SETTINGS, fields), ...kubernetes };
+/** The settings that lead to `configuration`, under the names that files use. */
+export function settingsOf({ kubernetes, ...fields }: RunConfiguration): Settings {
+  // The inverse of `configurationOf`.
+  return { ...fromFields(RUN_SETTINGS, fields), ...kubernetes } as Settings;
 }
 
 /**

@@ -1,14 +1,14 @@
 /** From a definition to an experiment: its command with its flags, and what commands do with its records. */
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { flagName, type Setting, type SettingTable, shownValue } from '../config/setting.ts';
+import { flagName, type Setting, type SettingsOf, type SettingTable, shownValue } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
-import { documentFormats } from '../report/document/index.ts';
 import { isBundle } from '../report/renderer.ts';
-import { documentOf, headlineOf } from './document.ts';
+import { headlineOf } from './document.ts';
 import { engineEntry } from './entry.ts';
 import type { ExperimentDefinition } from './experiment.ts';
-import { engineKind } from './record.ts';
+import { engineForm } from './form.ts';
+import type { EngineRecord } from './record.ts';
 import { recordsOf } from './records.ts';
 import type { Call, Experiment } from './registered.ts';
 import type { Prepared } from './run.ts';
@@ -71,12 +71,13 @@ function demandFormat(format: string, printed: readonly string[]): void {
 function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
   program: Command,
   call: Call,
-  prepared: Prepared<T, D, C, V>,
+  definition: ExperimentDefinition<T, D, C, V>,
+  prepared: Prepared<T, D, C, z.output<V>, EngineRecord<z.output<V>, SettingsOf<T>>>,
 ): void {
-  const { question, description, settings } = prepared.definition;
+  const { question, description, settings } = definition;
   const table = tableOf(settings);
-  const printed = prepared.formats.filter((format) => !isBundle(format)).map((format) => format.name);
-  const words = commandName(prepared.definition).split(' ');
+  const printed = prepared.form.formats.filter((format) => !isBundle(format)).map((format) => format.name);
+  const words = commandName(definition).split(' ');
   const parent = words
     .slice(0, -1)
     .reduce(
@@ -118,25 +119,14 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
 export function defineExperiment<T extends SettingTable, D, C, V extends z.ZodType>(
   definition: ExperimentDefinition<T, D, C, V>,
 ): Experiment {
-  const kind = engineKind<V, import('../config/setting.ts').SettingsOf<T>>(
-    definition.name,
-    definition.evidence,
-  );
-  const formats = [
-    ...documentFormats<z.output<typeof kind.schema>>((record) =>
-      documentOf(record, definition.document(record)),
-    ),
-    ...(definition.formats ?? []),
-  ];
-  const prepared: Prepared<T, D, C, V> = { definition, kind, formats };
+  const form = engineForm(definition);
   return {
     name: definition.name,
     question: definition.question,
     publications: definition.publications ?? [],
-    addCommands: (program, call) => addCommand(program, call, prepared),
+    addCommands: (program, call) => addCommand(program, call, definition, { procedure: definition, form }),
     records: recordsOf({
-      kind,
-      formats,
+      ...form,
       summarize: (record) => headlineOf(record, definition.document(record)),
       trialsOf: ({ trials }) => trials,
       entryOf: (record, summary) => engineEntry(record, summary),

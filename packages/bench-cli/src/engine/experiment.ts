@@ -36,6 +36,8 @@ export interface PlannedCase {
   readonly expectedSeconds: number;
   /** What a plan says of it beside the title of its subject. Default: nothing. */
   readonly details?: string;
+  /** The baseline's twin of `--aa`, where the plan has it. Default: the engine adds one for each case of the baseline. */
+  readonly aa?: boolean;
 }
 
 /** How the command was called. */
@@ -62,8 +64,12 @@ export interface ExperimentPlan<Decided> {
   readonly rounds?: number;
   /** Said by a dry run before the cases: what was found, what would be changed. */
   readonly summary?: string;
+  /** All that a dry run prints, in a format such as `terminal` or `json`. Default: the cases, and how long they take. */
+  show?(format: string): string;
   /** What Ctrl-C does, for people. Default: it stops servers. */
   readonly interruption?: InterruptionWords;
+  /** Whether the trials of a point in a round are taken together, by `together`. Default: false. */
+  readonly isTogether?: boolean;
   /** How many trials may be under way at once. Default: 1, since most figures suffer from neighbours. */
   readonly lanes?: number;
   /** Whether trials of these cases may be under way at once; one alone always may. Default: any. Pure. */
@@ -89,6 +95,8 @@ export interface TrialEvents {
   rate(qps: number): void;
   /** The configuration files of a program, for the record; the first ones are kept. */
   files(program: string, files: Readonly<Record<string, string>>): void;
+  /** What a reader of the figures must know, for the record; the same is kept once. */
+  warning(text: string): void;
 }
 
 export interface OpenRequest<Settings, Decided> {
@@ -96,6 +104,8 @@ export interface OpenRequest<Settings, Decided> {
   readonly settings: Settings;
   readonly decided: Decided;
   readonly runId: string;
+  /** Whether the run goes on: what was chosen at its first start is in its settings. */
+  readonly isResumed: boolean;
   /** Absolute path of the run's folder, which exists. */
   readonly directory: string;
   readonly display: Display;
@@ -106,7 +116,7 @@ export interface OpenRequest<Settings, Decided> {
 }
 
 /** What all trials share. It is closed when the run ends, however it ends. */
-export interface Opened<Context> extends AsyncDisposable {
+export interface Opened<Context, Settings = never, Decided = never> extends AsyncDisposable {
   readonly context: Context;
   readonly environment: Environment;
   /** What ran, for the record. */
@@ -115,6 +125,8 @@ export interface Opened<Context> extends AsyncDisposable {
   /** What may explain a difference between two runs, by name: load generator, CPU limits. */
   readonly conditions: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
+  /** What was decided, where opening found or chose something else: the size of a node, a load generator. */
+  readonly revised?: { readonly settings: Settings; readonly plan: ExperimentPlan<Decided> };
   /** Aborted when the trials have lost what they share, such as the Lease of a cluster: the run ends with its reason. */
   readonly lost?: AbortSignal;
   /** In sentences, once it is closed, however that ended: what closing came to, for people and for the record. */
@@ -143,32 +155,55 @@ export interface Invocation<Record> {
   run(given: GivenSettings): Promise<Record | null>;
 }
 
+/** What is done in an experiment. */
+export interface Procedure<Table extends SettingTable, Decided, Context, Evidence, Record> {
+  /** In records, and of the command unless that has another: one word in lower case. */
+  readonly name: string;
+  /** The words of the command, where it is not the name: `capacity memory` for the name `capacity-memory`. */
+  readonly command?: string;
+  /** Its own settings and those it shares with others (`pick`); the engine adds `ENGINE_SETTINGS`. */
+  readonly settings: Table;
+  /** Settings of a new run, where defaults depend on more than the settings. Default: `decideSettings`. */
+  settle?(world: World, given: GivenSettings): Promise<SettingsOf<Table>>;
+  /** Decides everything that can be decided without touching the machine. Throws a BenchError for what cannot be done. */
+  plan(settings: SettingsOf<Table>, world: World): Promise<ExperimentPlan<Decided>>;
+  open(
+    request: OpenRequest<SettingsOf<Table>, Decided>,
+  ): Promise<Opened<Context, SettingsOf<Table>, Decided>>;
+  /**
+   * One trial. Rejecting makes it a failed trial, which is a result with a reason; it must stop everything that it
+   * started either way.
+   */
+  trial(context: Context, planned: PlannedTrial, on: TrialEvents): Promise<Evidence>;
+  /** The trials of a point in a round at once, in their order; only where the plan says so. */
+  together?(
+    context: Context,
+    planned: readonly PlannedTrial[],
+    on: (planned: PlannedTrial) => TrialEvents,
+  ): Promise<readonly Evidence[]>;
+  /** Takes an invocation over that is several runs, such as a file of tests, and resolves with the exit status; null for one run. */
+  invoke?(invocation: Invocation<Record>): Promise<number | null>;
+}
+
+/** An experiment whose record is the engine's, with what is made of it. */
 export interface ExperimentDefinition<
   Table extends SettingTable,
   Decided,
   Context,
   Evidence extends z.ZodType,
-> {
-  /** In records, and of the command unless that has another: one word in lower case. */
-  readonly name: string;
-  /** The words of the command, where it is not the name: `capacity memory` for the name `capacity-memory`. */
-  readonly command?: string;
+> extends Procedure<
+    Table,
+    Decided,
+    Context,
+    z.output<Evidence>,
+    EngineRecord<z.output<Evidence>, SettingsOf<Table>>
+  > {
   /** The question that it answers. */
   readonly question: string;
   /** What the command measures, in a line of `bench --help`. Default: the question. */
   readonly description?: string;
-  /** Its own settings and those it shares with others (`pick`); the engine adds `ENGINE_SETTINGS`. */
-  readonly settings: Table;
-  /** Decides everything that can be decided without touching the machine. Throws a BenchError for what cannot be done. */
-  plan(settings: SettingsOf<Table>, world: World): Promise<ExperimentPlan<Decided>>;
-  open(request: OpenRequest<SettingsOf<Table>, Decided>): Promise<Opened<Context>>;
   /** What a trial leaves in the record besides figures. Base units, nothing rounded. */
   readonly evidence: Evidence;
-  /**
-   * One trial. Rejecting makes it a failed trial, which is a result with a reason; it must stop everything that it
-   * started either way.
-   */
-  trial(context: Context, planned: PlannedTrial, on: TrialEvents): Promise<z.output<Evidence>>;
   /** The figures of a trial, and how subjects are compared by them. Pure. */
   estimands(settings: SettingsOf<Table>): readonly Estimand<z.output<Evidence>>[];
   /** What only this experiment can say of a record. Pure. */
@@ -177,8 +212,4 @@ export interface ExperimentDefinition<
   readonly publications?: readonly Publication[];
   /** Besides those of every document. Default: none. */
   readonly formats?: readonly Format<EngineRecord<z.output<Evidence>, SettingsOf<Table>>>[];
-  /** Takes an invocation over that is several runs, such as a file of tests, and resolves with the exit status; null for one run. */
-  invoke?(
-    invocation: Invocation<EngineRecord<z.output<Evidence>, SettingsOf<Table>>>,
-  ): Promise<number | null>;
 }

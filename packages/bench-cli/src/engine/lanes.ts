@@ -1,7 +1,9 @@
 /** Trials side by side, as many as may be. */
-import type { ExperimentPlan, PlannedTrial } from './experiment.ts';
+import type { ExperimentPlan, PlannedCase } from './experiment.ts';
 
-interface Lanes<T extends PlannedTrial, R> extends Pick<ExperimentPlan<unknown>, 'lanes' | 'fits'> {
+interface Lanes<T, R> extends Pick<ExperimentPlan<unknown>, 'lanes' | 'fits'> {
+  /** What takes a lane. */
+  casesOf(planned: T): readonly PlannedCase[];
   /** Nothing begins once it is aborted. */
   readonly signal: AbortSignal;
   take(planned: T): Promise<R>;
@@ -13,9 +15,9 @@ interface Lanes<T extends PlannedTrial, R> extends Pick<ExperimentPlan<unknown>,
  * Takes all, the first that fits next. Rejects with the first error, after those under way have ended: results of theirs
  * are not lost.
  */
-export async function inLanes<T extends PlannedTrial, R>(
+export async function inLanes<T, R>(
   planned: readonly T[],
-  { lanes = 1, fits = () => true, signal, take, onEnd }: Lanes<T, R>,
+  { lanes = 1, fits = () => true, signal, casesOf, take, onEnd }: Lanes<T, R>,
 ): Promise<void> {
   const waiting = [...planned];
   const running = new Map<T, Promise<() => Promise<void>>>();
@@ -23,9 +25,7 @@ export async function inLanes<T extends PlannedTrial, R>(
   const next = () =>
     running.size >= lanes || failures.length > 0 || signal.aborted
       ? undefined
-      : waiting.find(
-          (each) => running.size === 0 || fits([...running.keys(), each].map((trial) => trial.case)),
-        );
+      : waiting.find((each) => running.size === 0 || fits([...running.keys(), each].flatMap(casesOf)));
   const ended = (each: T) =>
     take(each).then(
       (result) => async () => {

@@ -1,17 +1,11 @@
 /** Which trials a run has, and in which order. Pure. */
 import { BenchError } from '../errors.ts';
-import { balancedOrder, MAX_CASES } from '../plan/plan.ts';
+import { blocksOf, interleaved, MAX_CASES } from '../plan/plan.ts';
 import type { ExperimentPlan, PlannedCase, PlannedTrial } from './experiment.ts';
 
 /** A case, or the baseline's twin of `--aa`, which is measured like any other. */
 export interface MeasuredCase extends PlannedCase {
   readonly aa: boolean;
-}
-
-export interface TrialPlan {
-  readonly cases: readonly MeasuredCase[];
-  /** Rounds by round; within each, points together, subjects in turns. */
-  readonly trials: readonly (PlannedTrial & { readonly case: MeasuredCase })[];
 }
 
 const pointOf = ({ point }: PlannedCase) => JSON.stringify(point);
@@ -26,29 +20,29 @@ export function casesOf(
       fix: `Measure at most ${MAX_CASES.toLocaleString('en')} in a run: shorten a list, or make several runs.`,
     });
   }
+  const hasTwins = planned.some((item) => item.aa === true);
   const twins = planned
-    .filter(({ subject }) => aa && subject === baseline)
+    .filter(({ subject }) => aa && !hasTwins && subject === baseline)
     .map((item) => ({ ...item, key: `${item.key}(aa)`, aa: true }));
-  const all = [...planned.map((item) => ({ ...item, aa: false })), ...twins];
+  const all = [...planned.map((item) => ({ ...item, aa: item.aa === true })), ...twins];
   if (new Set(all.map(({ key }) => key)).size < all.length) {
     throw new BenchError('E_INTERNAL', 'two cases have the same key', { fix: 'Report this bug.' });
   }
   return all;
 }
 
-/** See `balancedOrder`, or in the order of the plan. The points, too, run backwards every second time. */
+/** See `interleaved`; the order of a round is that of the plan, where it has one. */
 export function planTrials(
   cases: readonly MeasuredCase[],
   rounds: number,
-  { order = balancedOrder }: Pick<ExperimentPlan<unknown>, 'order'>,
-): TrialPlan {
-  const trials: TrialPlan['trials'][number][] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const points = [...Map.groupBy(cases, pointOf).values()].map((point) => order(point, round));
-    for (const item of (round % 2 === 0 ? points : points.reverse()).flat())
-      trials.push({ key: `${item.key}#${round}`, case: item, round, order: trials.length });
-  }
-  return { cases, trials };
+  { order }: Pick<ExperimentPlan<unknown>, 'order'>,
+): readonly PlannedTrial[] {
+  return interleaved(cases, rounds, pointOf, order);
+}
+
+/** The trials of each point in each round, which are compared with each other. */
+export function pointsOf<T extends PlannedTrial>(trials: readonly T[]): T[][] {
+  return blocksOf(trials, pointOf);
 }
 
 /** What these trials take. */

@@ -1,14 +1,29 @@
 /** What a resumed run shares with its record: figures of another cluster, plan or program must not stand beside its own. */
 import { BenchError } from '../errors.ts';
 import { resumeWarnings } from '../measure/warnings.ts';
+import { withPortablePaths } from '../results/portable-paths.ts';
 import type { World } from '../world.ts';
 import type { ExperimentPlan, Opened } from './experiment.ts';
+import { caseKeyOf, type LivingRecord, type RecordForm } from './form.ts';
 import type { MeasuredCase } from './plan.ts';
-import type { EngineRecord } from './record.ts';
+import type { GivenSettings } from './settings.ts';
 
-type Resumed<Field extends keyof EngineRecord<unknown>> = Pick<EngineRecord<unknown>, 'id' | Field>;
+type Resumed<Field extends keyof LivingRecord> = Pick<LivingRecord, 'id' | Field>;
 
 const START_ANEW = 'start a new run without --resume';
+
+/** Where runs are kept: the only setting besides `--resume`, since it says where the run is. */
+const PLACE = 'out';
+
+/** @throws BenchError `E_USAGE` for settings other than `--out` */
+export function refuseOthers({ flags, file, preset }: GivenSettings): void {
+  const given = Object.keys(flags).filter((name) => name !== PLACE && flags[name] !== undefined);
+  if (given.length === 0 && file === undefined && preset === undefined) return;
+  throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
+    evidence: given.map((name) => `also given: ${name}`),
+    fix: 'Omit the other settings, or start a new run without --resume.',
+  });
+}
 
 /**
  * The context of the cluster that was measured, whatever the current one is; nothing for a run of this machine. Reads the
@@ -40,7 +55,7 @@ export function demandSamePlan(
   cases: readonly MeasuredCase[],
 ): void {
   const known = new Set(cases.map(({ key }) => key));
-  const unknown = [...new Set(trials.map((trial) => trial.case))].filter((key) => !known.has(key));
+  const unknown = [...new Set(trials.map(caseKeyOf))].filter((key) => !known.has(key));
   const differences = [
     ...unknown.map((key) => `it has trials of ${key}, which is no longer planned`),
     ...(baseline === plan.baseline
@@ -55,8 +70,8 @@ export function demandSamePlan(
 }
 
 /** @throws BenchError `E_CONFIG` if a program is no longer the one that was measured */
-export function demandSamePrograms(
-  { id, programs }: Resumed<'programs'>,
+function demandSamePrograms(
+  { id, programs }: Pick<LivingRecord, 'id'> & Pick<Opened<unknown>, 'programs'>,
   opened: Pick<Opened<unknown>, 'programs'>,
 ): void {
   const found = new Map(opened.programs.map(({ name, version }) => [name, version]));
@@ -71,11 +86,10 @@ export function demandSamePrograms(
   });
 }
 
+type Conditions = Pick<Opened<unknown>, 'environment' | 'conditions' | 'warnings'>;
+
 /** What has changed since and may explain a difference between the trials before and after, and what `open` warns of now. */
-export function warningsAgain(
-  { environment, conditions, warnings }: Resumed<'environment' | 'conditions' | 'warnings'>,
-  opened: Pick<Opened<unknown>, 'environment' | 'conditions' | 'warnings'>,
-): string[] {
+function warningsAgain({ environment, conditions, warnings }: Conditions, opened: Conditions): string[] {
   const names = new Set([...Object.keys(conditions), ...Object.keys(opened.conditions)]);
   const changed = [...names].flatMap((name) => {
     const [before = 'unknown', now = 'unknown'] = [conditions[name], opened.conditions[name]];
@@ -89,4 +103,22 @@ export function warningsAgain(
       ...opened.warnings,
     ]),
   ];
+}
+
+/** The record that goes on, with warnings of what has changed since. Throws as `demandSamePrograms` does. */
+export function continued<R extends LivingRecord>(
+  { cwd, env }: Pick<World, 'cwd' | 'env'>,
+  form: Pick<RecordForm<R, never, never, never, never>, 'programsOf' | 'conditionsOf'>,
+  record: R,
+  { programs, environment, conditions, warnings }: Opened<unknown, unknown, unknown>,
+): R {
+  demandSamePrograms({ id: record.id, programs: form.programsOf(record) }, { programs });
+  // As the record has them: the same is said once.
+  const now = withPortablePaths({ environment, conditions, warnings }, { cwd, home: env.HOME });
+  const before = {
+    environment: record.environment,
+    warnings: record.warnings,
+    conditions: form.conditionsOf(record),
+  };
+  return { ...record, warnings: warningsAgain(before, now) };
 }

@@ -1,51 +1,40 @@
 /** The life of a run, from settings to reports: the same for every experiment. README.md has it as a sequence. */
 import { relative } from 'node:path';
-import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
-import type { Format } from '../report/renderer.ts';
+import { titleWithVersion } from '../report/cases.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
 import { withHomePaths, withPortablePaths, withRelativePaths } from '../results/portable-paths.ts';
-import type { RecordKind } from '../results/record-kind.ts';
-import { runHead } from '../results/run-head.ts';
 import { newRunId } from '../results/run-id.ts';
 import { createStore, type RunStore } from '../results/store.ts';
-import { counted, formatDuration, shellCommand, shellQuote } from '../text.ts';
+import { counted, formatDuration, shellQuote } from '../text.ts';
 import type { World } from '../world.ts';
-import { summarizeCases } from './cases.ts';
 import { close, errorsOf, joined } from './close.ts';
-import { statusOf } from './document.ts';
-import { estimandSchema } from './estimand.ts';
-import type { ExperimentDefinition, ExperimentPlan, Opened, RunOptions } from './experiment.ts';
+import type { ExperimentPlan, Opened, Procedure, RunOptions } from './experiment.ts';
+import type { LivingRecord, RecordForm } from './form.ts';
 import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
-import { ENGINE_SCHEMA_VERSION, type EngineRecord, type EngineTrial } from './record.ts';
-import { clusterAgain, demandSamePlan, demandSamePrograms, warningsAgain } from './resumed.ts';
+import { clusterAgain, continued, demandSamePlan, refuseOthers } from './resumed.ts';
 import {
   commandName,
-  commandOf,
   decideSettings,
   ENGINE_SETTINGS,
   type EngineSettings,
-  type GivenSettings,
   settingsAgain,
   tableOf,
 } from './settings.ts';
 import { takeTrials } from './trials.ts';
-import { renderOptions, routineFormats, writeFiles } from './write-reports.ts';
+import { renderOptions, routineFormats, withRawOutput, writeFiles } from './write-reports.ts';
 
-type Made<T extends SettingTable, V extends z.ZodType> = EngineRecord<z.output<V>, SettingsOf<T>>;
-
-/** A definition with what is made of it once. */
-export interface Prepared<T extends SettingTable, D, C, V extends z.ZodType> {
-  readonly definition: ExperimentDefinition<T, D, C, V>;
-  readonly kind: RecordKind<Made<T, V>>;
-  readonly formats: readonly Format<Made<T, V>>[];
+/** An experiment, and the form of its records. */
+export interface Prepared<T extends SettingTable, D, C, E, R extends LivingRecord> {
+  readonly procedure: Procedure<T, D, C, E, R>;
+  readonly form: RecordForm<R, SettingsOf<T>, D, C, E>;
 }
 
 /** A run that is decided: nothing has been provisioned, started or written. */
-interface Decided<T extends SettingTable, D, V extends z.ZodType> {
+interface Decided<T extends SettingTable, D, R> {
   readonly settings: SettingsOf<T>;
   readonly engine: EngineSettings;
   readonly plan: ExperimentPlan<D>;
@@ -54,65 +43,75 @@ interface Decided<T extends SettingTable, D, V extends z.ZodType> {
   readonly id: string;
   readonly directory: string;
   /** The record to resume. */
-  readonly previous: Made<T, V> | undefined;
+  readonly previous: R | undefined;
 }
 
-/** Where runs are kept: the only setting besides `--resume`, since it says where the run is. */
-const PLACE = 'out';
+type AnyDecided = Decided<SettingTable, unknown, LivingRecord>;
 
-function refuseOthers({ flags, file }: GivenSettings): void {
-  const given = Object.keys(flags).filter((name) => name !== PLACE && flags[name] !== undefined);
-  if (given.length === 0 && file === undefined) return;
-  throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
-    evidence: given.map((name) => `also given: ${name}`),
-    fix: 'Omit the other settings, or start a new run without --resume.',
-  });
-}
-
-async function decide<T extends SettingTable, D, C, V extends z.ZodType>(
+async function decide<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world: World,
-  { definition, kind }: Prepared<T, D, C, V>,
+  { procedure, form }: Prepared<T, D, C, E, R>,
   options: RunOptions,
-): Promise<Decided<T, D, V>> {
-  const name = commandName(definition);
-  const table = tableOf(definition.settings);
+): Promise<Decided<T, D, R>> {
+  const name = commandName(procedure);
+  const table = tableOf(procedure.settings);
   const { resume } = options;
   if (resume !== undefined) refuseOthers(options);
-  const typed = await decideSettings(world, name, table, options);
-  // Both tables are part of `table`.
+  const typed =
+    resume === undefined && procedure.settle !== undefined
+      ? await procedure.settle(world, options)
+      : await decideSettings(world, name, table, options);
   const { out } = typed as unknown as EngineSettings;
   const store = createStore(world, out);
-  const found = resume === undefined ? undefined : await store.loadAs(kind, resume);
+  const found = resume === undefined ? undefined : await store.loadAs(form.kind, resume);
   const previous = found?.record;
   // Keys of cases can contain paths: they must be those that the settings of the record lead to again.
   const again =
     previous === undefined
       ? withRelativePaths(typed, world.cwd)
       : {
-          ...settingsAgain(name, table, withHomePaths(previous, world.env.HOME)),
+          ...settingsAgain(name, table, {
+            id: previous.id,
+            settings: withHomePaths(form.settingsOf(previous), world.env.HOME),
+          }),
           ...(await clusterAgain(world, previous)),
         };
-  const settings = { ...again, out } as SettingsOf<T> & EngineSettings;
-  const plan = await definition.plan(settings, world);
-  const cases = casesOf(plan.cases, { aa: settings.aa, baseline: plan.baseline });
-  if (previous !== undefined) demandSamePlan(previous, plan, cases);
+  const settings = { ...again, out } as SettingsOf<T>;
+  const decided = planned(settings, await procedure.plan(settings, world));
+  if (previous !== undefined) demandSamePlan(previous, decided.plan, decided.cases);
   const id = previous?.id ?? newRunId(world.clock.now());
+  return { ...decided, store, id, directory: found?.directory ?? store.directoryOf(id), previous };
+}
+
+/** What a plan comes to. */
+function planned<S, D>(settings: S, plan: ExperimentPlan<D>) {
+  // Every table has those of the engine.
+  const engine = settings as unknown as EngineSettings;
   return {
     settings,
-    engine: { ...settings, trials: plan.rounds ?? settings.trials },
+    engine: { ...engine, trials: plan.rounds ?? engine.trials },
     plan,
-    cases,
-    store,
-    id,
-    directory: found?.directory ?? store.directoryOf(id),
-    previous,
+    cases: casesOf(plan.cases, { aa: engine.aa, baseline: plan.baseline }),
   };
 }
 
-/** The plan for people: what is measured, how often, and how long it takes. */
-function planText({ plan, cases, engine, previous }: Decided<SettingTable, unknown, z.ZodType>): string {
-  const { trials } = planTrials(cases, engine.trials, plan);
+/** The trials that the record does not have, and how long they take. */
+function missingOf({ plan, cases, engine, previous }: Omit<AnyDecided, 'settings' | 'store'>) {
+  const trials = planTrials(cases, engine.trials, plan);
   const missing = trials.filter(({ key }) => previous?.trials.every((trial) => trial.key !== key) ?? true);
+  const { lanes = 1 } = plan;
+  return [
+    counted(cases.length, 'case'),
+    counted(missing.length, 'trial'),
+    ...(lanes === 1 ? [] : [`up to ${lanes} side by side`]),
+    `about ${formatDuration(expectedSeconds(missing) / lanes)}`,
+  ].join(', ');
+}
+
+/** The plan for people: what is measured, how often, and how long it takes. */
+function planText(run: AnyDecided, { format }: Pick<RunOptions, 'format'>): string {
+  const { plan, cases } = run;
+  if (plan.show !== undefined) return plan.show(format);
   const titleOf = new Map(plan.subjects.map(({ name, title }) => [name, title]));
   const lines = cases.map(({ key, subject, aa, details }) => {
     const words = [
@@ -122,55 +121,57 @@ function planText({ plan, cases, engine, previous }: Decided<SettingTable, unkno
     ];
     return `${key}  ${words.join(', ')}`;
   });
-  const { lanes = 1 } = plan;
-  const total = [
-    counted(cases.length, 'case'),
-    counted(missing.length, 'trial'),
-    ...(lanes === 1 ? [] : [`up to ${lanes} side by side`]),
-    `about ${formatDuration(expectedSeconds(missing) / lanes)}`,
-  ].join(', ');
-  return [...(plan.summary === undefined ? [] : [`${plan.summary}\n`]), ...lines, total, ''].join('\n');
+  const summary = plan.summary === undefined ? [] : [`${plan.summary}\n`];
+  return [...summary, ...lines, missingOf(run), ''].join('\n');
 }
 
 /** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
-export async function invokeExperiment<T extends SettingTable, D, C, V extends z.ZodType>(
+export async function invokeExperiment<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world: World,
-  prepared: Prepared<T, D, C, V>,
+  prepared: Prepared<T, D, C, E, R>,
   options: RunOptions,
 ): Promise<number> {
-  const { definition, formats } = prepared;
-  const taken = await definition.invoke?.({
+  const { procedure, form } = prepared;
+  const taken = await procedure.invoke?.({
     world,
     options,
     run: async (given) => {
       const run = await decide(world, prepared, { ...options, ...given });
       if (!options.dryRun) return runDecided(world, prepared, run, options);
-      world.stdout.write(planText(run));
+      world.stdout.write(planText(run, options));
       return null;
     },
   });
   if (taken != null) return taken;
   const run = await decide(world, prepared, options);
   if (options.dryRun) {
-    world.stdout.write(planText(run));
+    world.stdout.write(planText(run, options));
     return 0;
   }
   const record = await runDecided(world, prepared, run, options, (complete) =>
     world.stdout.write(
-      findRenderer(options.format, formats)?.render(complete, renderOptions(world, 'relative')) ?? '',
+      findRenderer(options.format, form.formats)?.render(complete, optionsFor(world, form, complete)) ?? '',
     ),
   );
-  return statusOf(record).exitStatus;
+  return form.exitStatusOf(record);
+}
+
+function optionsFor<R extends LivingRecord>(
+  world: World,
+  { deltaOf }: Pick<RecordForm<R, never, never, never, never>, 'deltaOf'>,
+  record: R,
+) {
+  return renderOptions(world, deltaOf?.(record) ?? 'relative');
 }
 
 /** From the folder to the history. `print` gets the record when its reports are written. */
-async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
+async function runDecided<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world: World,
-  prepared: Prepared<T, D, C, V>,
-  decided: Decided<T, D, V>,
+  prepared: Prepared<T, D, C, E, R>,
+  decided: Decided<T, D, R>,
   options: RunOptions,
-  print: (record: Made<T, V>) => void = () => undefined,
-): Promise<Made<T, V>> {
+  print: (record: R) => void = () => undefined,
+): Promise<R> {
   const { store, directory } = decided;
   let run = decided;
   // The folder comes first: an unwritable place must show before the measuring, not after it.
@@ -180,7 +181,7 @@ async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
   try {
     if (saved !== undefined) {
       // Until the lock was there, another bench may have gone on with it.
-      saved = (await store.loadAs(prepared.kind, directory)).record;
+      saved = (await store.loadAs(prepared.form.kind, directory)).record;
       run = { ...run, previous: saved };
       if (isComplete(run, saved)) {
         world.stderr.write('The run is complete: there is nothing to resume.\n');
@@ -198,7 +199,7 @@ async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
     if (saved === undefined) throw error;
     // What was measured is shown all the same; the error is what matters if that is not possible.
     if (!isInterruption(error)) await report(world, prepared, run, saved, print).catch(() => undefined);
-    throw explained(error, commandName(prepared.definition), run, saved.trials.length);
+    throw explained(error, commandName(prepared.procedure), run, saved);
   } finally {
     await unlock();
     // Without a single trial there is nothing to keep, report or resume.
@@ -208,25 +209,23 @@ async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
 
 /** With `--until`, a run is complete once its goal or a limit is reached. */
 function isComplete(
-  { cases, engine, plan }: Pick<Decided<SettingTable, unknown, z.ZodType>, 'cases' | 'engine' | 'plan'>,
-  { status, trials }: Pick<EngineRecord<unknown>, 'status' | 'trials'>,
+  { cases, engine, plan }: Pick<AnyDecided, 'cases' | 'engine' | 'plan'>,
+  { status, trials }: Pick<LivingRecord, 'status' | 'trials'>,
 ): boolean {
   const taken = new Set(trials.map(({ key }) => key));
-  return (
-    status === 'complete' && planTrials(cases, engine.trials, plan).trials.every(({ key }) => taken.has(key))
-  );
+  return status === 'complete' && planTrials(cases, engine.trials, plan).every(({ key }) => taken.has(key));
 }
 
 /** Writes the reports, and prints the record. */
-async function report<T extends SettingTable, D, C, V extends z.ZodType>(
+async function report<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world: World,
-  { formats }: Prepared<T, D, C, V>,
-  { store, directory }: Decided<T, D, V>,
-  record: Made<T, V>,
-  print: (record: Made<T, V>) => void,
+  { form }: Prepared<T, D, C, E, R>,
+  { store, directory }: Decided<T, D, R>,
+  record: R,
+  print: (record: R) => void,
 ): Promise<void> {
-  const files = filesOf(routineFormats(formats), record, renderOptions(world, 'relative'));
-  const paths = await writeFiles(store, directory, files);
+  const options = await withRawOutput(world, optionsFor(world, form, record), directory, record.trials);
+  const paths = await writeFiles(store, directory, filesOf(routineFormats(form.formats), record, options));
   print(record);
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
@@ -236,42 +235,47 @@ function isInterruption(error: unknown): boolean {
   return error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
 }
 
-/** A run that ended early says what is saved, and how to go on. */
+/** A run that ended early says what is saved, and how to go on if something is left to measure. */
 function explained(
   error: unknown,
   name: string,
-  { id, directory, engine }: Pick<Decided<SettingTable, unknown, z.ZodType>, 'id' | 'directory' | 'engine'>,
-  saved: number,
+  { id, directory, engine }: Pick<AnyDecided, 'id' | 'directory' | 'engine'>,
+  { status, trials }: Pick<LivingRecord, 'status' | 'trials'>,
 ): unknown {
   if (!(error instanceof BenchError)) return error;
   const place = engine.out === ENGINE_SETTINGS.out.default ? '' : ` --out ${shellQuote(engine.out)}`;
-  const next = `Continue with: pnpm bench ${name} --resume ${id}${place}`;
-  return new BenchError(error.code, `${error.message}; ${counted(saved, 'trial')} saved in ${directory}`, {
-    evidence: [...error.evidence],
-    fix: isInterruption(error) ? next : `${error.fix} ${next}`,
-    cause: error,
-  });
+  const next = status === 'complete' ? '' : `Continue with: pnpm bench ${name} --resume ${id}${place}`;
+  return new BenchError(
+    error.code,
+    `${error.message}; ${counted(trials.length, 'trial')} saved in ${directory}`,
+    {
+      evidence: [...error.evidence],
+      fix: isInterruption(error) && next !== '' ? next : `${error.fix} ${next}`.trim(),
+      cause: error,
+    },
+  );
 }
 
-async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
+async function measure<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world: World,
-  prepared: Prepared<T, D, C, V>,
-  run: Decided<T, D, V>,
+  prepared: Prepared<T, D, C, E, R>,
+  run: Decided<T, D, R>,
   { argv }: RunOptions,
-  onSaved: (record: Made<T, V>) => void,
+  onSaved: (record: R) => void,
 ): Promise<{
-  readonly record: Made<T, V>;
+  readonly record: R;
   /** What closing failed with, after all trials. */
   readonly errors: readonly unknown[];
 }> {
-  const { settings, plan, store, directory, id: runId } = run;
-  let saved = run.previous;
+  const { settings, plan, store, directory, id: runId, previous } = run;
+  let saved = previous;
   const display = createDisplay(world.stderr);
   const interruption = listenForInterruption(world, (text) => display.line(text), plan.interruption);
   const { signal, force } = interruption;
+  const isResumed = previous !== undefined;
   try {
-    const opened = await prepared.definition
-      .open({ world, settings, decided: plan.decided, runId, directory, display, signal, force })
+    const opened = await prepared.procedure
+      .open({ world, settings, decided: plan.decided, runId, isResumed, directory, display, signal, force })
       .catch((error: unknown) => {
         throw joined(errorsOf(error));
       });
@@ -284,7 +288,7 @@ async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
         },
       },
       prepared,
-      run,
+      { ...run, ...(opened.revised && planned(opened.revised.settings, opened.revised.plan)) },
       opened,
       argv,
     ).then(
@@ -296,7 +300,7 @@ async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
     for (const line of closing) display.line(line);
     if (saved !== undefined && closing.length > 0) {
       saved = { ...saved, closing: [...(saved.closing ?? []), ...closing] };
-      await store.saveAs(prepared.kind, saved, directory);
+      await store.saveAs(prepared.form.kind, saved, directory);
       onSaved(saved);
     }
     if ('error' in outcome) throw joined([outcome.error, ...errors]);
@@ -314,74 +318,64 @@ interface Watched<R> {
   readonly onSaved: (record: R) => void;
 }
 
-async function measureOpened<T extends SettingTable, D, C, V extends z.ZodType>(
-  { world, display, signal, onSaved }: Watched<Made<T, V>>,
-  { definition, kind }: Prepared<T, D, C, V>,
-  run: Decided<T, D, V>,
-  opened: Opened<C>,
+async function measureOpened<T extends SettingTable, D, C, E, R extends LivingRecord>(
+  { world, display, signal, onSaved }: Watched<R>,
+  { procedure, form }: Prepared<T, D, C, E, R>,
+  run: Decided<T, D, R>,
+  opened: Opened<C, unknown, unknown>,
   argv: readonly string[],
-): Promise<Made<T, V>> {
-  const { settings, plan, store, directory } = run;
-  const estimands = definition.estimands(settings);
-  let record = startOf(world, definition, run, opened, estimands, argv);
-  for (const warning of record.warnings) display.line(`Note: ${warning}`);
-  const save = async (next: typeof record) => {
+): Promise<R> {
+  const { plan, store, directory } = run;
+  let record = startOf(world, form, run, opened, argv);
+  display.line(announcement(form, run, record));
+  for (const note of [...(form.notesOf?.(record) ?? []), ...record.warnings]) display.line(`Note: ${note}`);
+  const save = async (next: R) => {
     record = withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
-    await store.saveAs(kind, record, directory);
+    await store.saveAs(form.kind, record, directory);
     onSaved(record);
   };
   return takeTrials({
-    ...{ world, display, estimands, engine: run.engine, plan, cases: run.cases, save },
+    ...{ world, display, engine: run.engine, plan, cases: run.cases, form, save },
     titles: new Map(plan.subjects.map(({ name, title }) => [name, title])),
     signal: opened.lost === undefined ? signal : AbortSignal.any([signal, opened.lost]),
     record: () => record,
-    trial: (planned, on) => definition.trial(opened.context, planned, on),
+    take: async (block, on) => {
+      const [first] = block;
+      if (first === undefined) return [];
+      return plan.isTogether === true && procedure.together !== undefined
+        ? procedure.together(opened.context, block, on)
+        : [await procedure.trial(opened.context, first, on(first))];
+    },
   });
 }
 
-function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
-  world: World,
-  definition: Pick<ExperimentDefinition<T, D, C, V>, 'name' | 'command' | 'settings'>,
-  { previous, settings, plan, cases, engine, id }: Decided<T, D, V>,
-  opened: Opened<C>,
-  estimands: readonly Parameters<typeof facts>[0][],
-  argv: readonly string[],
-): Made<T, V> {
-  const { environment, programs, provisioned, conditions, warnings } = opened;
-  // The machine may have changed since: the record must say so.
-  if (previous !== undefined) {
-    demandSamePrograms(previous, opened);
-    // As the record has them: the same is said once.
-    const now = withPortablePaths(
-      { environment, conditions, warnings },
-      { cwd: world.cwd, home: world.env.HOME },
-    );
-    return { ...previous, warnings: warningsAgain(previous, now) };
-  }
-  const trials: EngineTrial<z.output<V>>[] = [];
-  const start = {
-    schemaVersion: ENGINE_SCHEMA_VERSION,
-    experiment: definition.name,
-    id,
-    ...runHead(argv, world.clock.now().toISOString()),
-    command: shellCommand(commandOf(commandName(definition), tableOf(definition.settings), settings)),
-    environment,
-    warnings: [...warnings],
-    servers: programs.map((program) => program.name),
-    settings,
-    subjects: plan.subjects.map((subject) => ({ ...subject })),
-    baseline: plan.baseline,
-    estimands: estimands.map(facts),
-    programs: [...programs],
-    provisioned: [...provisioned],
-    conditions: { ...conditions },
-    trials,
-    until: null,
-  };
-  return { ...start, cases: summarizeCases(cases, engine.trials, start) };
+/** What is about to be measured. */
+function announcement<R extends LivingRecord>(
+  form: RecordForm<R, never, never, never, never>,
+  run: AnyDecided,
+  record: R,
+): string {
+  const generator = form.conditionsOf(record)['load generator'];
+  const programs = form.programsOf(record).map(titleWithVersion);
+  const named = [
+    ...(programs.length === 0 ? [] : [programs.join(', ')]),
+    ...(generator === undefined ? [] : [generator]),
+  ].join('; ');
+  return `${named === '' ? '' : `${named}\n`}${missingOf(run)}`;
 }
 
-/** Without the function. */
-function facts(estimand: EngineRecord<unknown>['estimands'][number]) {
-  return estimandSchema.parse(estimand);
+/** The record as the first trial finds it. */
+function startOf<T extends SettingTable, D, C, R extends LivingRecord>(
+  world: World,
+  form: RecordForm<R, SettingsOf<T>, D, C, never>,
+  { previous, settings, plan, cases, engine, id }: Decided<T, D, R>,
+  opened: Opened<C, unknown, unknown>,
+  argv: readonly string[],
+): R {
+  if (previous === undefined) {
+    const startedAt = world.clock.now().toISOString();
+    const start = form.start({ id, argv, startedAt, settings, plan, opened });
+    return form.summarized(start, cases, engine.trials, {});
+  }
+  return continued(world, form, previous, opened);
 }

@@ -4,7 +4,7 @@ import { configure, type RunConfiguration } from '../config/configuration.ts';
 import { SETTINGS, type SettingName } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { openTrials } from '../measure/open-trials.ts';
-import { prepareRun } from '../measure/prepare.ts';
+import { type Prepared, prepareRun } from '../measure/prepare.ts';
 import { type TrialContext, workloadOf } from '../measure/trial-context.ts';
 import { loadAverageWarnings } from '../measure/warnings.ts';
 import { type Plan, planRun, type PlannedTrial as ServerTrial } from '../plan/plan.ts';
@@ -16,6 +16,7 @@ import { type BenchWorkload, zoneSetOf } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 import { closedAfter } from './close.ts';
 import type { ExperimentPlan, Opened, OpenRequest, PlannedTrial } from './experiment.ts';
+import { loadConditions } from './form.ts';
 import { ENGINE_SETTINGS } from './settings.ts';
 
 /** Servers and workloads of a run, loaded; nothing is started. */
@@ -140,41 +141,51 @@ export async function planServers(
   };
 }
 
-/** Gets the programs and opens this machine as a target; what is in a record is described. */
-export async function openServers({
-  world,
-  decided,
-  runId,
-  directory,
-  display,
-  signal,
-  force,
-}: OpenRequest<unknown, DecidedServers>): Promise<Opened<TrialContext>> {
-  const { session, programs, environment, workloads, warnings } = await prepareRun({
-    ...{ world, runId, ...decided, display, signal, force },
-  });
+export interface PreparedServers extends Prepared {
+  readonly context: TrialContext;
+}
+
+/** Gets the programs and opens the target; its session must be closed. Nothing is left if it fails. */
+export async function prepareServers(
+  request: Omit<OpenRequest<unknown, DecidedServers>, 'settings' | 'isResumed'>,
+): Promise<PreparedServers> {
+  const { world, decided, directory, signal } = request;
+  const prepared = await prepareRun({ ...request, ...decided });
+  const { session, programs, workloads } = prepared;
   try {
     const { configuration, zoneSet } = decided;
-    const { cpuLimits } = session.target;
     const context = await openTrials({
       ...{ world, configuration, zoneSet, workloads, session, programs, directory, signal },
     });
-    return {
-      context,
-      environment,
-      programs: programs.servers,
-      provisioned: programs.provisioned,
-      conditions: {
-        'load generator': `${session.loader.kind} ${session.loader.version}`,
-        'CPU limits': cpuLimits.method,
-      },
-      warnings: [
-        ...warnings({ requested: configuration.cpu, ...cpuLimits }),
-        ...loadAverageWarnings(environment),
-      ],
-      [Symbol.asyncDispose]: () => session.close(),
-    };
+    return { ...prepared, context };
   } catch (error) {
     return closedAfter(error, () => session.close());
   }
+}
+
+/** How the record tells of the servers and of what limits and loads them. */
+export function openedServers({ environment, programs, session: { loader, target } }: Prepared) {
+  return {
+    environment,
+    programs: programs.servers,
+    provisioned: programs.provisioned,
+    conditions: loadConditions(loader, target.cpuLimits),
+  };
+}
+
+/** Gets the programs and opens this machine as a target; what is in a record is described. */
+export async function openServers(
+  request: OpenRequest<unknown, DecidedServers>,
+): Promise<Opened<TrialContext>> {
+  const prepared = await prepareServers(request);
+  const { session, context, environment, warnings } = prepared;
+  return {
+    ...openedServers(prepared),
+    context,
+    warnings: [
+      ...warnings({ requested: request.decided.configuration.cpu, ...session.target.cpuLimits }),
+      ...loadAverageWarnings(environment),
+    ],
+    [Symbol.asyncDispose]: () => session.close(),
+  };
 }

@@ -47,6 +47,8 @@ export interface GivenSettings {
   readonly file: string | undefined;
   /** Defaults of an invocation that differ from those of the settings. */
   readonly base?: Readonly<Record<string, unknown>>;
+  /** `--preset`, where the command has it. */
+  readonly preset?: string | undefined;
 }
 
 /** @throws BenchError `E_CONFIG` */

@@ -180,11 +180,6 @@ function pointText({ tier, mode, workload, transport, ratePerSecond }: PlannedCa
   return JSON.stringify([tier, mode, workload, transport, ratePerSecond]);
 }
 
-/** Cases of the same point of the matrix, which are compared with each other. */
-function blocksOf(cases: readonly PlannedCase[]): PlannedCase[][] {
-  return [...Map.groupBy(cases, pointText).values()];
-}
-
 /**
  * Every second turn runs backwards (A B C, C B A), so that a slow drift of the machine affects each item equally. From one
  * such pair to the next, the items rotate by one (B C A, A C B), so that none always comes first or always follows the
@@ -196,27 +191,43 @@ export function balancedOrder<T>(items: readonly T[], turn: number): T[] {
   return turn % 2 === 0 ? rotated : rotated.reverse();
 }
 
-/** The order of a round: that of `balancedOrder` within each block; the blocks, too, run backwards every second time. */
-function orderOf(cases: readonly PlannedCase[], round: number): PlannedCase[] {
-  const ordered = blocksOf(cases).map((block) => balancedOrder(block, round));
-  return (round % 2 === 0 ? ordered : ordered.reverse()).flat();
+/** The trials of each round and point, which are compared with each other, in the order of the plan. */
+export function blocksOf<C, T extends { readonly case: C; readonly round: number }>(
+  trials: readonly T[],
+  pointOf: (item: C) => string,
+): T[][] {
+  return [...Map.groupBy(trials, (trial) => `${trial.round}\n${pointOf(trial.case)}`).values()];
+}
+
+/**
+ * Rounds of trials. Cases of the same point are adjacent, in the order of the round; the points, too, run backwards every second
+ * time. Trials keep their place if there are more rounds.
+ */
+export function interleaved<C extends { readonly key: string }>(
+  cases: readonly C[],
+  rounds: number,
+  pointOf: (item: C) => string,
+  order: (items: readonly C[], round: number) => readonly C[] = balancedOrder,
+) {
+  const points = [...Map.groupBy(cases, pointOf).values()];
+  const trials: { key: string; case: C; round: number; order: number }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const ordered = points.map((point) => order(point, round));
+    for (const item of (round % 2 === 0 ? ordered : ordered.reverse()).flat())
+      trials.push({ key: `${item.key}#${round}`, case: item, round, order: trials.length });
+  }
+  return trials;
 }
 
 /** The trials of each round that are compared with each other, in the order of the plan. */
 export function blocksOfTrials(trials: readonly PlannedTrial[]): PlannedTrial[][] {
-  const place = ({ round, case: planned }: PlannedTrial) => `${round}\n${pointText(planned)}`;
-  return [...Map.groupBy(trials, place).values()];
+  return blocksOf(trials, pointText);
 }
 
-/** The same plan with this many rounds: trials that it already holds keep their place. */
+/** The same plan with this many rounds. */
 export function withRounds(plan: Plan, rounds: number): Plan {
   const cases = plan.cases.map((planned) => ({ ...planned, plannedTrials: rounds }));
-  const trials: PlannedTrial[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    for (const planned of orderOf(cases, round)) {
-      trials.push({ key: `${planned.key}#${round}`, case: planned, round, order: trials.length });
-    }
-  }
+  const trials = interleaved(cases, rounds, pointText);
   return { ...plan, cases, trials, estimatedSeconds: trials.length * plan.secondsPerTrial };
 }
 
@@ -243,7 +254,7 @@ export function asDuet(plan: Plan, { durationSeconds, sliceSeconds }: RunConfigu
 }
 
 /**
- * See `orderOf`. Cases of the same point are adjacent.
+ * See `interleaved`.
  * @throws BenchError `E_CONFIG` for more than `MAX_CASES`, and for `--exclude` without effect or without a rest.
  */
 export function planRun(configuration: RunConfiguration, availableCpus: number): Plan {

@@ -135,14 +135,13 @@ export function assessView(view: UntilView, progress: UntilProgress): Until {
   };
 }
 
-/** The same for the cases of a comparison. */
-export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgress): Until {
-  const view = {
+/** The intervals of a comparison of servers. */
+export function comparisonView(cases: readonly CaseRecord[]): UntilView {
+  return {
     widths: widthsOf(cases),
     undecided: undecidedWidths(cases),
     hasComparisons: cases.some(({ comparison }) => comparison !== null),
   };
-  return assessView(view, progress);
 }
 
 /**

@@ -2,8 +2,8 @@
 import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import type { Call } from '../../engine/registered.ts';
+import type { GivenSettings } from '../../engine/settings.ts';
 import { addRunSettings, type SettingsView, settingsFrom } from '../run-flags.ts';
-import type { RunOptions } from './decide-run.ts';
 
 /** Matrix of the published benchmark. */
 const MATRIX = { tier: [1, 2, 4], mode: 'both' } as const;
@@ -37,24 +37,34 @@ function addSettings(command: Command, call: Call, view: SettingsView, examples:
     .addHelpText('after', RUN_STATUSES);
 }
 
-function runOptions(call: Call, values: Record<string, unknown>, base?: typeof MATRIX): RunOptions {
+function givenSettings(values: Record<string, unknown>, base?: object): GivenSettings {
   const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
   return {
     flags: settingsFrom(values),
-    ...(base === undefined ? {} : { base: { tier: [...base.tier], mode: base.mode } }),
+    ...(base === undefined ? {} : { base: { ...base } }),
     preset: text('preset'),
-    configFile: text('config'),
-    resume: text('resume'),
-    dryRun: values.dryRun === true,
-    json: values.json === true,
-    argv: call.argv,
+    file: text('config'),
   };
 }
 
 function runAction(call: Call, base?: typeof MATRIX) {
   return async (values: Record<string, unknown>) => {
-    const { runCommand } = await import('./run.ts');
-    call.status = await runCommand(call.world, runOptions(call, values, base));
+    const [{ invokeExperiment }, { compareProcedure: procedure }, { compareForm: form }] = await Promise.all([
+      import('../../engine/run.ts'),
+      import('./index.ts'),
+      import('./form.ts'),
+    ]);
+    call.status = await invokeExperiment(
+      call.world,
+      { procedure, form },
+      {
+        ...givenSettings(values, base),
+        resume: values.resume === undefined ? undefined : String(values.resume),
+        dryRun: values.dryRun === true,
+        format: values.json === true ? 'json' : 'terminal',
+        argv: call.argv,
+      },
+    );
   };
 }
 
@@ -75,26 +85,22 @@ const OF_MANIFESTS = [
   ...(['podLabels', 'runAsUser', 'workers'] as const),
 ] as const;
 
-function clusterOptions(call: Call, values: Record<string, unknown>): RunOptions {
-  return { ...runOptions(call, values), base: ON_CLUSTER };
-}
-
 /** What a run would use and create in a cluster, without a run. */
 function addClusterCommands(program: Command, call: Call): void {
   const { world } = call;
   addRunSettings(program.command('images'), call, { shown: OF_IMAGES, base: ON_CLUSTER })
     .option('--json', 'as JSON')
     .action(async (values: Record<string, unknown>) => {
-      const { decideRun } = await import('./decide-run.ts');
+      const { decideRun } = await import('./decide.ts');
       const { imagesCommand } = await import('./images.ts');
-      const run = await decideRun(world, clusterOptions(call, values));
+      const run = await decideRun(world, givenSettings(values, ON_CLUSTER));
       call.status = imagesCommand(world, run, { json: values.json === true });
     });
   addRunSettings(program.command('manifests'), call, { shown: OF_MANIFESTS, base: ON_CLUSTER }).action(
     async (values: Record<string, unknown>) => {
-      const { decideRun } = await import('./decide-run.ts');
+      const { decideRun } = await import('./decide.ts');
       const { manifestsOf, renderManifests } = await import('./manifests.ts');
-      const { plan, ...run } = await decideRun(world, clusterOptions(call, values));
+      const { plan, ...run } = await decideRun(world, givenSettings(values, ON_CLUSTER));
       world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases, now: world.clock.now() })));
       call.status = EXIT_STATUS.success;
     },

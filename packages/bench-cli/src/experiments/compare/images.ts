@@ -1,9 +1,9 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
+import type { DecidedServers } from '../../engine/servers.ts';
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
 import { wrapText } from '../../text.ts';
 import type { World } from '../../world.ts';
-import type { DecidedRun } from './decide-run.ts';
 
 const LOADER_ORIGINS = {
   dnsperf: 'docker build -t IMAGE k8s/images/dnsperf',
@@ -13,7 +13,11 @@ const LOADER_ORIGINS = {
 /** Prints one line for each image, or JSON. */
 export function imagesCommand(
   world: World,
-  { configuration, servers: loaded, workloads }: Pick<DecidedRun, 'configuration' | 'servers' | 'workloads'>,
+  {
+    configuration,
+    servers: loaded,
+    workloads,
+  }: Pick<DecidedServers, 'configuration' | 'servers' | 'workloads'>,
   options: { readonly json: boolean },
 ): number {
   const { kubernetes } = configuration;

@@ -1,74 +1,33 @@
-/** From options to a decided run: settings merged and checked, cases and trials planned. Writes nothing. */
-import type { ZoneSet } from '@dinodns-bench/zones';
+/** What a comparison measures, from settings: checked, cases and trials planned. Touches nothing. */
 import {
   type ConfigurationSources,
+  configurationOf,
   configure,
-  parseConfigurationFile,
   type RunConfiguration,
+  settingsOf,
   shortRun,
-  unreadableConfiguration,
 } from '../../config/configuration.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { ExperimentPlan } from '../../engine/experiment.ts';
+import type { DecidedServers } from '../../engine/servers.ts';
+import { type GivenSettings, readConfigurationFile } from '../../engine/settings.ts';
 import { BenchError } from '../../errors.ts';
+import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibration.ts';
 import { fitsShortTrials, usesDuet } from '../../plan/duet.ts';
 import { asDuet, type Plan, planRun } from '../../plan/plan.ts';
-import type { RunRecord, Transport } from '../../results/record.ts';
-import { newRunId } from '../../results/run-id.ts';
-import { createStore, type RunStore } from '../../results/store.ts';
+import { renderPlan } from '../../plan/render.ts';
+import type { Transport } from '../../results/record.ts';
 import { locateServers } from '../../servers/at/index.ts';
 import { withClusterNames } from '../../servers/coredns-cluster/index.ts';
 import { loadServers } from '../../servers/load.ts';
 import { type Server, transportsOf } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS, isClusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../../targets/kubernetes/objects/server.ts';
+import { listed } from '../../text.ts';
 import { GENERATED_CLUSTER_WORKLOADS } from '../../workload/cluster-names.ts';
 import { loadWorkload } from '../../workload/load-workload.ts';
 import { type BenchWorkload, zoneSetOf } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
-
-export interface RunOptions {
-  readonly flags: ConfigurationSources['flags'];
-  /** Defaults of `bench matrix`. */
-  readonly base?: ConfigurationSources['base'];
-  readonly preset?: string | undefined;
-  readonly configFile?: string | undefined;
-  /** ID of the run to resume. */
-  readonly resume?: string | undefined;
-  readonly dryRun: boolean;
-  readonly json: boolean;
-  /** As typed, for the record. */
-  readonly argv: readonly string[];
-}
-
-/** A run that is decided: nothing has been provisioned, started or written yet. */
-export interface DecidedRun {
-  readonly configuration: RunConfiguration;
-  readonly servers: readonly Server[];
-  readonly plan: Plan;
-  readonly zoneSet: ZoneSet;
-  readonly workloads: readonly BenchWorkload[];
-  readonly store: RunStore;
-  readonly directory: string;
-  readonly id: string;
-  /** The record to resume. */
-  readonly previous: RunRecord | undefined;
-}
-
-/** Decides a new run, or how to resume an interrupted one. */
-export function decideRun(world: World, options: RunOptions): Promise<DecidedRun> {
-  return options.resume === undefined
-    ? decideNew(world, options)
-    : decideToResume(world, options, options.resume);
-}
-
-async function readConfigurationFile(world: World, path: string | undefined) {
-  if (path === undefined) return undefined;
-  try {
-    const text = await world.fs.readFile(path.startsWith('/') ? path : `${world.cwd}/${path}`, 'utf8');
-    return { path, values: await parseConfigurationFile(path, text) };
-  } catch (error) {
-    throw error instanceof BenchError ? error : unreadableConfiguration(path, error);
-  }
-}
 
 /** What can be compared with what, and where. */
 function demandTarget(servers: readonly Server[], { kubernetes, workloads }: RunConfiguration): void {
@@ -221,10 +180,8 @@ function demandLoader(
   }
 }
 
-async function planFor(
-  world: World,
-  configuration: RunConfiguration,
-): Promise<Pick<DecidedRun, 'servers' | 'plan' | 'zoneSet' | 'workloads'>> {
+/** Servers, workloads and cases of a run with this configuration. */
+async function decideServers(world: World, configuration: RunConfiguration): Promise<DecidedServers> {
   const loaded = await loadServers(world, configuration.servers, configuration);
   const named = asksForClusterNames(configuration) ? loaded.map(withClusterNames) : loaded;
   demandTarget(named, configuration);
@@ -245,6 +202,7 @@ async function planFor(
   );
   demandLoader(configuration, plan, workloads);
   return {
+    configuration,
     servers,
     plan: usesDuet(configuration, plan, workloads) ? asDuet(plan, configuration) : plan,
     zoneSet,
@@ -252,68 +210,63 @@ async function planFor(
   };
 }
 
-type Planned = Pick<DecidedRun, 'configuration' | 'servers' | 'plan' | 'zoneSet' | 'workloads'>;
-
-async function decidePlan(world: World, configuration: RunConfiguration): Promise<Planned> {
-  return { configuration, ...(await planFor(world, configuration)) };
-}
-
 /** A short run, if bench starts the servers and the workloads fit into short trials; else null. */
-async function decideShort(world: World, sources: ConfigurationSources): Promise<Planned | null> {
+async function decideShort(world: World, sources: ConfigurationSources): Promise<DecidedServers | null> {
   const short = shortRun(sources);
   if (short === null) return null;
-  const decided = await decidePlan(world, configure(short));
+  const decided = await decideServers(world, configure(short));
   const isOurs = decided.servers.every(({ existing }) => existing === undefined);
   if (!isOurs || !fitsShortTrials(decided.workloads)) return null;
   if (decided.configuration.duet === 'off' || decided.plan.duet !== null) return decided;
   // A duet that is none, since there is one server or another setting stands in its way.
-  return decidePlan(world, configure(shortRun(sources, { duet: 'off' }) ?? sources));
+  return decideServers(world, configure(shortRun(sources, { duet: 'off' }) ?? sources));
 }
 
-async function decideNew(world: World, options: RunOptions): Promise<DecidedRun> {
+/** Decides a new run. Writes nothing. */
+export async function decideRun(world: World, given: GivenSettings): Promise<DecidedServers> {
   const sources: ConfigurationSources = {
-    ...(options.base === undefined ? {} : { base: options.base }),
-    preset: options.preset,
-    file: await readConfigurationFile(world, options.configFile),
+    ...(given.base === undefined ? {} : { base: given.base }),
+    preset: given.preset,
+    file: await readConfigurationFile(world, given.file),
     env: world.env,
-    flags: options.flags,
+    flags: given.flags,
     typed: true,
   };
-  const decided = (await decideShort(world, sources)) ?? (await decidePlan(world, configure(sources)));
-  const store = createStore(world, decided.configuration.out);
-  const id = newRunId(world.clock.now());
+  return (await decideShort(world, sources)) ?? decideServers(world, configure(sources));
+}
+
+/** Settings under the names that files use; what is not set is absent. */
+export async function settleCompare(world: World, given: GivenSettings): Promise<Settings> {
+  const { configuration } = await decideRun(world, given);
+  return settingsOf(configuration);
+}
+
+/** What is decided as the engine knows it. */
+export function planOf(decided: DecidedServers): ExperimentPlan<DecidedServers> {
+  const { configuration, servers, plan } = decided;
   return {
-    ...decided,
-    store,
-    id,
-    directory: store.directoryOf(id),
-    previous: undefined,
+    subjects: servers.map(({ name, title }) => ({ name, title })),
+    baseline: configuration.baseline,
+    cases: plan.cases.map(({ key, server, aa, tier, mode, workload, transport, ratePerSecond }) => ({
+      ...{ key, aa, subject: server },
+      point: { tier, mode, workload, transport, rate: ratePerSecond ?? 'max' },
+      expectedSeconds: plan.secondsPerTrial,
+    })),
+    decided,
+    isTogether: plan.duet !== null,
+    show: (format) => (format === 'json' ? `${JSON.stringify(plan, null, 2)}\n` : planText(decided)),
   };
 }
 
-/** A run is resumed with its own settings: with others, its trials could not be compared. */
-async function decideToResume(world: World, options: RunOptions, reference: string): Promise<DecidedRun> {
-  const { out = 'results', provision: _provision, ...others } = options.flags;
-  const given = Object.keys(others);
-  if (given.length > 0 || options.preset !== undefined || options.configFile !== undefined) {
-    throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
-      evidence: given.map((name) => `also given: ${name}`),
-      fix: 'Omit the other settings, or start a new run without --resume.',
-    });
-  }
-  const store = createStore(world, String(out));
-  const { record, directory } = await store.load(reference);
-  const configuration = configure({
-    file: { path: `${record.id}/run.json`, values: { ...record.configuration, loader: record.loader.kind } },
-    env: {},
-    flags: {},
-  });
-  return {
-    configuration,
-    ...(await planFor(world, configuration)),
-    store,
-    id: record.id,
-    directory,
-    previous: record,
-  };
+function planText({ plan, configuration, servers, workloads }: DecidedServers): string {
+  const isCalibrated = needsCalibration(configuration, plan, workloads);
+  const text = renderPlan(plan, configuration, isCalibrated ? calibrationSeconds(servers) : 0);
+  const named = servers.filter(({ isVersionNamed }) => isVersionNamed).map(({ name }) => name);
+  return named.length === 0
+    ? text
+    : `${text}Not checked, since a dry run gets nothing: whether there is ${listed(named)}\n`;
+}
+
+export async function planCompare(settings: Settings, world: World): Promise<ExperimentPlan<DecidedServers>> {
+  return planOf(await decideServers(world, configurationOf(settings)));
 }
