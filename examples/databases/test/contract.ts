@@ -51,17 +51,14 @@ export function describesAnApplication(place: () => Promise<string> | string): v
     const memory = createServer({ port: 0, zones: { zones: () => ZONES as never } });
     const { port } = await memory.start();
     afterwards(() => memory.stop());
+    // A chain of CNAMEs without end.
+    expect(await app.ask(`loop.${ZONE}`)).toMatchObject({ rcode: 'SERVFAIL', answers: [] });
     for (const name of NAMES) {
       for (const type of ['A', 'AAAA', 'TXT', 'CNAME', 'SOA', 'NS', 'MX']) {
         const answer = content((await app.ask(name, type)).packet);
         expect([name, type, answer]).toEqual([name, type, content(await question(port, name, type))]);
       }
     }
-  });
-
-  it('answers SERVFAIL for a chain of CNAMEs without end', async () => {
-    const app = await startApp(await place(), '--zones', writeZones(temporaryDirectory(), ZONES));
-    expect(await app.ask(`loop.${ZONE}`)).toMatchObject({ rcode: 'SERVFAIL', answers: [] });
   });
 
   it('forgets what the zones no longer have after SIGHUP, in every worker', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { openStore } from '../store.ts';
 import { describesAnApplication } from './contract.ts';
 import {
   checkWithBench,
@@ -94,25 +95,37 @@ describe('an application with SQLite', () => {
     await expect.poll(app.said).toContain('The database is back');
   });
 
-  it.each([
-    ['no JSON', '{"A":'],
-    ['another form', '{"A":["192.0.2.1"]}'],
-    ['a list', '[]'],
-    ['data of another type', '{"A":{"ttl":60,"data":[{"preference":1}]}}'],
-    ['a TTL below 0', '{"A":{"ttl":-1,"data":["192.0.2.1"]}}'],
-  ])('answers SERVFAIL where an entry is %s, and other names as before', async (_what, text) => {
+  it('answers SERVFAIL where an entry is damaged in any way, and other names as before', async () => {
     const store = place();
-    const app = await startApp(store, '--zones', writeZones(temporaryDirectory(), manyZones(2, '192.0.2.1')));
+    const damaged = [
+      ['no JSON', '{"A":'],
+      ['another form', '{"A":["192.0.2.1"]}'],
+      ['a list', '[]'],
+      ['data of another type', '{"A":{"ttl":60,"data":[{"preference":1}]}}'],
+      ['a TTL below 0', '{"A":{"ttl":-1,"data":["192.0.2.1"]}}'],
+    ] as const;
+    const zones = writeZones(temporaryDirectory(), manyZones(damaged.length + 1, '192.0.2.1'));
+    const app = await startApp(store, '--zones', zones);
     const database = new DatabaseSync(store.replace('sqlite:', ''));
-    const broken = text.replace('{"A"', () => '{"SOA":{"ttl":60,"data":[]},"A"');
-    database.prepare('UPDATE records SET sets = ? WHERE name = ?').run(broken, 'zone0.example');
+    const update = database.prepare('UPDATE records SET sets = ? WHERE name = ?');
+    for (const [index, [, text]] of damaged.entries()) {
+      const broken = text.replace('{"A"', () => '{"SOA":{"ttl":60,"data":[]},"A"');
+      update.run(broken, `zone${index}.example`);
+    }
     database.close();
-    expect(await app.ask('zone0.example')).toMatchObject({ rcode: 'SERVFAIL', answers: [] });
-    expect(await app.ask('zone1.example')).toMatchObject({ rcode: 'NOERROR' });
+    for (const [index, [what]] of damaged.entries()) {
+      const reply = await app.ask(`zone${index}.example`);
+      expect(reply, what).toMatchObject({ rcode: 'SERVFAIL', answers: [] });
+      expect(await app.ask(`zone${damaged.length}.example`), what).toMatchObject({ rcode: 'NOERROR' });
+    }
     expect(await app.status('/ready')).toBe(200);
   });
 
   it.each(['postgres:x', 'sqlite:', 'nothing'])('refuses --store %s', async (store) => {
-    await expect(startApp(store)).rejects.toThrow('names no database. Pass sqlite:FILE');
+    expect(() => openStore(store)).toThrow('names no database. Pass sqlite:FILE');
+  });
+
+  it('says so on standard error, and ends', async () => {
+    await expect(startApp('nothing')).rejects.toThrow('names no database. Pass sqlite:FILE');
   });
 });
