@@ -9,7 +9,7 @@ import type { RecordKind } from './record-kind.ts';
  */
 export function recordJsonSchema({ schema, title }: Pick<RecordKind<unknown>, 'schema' | 'title'>): string {
   return formatJson({
-    ...z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' }),
+    ...z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12', reused: 'ref' }),
     title,
     description: 'Base units: seconds, bytes, cores, queries per second. Nothing is rounded.',
   });
