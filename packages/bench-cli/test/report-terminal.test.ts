@@ -227,10 +227,11 @@ describe('numbers', () => {
       formatTime(1.2),
       formatTime(0),
       formatTime(0.00099999),
-    ]).toEqual(['2.34 ms', '85.1 µs', '1.20 s', '0 s', '1.00 ms']);
-    expect([formatBytes(103_079_215), formatBytes(1.3e9), formatBytes(0)]).toEqual([
+      formatTime(-0.029761),
+    ]).toEqual(['2.34 ms', '85.1 µs', '1.20 s', '0 s', '1.00 ms', '-29.8 ms']);
+    expect([formatBytes(103_079_215), formatBytes(-1.3e9), formatBytes(0)]).toEqual([
       '98.3 MiB',
-      '1.21 GiB',
+      '-1.21 GiB',
       '0 MiB',
     ]);
   });

@@ -88,8 +88,7 @@ export function differenceText(estimand: EstimandFacts, delta: Delta | Differenc
 
 /** `+1.46 ms`, with the unit that its size asks for. */
 function signedFigure(estimand: EstimandFacts, value: number): string {
-  const shown = unbroken(showFigure(estimand, Math.abs(value)));
-  return value < 0 ? `-${shown}` : signed(shown);
+  return unbroken(signed(showFigure(estimand, value)));
 }
 
 /** `+12.3 %`, or `+4.2m` of a difference, on one line. */

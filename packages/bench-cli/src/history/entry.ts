@@ -98,8 +98,12 @@ export function serverOf({ subject, point }: Pick<EntryCase, 'subject' | 'point'
   return point.server === undefined ? subject : String(point.server);
 }
 
-/** Without what nobody says. */
-function pointOf(values: Readonly<Record<string, string | number | null>>): EntryCase['point'] {
+/** The point of a case of a comparison of servers, without what nobody says. */
+function comparedPoint(
+  item: RunRecord['cases'][number] | ImportedRecord['cases'][number],
+): EntryCase['point'] {
+  const { tier, mode, workload, ratePerSecond, transport } = item;
+  const values = { tier, mode, workload, rate: ratePerSecond ?? UNLIMITED, transport };
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
   );
@@ -261,13 +265,7 @@ function fromRun(record: RunRecord): Entry {
       return {
         key: item.key,
         subject: item.server,
-        point: pointOf({
-          tier: item.tier,
-          mode: item.mode,
-          workload: item.workload,
-          rate: item.ratePerSecond ?? UNLIMITED,
-          transport: item.transport,
-        }),
+        point: comparedPoint(item),
         isBaseline: item.server === record.baseline,
         bounds: isServersOwn('qps', [item.limitedBy]) ? [] : [METRIC_NAMES.qps],
         foreign: isServersOwn('latencySeconds', [item.limitedBy]) ? [] : [METRIC_NAMES.latencySeconds],
@@ -309,13 +307,7 @@ function fromImported(record: ImportedRecord): Entry {
     (item): EntryCase => ({
       key: item.key,
       subject: item.server,
-      point: pointOf({
-        tier: item.tier,
-        mode: item.mode,
-        workload: item.workload,
-        rate: item.ratePerSecond ?? UNLIMITED,
-        transport: item.transport,
-      }),
+      point: comparedPoint(item),
       isBaseline: false,
       bounds: [],
       foreign: [],

@@ -57,11 +57,12 @@ export function formatShort(value: number): string {
   return formatFixed(value, digits);
 }
 
-/** A time in the unit that suits it: `2.34 ms`, `85.1 µs`, `1.20 s`. */
+/** A time, or a difference of times, in the unit that suits it: `2.34 ms`, `-85.1 µs`, `1.20 s`. */
 export function formatTime(seconds: number): string {
   if (seconds === 0) return '0 s';
-  if (seconds >= 0.9995) return `${formatShort(seconds)} s`;
-  if (seconds >= 0.0009995) return `${formatShort(seconds * 1e3)} ms`;
+  const size = Math.abs(seconds);
+  if (size >= 0.9995) return `${formatShort(seconds)} s`;
+  if (size >= 0.0009995) return `${formatShort(seconds * 1e3)} ms`;
   return `${formatShort(seconds * 1e6)} µs`;
 }
 
@@ -75,7 +76,9 @@ const MEBIBYTE = 1024 * 1024;
 /** `98.3 MiB`, `1.21 GiB` */
 export function formatBytes(bytes: number): string {
   const mebibytes = bytes / MEBIBYTE;
-  return mebibytes >= 1000 ? `${formatShort(mebibytes / 1024)} GiB` : `${formatShort(mebibytes)} MiB`;
+  return Math.abs(mebibytes) >= 1000
+    ? `${formatShort(mebibytes / 1024)} GiB`
+    : `${formatShort(mebibytes)} MiB`;
 }
 
 /** Mebibytes as a bare number with one decimal. */
