@@ -8,6 +8,7 @@ import { groupCases, serverTitle } from './cases.ts';
 import { type DecisiveMetric, decisiveDelta, isLowerBound, isUndecidable } from './decisive.ts';
 import type { DocumentLead } from './document/document.ts';
 import { formatFixed, formatQps, formatTime } from './numbers.ts';
+import { MULTIPLE_FROM } from './size.ts';
 
 export interface Lead extends DocumentLead {
   /** The figures of each server; empty where they would be too many for a sentence. */
@@ -19,9 +20,6 @@ const CAPTIONS: Readonly<Record<DecisiveMetric, string>> = {
   qps: 'queries per second (more is better)',
   cpuSecondsPerQuery: 'CPU time per query (less is better)',
 };
-
-/** From here on, a multiple is easier to grasp than a percentage. */
-const MULTIPLE_FROM = 0.5;
 
 /** Whether the interval is narrower than two points, so that a decimal means something. */
 function isPrecise({ low, high }: Delta): boolean {

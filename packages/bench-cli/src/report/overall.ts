@@ -8,15 +8,11 @@ import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { isLowerBound, NOT_COMPARED, shownOf } from './decisive.ts';
-import { formatFixed, formatOutwards } from './numbers.ts';
+import { type SizeWords, sizeText } from './size.ts';
 
-interface Words {
+interface Words extends SizeWords {
   /** `answered` in "DinoDNS answered more queries per second than CoreDNS". */
   readonly verb: string;
-  readonly higher: string;
-  readonly lower: string;
-  /** Between a multiple and the noun: "1.9 × as many". */
-  readonly as: string;
   readonly noun: string;
 }
 
@@ -39,9 +35,6 @@ const WORDS: Readonly<Record<ComparedMetric, Words>> = {
   memoryBytes: { verb: 'used', higher: 'more', lower: 'less', as: 'as much', noun: 'memory' },
 };
 
-/** From 1.5 times on, a multiple is easier to grasp than a percentage. */
-const MULTIPLE_FROM = 0.5;
-
 interface Point {
   readonly title: string;
   readonly item: CaseRecord;
@@ -61,23 +54,10 @@ function pointsOf(record: RunRecord, server: string, metric: ComparedMetric): Po
   );
 }
 
-/** `32 % more` with `95 % interval 25–53 %`, or `1.9 × as many` with `95 % interval 1.7–2.2`. */
+/** `32 % more (95 % interval 25–53 %)`, or a multiple. */
 function sizeOf({ delta }: Point, words: Words): { size: string; interval: string } {
-  const { relative, low, high } = delta;
-  if (relative >= MULTIPLE_FROM) {
-    const ends = formatOutwards(1 + low, 1 + high, 1);
-    return {
-      size: `${formatFixed(1 + relative, ends.digits)} × ${words.as}`,
-      interval: `95 % interval ${ends.low}–${ends.high}`,
-    };
-  }
-  const [near, far] = relative >= 0 ? [low, high] : [-high, -low];
-  const ends = formatOutwards(near * 100, far * 100, 0);
-  const word = relative >= 0 ? words.higher : words.lower;
-  return {
-    size: `${formatFixed(Math.abs(relative) * 100, ends.digits)} % ${word}`,
-    interval: `95 % interval ${ends.low}–${ends.high} %`,
-  };
+  const { size, interval } = sizeText(delta, words);
+  return { size, interval: `95 % interval ${interval}` };
 }
 
 /** Of the only point: `DinoDNS answered 3.0 × as many queries per second as CoreDNS (95 % interval 2.9–3.1)`. */

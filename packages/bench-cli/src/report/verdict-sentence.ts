@@ -16,38 +16,38 @@ import {
 import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
+import { MULTIPLE_FROM, type SizeWords, sizeText } from './size.ts';
 import { tailText } from './tail.ts';
 
-/** From 1.5 times on, a multiple is easier to grasp than a percentage. */
-const MULTIPLE_FROM = 1.5;
-
 /** What a metric is called, and how its differences are told. */
-interface Words {
+interface Words extends SizeWords {
   /** `answered 5 % more queries per second`. */
   readonly verb: string;
   readonly unit: string;
-  readonly higher: string;
-  readonly lower: string;
   /** `No difference in CPU per query shown`; empty where the sentence needs none. */
   readonly of: string;
 }
 
 const WORDS: Readonly<Record<DecisiveMetric, Words>> = {
-  qps: { verb: 'answered', unit: 'queries per second', higher: 'more', lower: 'fewer', of: '' },
+  qps: {
+    verb: 'answered',
+    unit: 'queries per second',
+    higher: 'more',
+    lower: 'fewer',
+    as: 'as many',
+    of: '',
+  },
   cpuSecondsPerQuery: {
     verb: 'used',
     unit: 'CPU per query',
     higher: 'more',
     lower: 'less',
+    as: 'as much',
     of: ' in CPU per query',
   },
 };
 
 const WITH_UNIT = WORDS.qps.unit;
-
-function asPercent(value: number, digits: number): string {
-  return formatFixed(Math.abs(value) * 100, digits);
-}
 
 /** "32 % more" or "1.9 × as many", with the interval in the same terms, for a delta with a verdict. */
 function difference(
@@ -56,18 +56,10 @@ function difference(
   high: number,
   words: Words,
 ): { text: string; interval: string } {
-  if (delta.verdict === 'faster' && 1 + delta.relative >= MULTIPLE_FROM) {
-    const ends = formatOutwards(1 + low, 1 + high, 1);
-    const value = formatFixed(1 + delta.relative, ends.digits);
-    return { text: `${value} × as many ${words.unit}`, interval: `${ends.low}–${ends.high}` };
-  }
-  const word = delta.relative >= 0 ? words.higher : words.lower;
-  const [near, far] = delta.relative >= 0 ? [low, high] : [-high, -low];
-  const ends = formatOutwards(near * 100, far * 100, 0);
-  return {
-    text: `${asPercent(delta.relative, ends.digits)} % ${word} ${words.unit}`,
-    interval: `${ends.low}–${ends.high} % ${word}`,
-  };
+  const { relative, verdict } = delta;
+  const isMultiple = verdict === 'faster' && relative >= MULTIPLE_FROM;
+  const { size, interval, word } = sizeText({ relative, low, high }, words, isMultiple);
+  return { text: `${size} ${words.unit}`, interval: `${interval} ${word}`.trim() };
 }
 
 function signedEnd(text: string, { higher, lower }: Words): string {
@@ -92,7 +84,7 @@ function comparedPlainly(name: string, baseline: string, { metric, delta, reason
   const { low, high, n } = delta;
   if (low === null || high === null) {
     const word = delta.relative >= 0 ? words.higher : words.lower;
-    const size = `${asPercent(delta.relative, 1)} % ${word} ${words.unit}`;
+    const size = `${formatFixed(Math.abs(delta.relative) * 100, 1)} % ${word} ${words.unit}`;
     return `${name} ${words.verb} ${size} than ${baseline} in one trial of each: no interval, so nothing is shown yet`;
   }
   if (delta.undecided === 'correction') {
