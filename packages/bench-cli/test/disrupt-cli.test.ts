@@ -10,7 +10,13 @@ afterEach(() => world.remove());
 
 describe('bench disrupt', () => {
   it.each([
-    [['--fault', 'rollout'], '--fault: "rollout" must be one of restart, worker-kill, upstream-slow'],
+    [['--fault', 'reboot'], '--fault: "reboot" must be one of restart, worker-kill, upstream-slow'],
+    [['--fault', 'rollout'], '--fault rollout needs the pods of a cluster'],
+    [['--fault', 'restart', '--target', 'kubernetes'], '--fault restart is made on one machine only'],
+    [['--factors', 'lameduck=5'], '--factors: lameduck cannot be varied with --target local'],
+    [['--factors', 'lameduck=x'], '--factors: "lameduck=x" must be factors with their values'],
+    [['--factors', 'sockets=reused,reused'], 'must be factors with their values'],
+    [['--outage', '2', '--target', 'kubernetes'], '--outage: has no effect without --target local'],
     [['--fault', 'restart,restart'], '--fault: restart,restart names something twice'],
     [['--rate', '5'], '--rate: "5" must be a number of queries per second'],
     [['--outage', '20', '--duration', '12'], '--duration: 12 s is too short for an outage of 20 s'],

@@ -1,8 +1,9 @@
 /** What `bench disrupt` makes of the intervals that the load generator tells. */
 import { describe, expect, it } from 'vitest';
-import { type DisruptLoad, evidenceOf } from '../src/experiments/disrupt/figures.ts';
 import type { DetailedInterval } from '../src/loaders/loader.ts';
+import { clientLosses, type DisturbedLoad } from '../src/measure/client-losses.ts';
 import type { LoadResult } from '../src/results/record.ts';
+import { failedLookups, type ResolverName } from '../src/stats/resolver-retries.ts';
 
 const QUIET: DetailedInterval = {
   atSeconds: 0,
@@ -26,7 +27,7 @@ const times = (from: number, to: number) =>
 
 /** Ten seconds, the fault from 2 to 5 s, queries lost after 1 s. */
 function evidence(timeline: readonly DetailedInterval[], load: Partial<LoadResult> = {}) {
-  const of: DisruptLoad = {
+  const of: DisturbedLoad = {
     load: {
       queriesSent: 200,
       queriesLost: 0,
@@ -41,7 +42,7 @@ function evidence(timeline: readonly DetailedInterval[], load: Partial<LoadResul
     durationSeconds: 10,
     timeoutSeconds: 1,
   };
-  return evidenceOf(of);
+  return clientLosses(of);
 }
 
 describe('the evidence of a trial', () => {
@@ -97,5 +98,27 @@ describe('the evidence of a trial', () => {
       evidence(times(0, 10).map((at) => answered(at, at > 3 && at < end ? 0.3 : 0.001))).recoveredSeconds;
     expect(slowUntil(7.01)).toBeCloseTo(5, 9);
     expect(slowUntil(11)).toBeNull();
+  });
+});
+
+describe('lookups of applications', () => {
+  /** A hundred queries a second for 12 s, all lost from 2 s on. */
+  const lostFor = (seconds: number) =>
+    Array.from({ length: 120 }, (_, index) => (index >= 20 && index < 20 + seconds * 10 ? 10 : 0));
+  const failing = (seconds: number, resolver: ResolverName) =>
+    failedLookups({ lost: lostFor(seconds), seconds: 0.1, sent: 10 }, resolver);
+
+  it('succeed if the loss is over when their resolver asks again, and fail if it is not', () => {
+    expect(failing(2, 'musl')).toBe(0);
+    // Those of the first second are asked again after 2.5 s, while all is lost.
+    expect(failing(3.5, 'musl')).toBeCloseTo(100, 9);
+    expect(failing(3.5, 'glibc')).toBe(0);
+    expect([failing(6, 'glibc'), failing(6, 'go')].map(Math.round)).toEqual([100, 100]);
+  });
+
+  it('fail by chance where each query may be lost', () => {
+    const lost = Array.from({ length: 200 }, () => 1);
+    // A tenth, and again a tenth; the last five seconds are asked again after the load.
+    expect(failedLookups({ lost, seconds: 0.1, sent: 10 }, 'glibc')).toBeCloseTo(15, 9);
   });
 });

@@ -46,3 +46,15 @@ export async function clockTicksPerSecond(world: World): Promise<number> {
     return USUAL_TICKS_PER_SECOND;
   }
 }
+
+/** Resident memory of a process now, and its peak since it was started; null if it is gone. proc_pid_status(5). */
+export async function readMemory(
+  world: World,
+  pid: number,
+): Promise<{ bytes: number; peakBytes: number } | null> {
+  const text = await readIfThere(world, `/proc/${pid}/status`);
+  const field = (name: string) => new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text ?? '')?.[1];
+  const [bytes, peakBytes] = [field('VmRSS'), field('VmHWM')];
+  if (bytes === undefined || peakBytes === undefined) return null;
+  return { bytes: Number(bytes) * 1024, peakBytes: Number(peakBytes) * 1024 };
+}

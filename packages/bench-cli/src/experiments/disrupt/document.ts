@@ -2,12 +2,15 @@
 import type { DocumentParts } from '../../engine/document.ts';
 import { type EngineCase, okTrials } from '../../engine/record.ts';
 import { caseTitle, pointText, unbroken } from '../../engine/words.ts';
+import { BUCKET_SECONDS } from '../../measure/client-losses.ts';
 import { type Block, chart, type Finding, type LineChart, table } from '../../report/document/document.ts';
 import { formatCount, formatShort, formatTime } from '../../report/numbers.ts';
 import { median } from '../../stats/intervals.ts';
+import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
 import { counted } from '../../text.ts';
-import { BUCKET_SECONDS, type DisruptEvidence, type DisruptRecord } from './evidence.ts';
-import { CONTROL, FAULT_SECONDS } from './faults.ts';
+import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
+import { CONTROL, FAULT_SECONDS, FAULTS, faultsOf } from './faults.ts';
+import { lookupsName } from './figures.ts';
 
 const isFault = ({ subject, aa }: EngineCase) => subject !== CONTROL && !aa;
 
@@ -116,13 +119,43 @@ function codesTable(record: DisruptRecord): Block {
   );
 }
 
+const PLACES = {
+  local: 'Each trial starts a server and checks its answers.',
+  kubernetes:
+    'Each trial starts a copy of the cluster’s DNS behind a Service of its own, and checks its answers; the load comes from a pod, through the Service.',
+} as const;
+
+const SOCKETS =
+  'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each.';
+
+/** Cases of which some trials say less than they seem to. */
+function limitsOf(record: DisruptRecord): string[] {
+  return record.cases.flatMap((item) => {
+    const limited = evidencesOf(record, item.key).filter((evidence) => evidence.limited === true).length;
+    if (limited === 0) return [];
+    return [
+      `${caseTitle(record, item)}: in ${counted(limited, 'trial')} the load generator could not keep up, and losses may be its own. Give it more CPU, or use a lower --rate.`,
+    ];
+  });
+}
+
 function methodOf({ settings }: DisruptRecord): string[] {
-  const { rate, duration, outage, delay, timeout } = settings;
+  const { rate, duration, outage, delay, timeout, target } = settings;
+  const faults = faultsOf(settings).map((name) => `${FAULTS[name].title}: ${FAULTS[name].what}`);
   return [
-    `Each trial starts a server, checks its answers, and sends it ${formatCount(rate)} queries per second for ${duration} s in an open loop: on schedule, whether or not answers come. The fault begins ${FAULT_SECONDS} s after the first query. Its control is the same load of the same round without it.`,
+    `${PLACES[target]} It is sent ${formatCount(rate)} queries per second for ${duration} s in an open loop: on schedule, whether or not answers come. The fault begins ${FAULT_SECONDS} s after the first query. Its control is the same load of the same round without it.`,
     `A query without an answer after ${timeout} s is lost. Latency counts from when a query was due. An error is an answer with a response code that its name does not predict, such as SERVFAIL. All shares and percentiles are of the whole load, not of the fault alone.`,
     'The longest gap is the longest time without a good answer (NOERROR or NXDOMAIN), by the arrival times at the load generator. All is as before when from then on nothing is lost or wrong and no query waits longer than 0.25 s.',
-    `restart: SIGTERM, ${outage} s without the process, and its start. worker killed: SIGKILL for one worker process. The upstream fails for ${outage} s: it answers after ${delay} s (slow), not at all (silent), or every query with SERVFAIL or REFUSED. Servers with an upstream forward everything to it and cache; each name is asked once, so that no cache has it.`,
+    ...(target === 'local'
+      ? [
+          `${faults.join('; ')}. --outage is ${outage} s, --delay ${delay} s. Servers with an upstream forward everything to it and cache; each name is asked once, so that no cache has it.`,
+        ]
+      : [
+          `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as the API server tells: kube-proxy hears of them no earlier.`,
+        ]),
+    'Failed lookups are computed from the lost queries: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s), and each were lost with the share of those that were sent in the same tenth of a second.',
+    'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
+    ...(settings.factors.sockets === undefined ? [] : [SOCKETS]),
   ];
 }
 
@@ -142,11 +175,15 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
     tables: [
       { title: 'Queries', estimands: ['answered', 'lost', 'errors', 'over1s', 'over2s', 'over5s'] },
       { title: 'Times', estimands: ['gap', 'recovered', 'p50', 'p99'] },
+      { title: 'Lookups', estimands: RESOLVER_NAMES.map(lookupsName) },
+      { title: 'Memory', estimands: ['memory-before', 'memory-peak', 'memory-after'] },
+      ...(record.settings.target === 'local' ? [] : [{ title: 'Endpoints', estimands: ['gone', 'back'] }]),
     ],
     sections: [
       { title: 'Over time', blocks: pictures(record).map(chart) },
       { title: 'Response codes', blocks: [codesTable(record)] },
     ],
+    warnings: limitsOf(record),
     method: methodOf(record),
     tags: ['availability'],
   };

@@ -1,14 +1,9 @@
 /** What a trial of `bench disrupt` leaves in the record. Base units, nothing rounded. */
 import { z } from 'zod';
 import type { EngineRecord } from '../../engine/record.ts';
-import { count, seconds } from '../../results/record-units.ts';
+import { LATE_SECONDS } from '../../measure/client-losses.ts';
+import { bytes, count, seconds } from '../../results/record-units.ts';
 import type { DisruptSettings } from './settings.ts';
-
-/** Of the timeline in the record. */
-export const BUCKET_SECONDS = 0.1;
-
-/** What a stub resolver's time-out makes of a late answer: 5 s in glibc and Go, 1 and 2 s where somebody has set them. */
-export const LATE_SECONDS = [1, 2, 5] as const;
 
 const bucketSchema = z.object({
   /** Answers without an error that came in this tenth of a second. */
@@ -37,6 +32,19 @@ export const disruptEvidenceSchema = z.object({
   /** Of answered queries, from when they were due; null without an answer. */
   p50Seconds: seconds.nullable(),
   p99Seconds: seconds.nullable(),
+  /** Of the Service, by its EndpointSlices; absent on one machine. */
+  endpoints: z
+    .object({
+      /** From the fault until a pod was no longer among those for new clients; null if all stayed. */
+      goneSeconds: seconds.nullable(),
+      /** From the fault until as many as before were again, once one was gone; null if they were not. */
+      backSeconds: seconds.nullable(),
+    })
+    .optional(),
+  /** Of the servers together before and after the load, and the peak of one process; null where it cannot be read. */
+  memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
+  /** Whether the load generator could not keep up, so that some losses may be its own. */
+  limited: z.boolean().optional(),
   /** In tenths of a second, from the first query. */
   timeline: z.array(bucketSchema),
 });

@@ -1,9 +1,13 @@
-/** What can be done to a server or to its upstream, and which servers it can be done to. Pure. */
+/** What can be done to a server, to its pods or to its upstream, and where. Pure. */
 import type { Behaviour } from '@dinodns-bench/cluster-objects';
+import { POD_FAULTS } from '../../cluster-changes/pod-faults.ts';
+import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { BenchError } from '../../errors.ts';
 import type { Server } from '../../servers/server.ts';
 
-export const FAULT_NAMES = [
+export type Target = KubernetesSettings['target'];
+
+export const LOCAL_FAULTS = [
   'restart',
   'worker-kill',
   'upstream-slow',
@@ -11,27 +15,48 @@ export const FAULT_NAMES = [
   'upstream-servfail',
   'upstream-refused',
 ] as const;
+export const FAULT_NAMES = [...LOCAL_FAULTS, ...POD_FAULTS] as const;
 export type FaultName = (typeof FAULT_NAMES)[number];
 
 interface Fault {
   readonly title: string;
+  /** For the method of a report. */
+  readonly what: string;
   /** How the upstream behaves meanwhile. Absent for a fault of the server itself. */
   behaviour?(delaySeconds: number): Behaviour;
 }
 
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
-  restart: { title: 'restart' },
-  'worker-kill': { title: 'worker killed' },
+  restart: { title: 'restart', what: 'SIGTERM, --outage without the process, and its start' },
+  'worker-kill': { title: 'worker killed', what: 'SIGKILL for one worker process' },
   'upstream-slow': {
     title: 'upstream slow',
+    what: 'for --outage, the upstream answers after --delay',
     behaviour: (delaySeconds) => ({ kind: 'answer', delaySeconds }),
   },
-  'upstream-silent': { title: 'upstream silent', behaviour: () => ({ kind: 'silent' }) },
+  'upstream-silent': {
+    title: 'upstream silent',
+    what: 'for --outage, the upstream does not answer',
+    behaviour: () => ({ kind: 'silent' }),
+  },
   'upstream-servfail': {
     title: 'upstream SERVFAIL',
+    what: 'for --outage, the upstream answers every query with SERVFAIL',
     behaviour: () => ({ kind: 'error', code: 'SERVFAIL' }),
   },
-  'upstream-refused': { title: 'upstream REFUSED', behaviour: () => ({ kind: 'error', code: 'REFUSED' }) },
+  'upstream-refused': {
+    title: 'upstream REFUSED',
+    what: 'for --outage, the upstream answers every query with REFUSED',
+    behaviour: () => ({ kind: 'error', code: 'REFUSED' }),
+  },
+  rollout: {
+    title: 'rolling update',
+    what: 'an annotation of the pod template changes, and its controller replaces all pods',
+  },
+  delete: { title: 'pod deleted', what: 'one pod is deleted with its grace period' },
+  kill: { title: 'pod killed', what: 'SIGKILL for the server in one pod, without lameduck' },
+  'scale-down': { title: 'scaled down', what: 'the Deployment gets one replica less' },
+  drain: { title: 'node drained', what: 'a node is cordoned, and the pods on it are evicted' },
 };
 
 /** The subject that faults are compared with. */
@@ -42,6 +67,29 @@ export const FAULT_SECONDS = 2;
 
 export function needsUpstream(faults: readonly FaultName[]): boolean {
   return faults.some((name) => FAULTS[name].behaviour !== undefined);
+}
+
+/** Those that were asked for, or the usual one of the target. */
+export function faultsOf({
+  fault,
+  target,
+}: {
+  readonly fault?: readonly FaultName[];
+  readonly target: Target;
+}) {
+  return fault ?? [target === 'kubernetes' ? ('rollout' as const) : ('restart' as const)];
+}
+
+/** @throws BenchError `E_CONFIG` for a fault of another target */
+export function demandPlace(faults: readonly FaultName[], target: Target): void {
+  const possible: readonly FaultName[] = target === 'kubernetes' ? POD_FAULTS : LOCAL_FAULTS;
+  const wrong = faults.find((name) => !possible.includes(name));
+  if (wrong === undefined) return;
+  const [problem, fix] =
+    target === 'kubernetes'
+      ? ['is made on one machine only', `Give ${possible.join(', ')}, or omit --target kubernetes.`]
+      : ['needs the pods of a cluster', `Add --target kubernetes, or give ${possible.join(', ')}.`];
+  throw new BenchError('E_CONFIG', `--fault ${wrong} ${problem}`, { fix });
 }
 
 /** Why the fault cannot be made with this server, and what to do; null if it can. */

@@ -1,94 +1,76 @@
-/** From what the load generator tells to the evidence of a trial. Pure. */
-import { decodeHistogram, Histogram } from '@dinodns-bench/load';
-import type { DetailedInterval } from '../../loaders/loader.ts';
-import { unexpectedIn } from '../../measure/response-codes.ts';
-import type { LoadResult } from '../../results/record.ts';
-import { BUCKET_SECONDS, type DisruptEvidence, LATE_SECONDS } from './evidence.ts';
+/** The figures of a trial, and how faults are compared with their control. Pure. */
+import type { Estimand } from '../../engine/estimand.ts';
+import { BUCKET_SECONDS, LATE_SECONDS } from '../../measure/client-losses.ts';
+import { failedLookups, RESOLVER_NAMES, RESOLVERS, type ResolverName } from '../../stats/resolver-retries.ts';
+import type { DisruptEvidence } from './evidence.ts';
+import type { DisruptSettings } from './settings.ts';
 
-/** Of the load generator's reports. */
-export const INTERVAL_SECONDS = 0.05;
+export const lookupsName = (resolver: ResolverName) => `failed-${resolver}`;
 
-/** The load generator reports up to some milliseconds after the end of an interval. */
-const JITTER_SECONDS = INTERVAL_SECONDS / 2;
+const figure = (
+  name: string,
+  title: string,
+  unit: 'count' | 'seconds' | 'bytes',
+  compared: 'ratio' | 'no',
+  of: (evidence: DisruptEvidence) => number | null,
+): Estimand<DisruptEvidence> => ({ name, title, unit, better: 'less', compared, of });
 
-/** All is as before when no query waits this long: far more than any server takes, far less than a resolver's time-out. */
-const SLOW_SECONDS = 0.25;
+const ESTIMANDS: readonly Estimand<DisruptEvidence>[] = [
+  {
+    name: 'answered',
+    title: 'answered',
+    unit: 'ratio',
+    better: 'more',
+    compared: 'ratio',
+    of: ({ queriesSent, queriesLost, errors }) =>
+      queriesSent === 0 ? null : Math.max(0, (queriesSent - queriesLost - errors) / queriesSent),
+  },
+  figure('lost', 'lost', 'count', 'no', ({ queriesLost }) => queriesLost),
+  figure('errors', 'errors', 'count', 'no', ({ errors }) => errors),
+  ...LATE_SECONDS.map((limit, index) =>
+    figure(`over${limit}s`, `over ${limit}\u00a0s`, 'count', 'no', ({ late }) => late[index] ?? 0),
+  ),
+  figure('gap', 'longest gap', 'seconds', 'ratio', ({ longestGapSeconds }) => longestGapSeconds),
+  figure('recovered', 'as before after', 'seconds', 'no', ({ recoveredSeconds }) => recoveredSeconds),
+  figure('p50', 'p50', 'seconds', 'ratio', ({ p50Seconds }) => p50Seconds),
+  figure('p99', 'p99', 'seconds', 'ratio', ({ p99Seconds }) => p99Seconds),
+];
 
-export interface DisruptLoad {
-  readonly load: LoadResult;
-  readonly timeline: readonly DetailedInterval[];
-  readonly fault: DisruptEvidence['fault'];
-  /** Null: all codes. */
-  readonly expected: ReadonlySet<string> | null;
-  readonly durationSeconds: number;
-  readonly timeoutSeconds: number;
-}
+/** Lookups that fail although their resolver asks again. Expected, so no whole number. */
+const lookups = (rate: number) =>
+  RESOLVER_NAMES.map((name) =>
+    figure(lookupsName(name), `failed with ${RESOLVERS[name].title}`, 'count', 'no', ({ timeline }) =>
+      failedLookups(
+        {
+          lost: timeline.map(({ lost }) => lost),
+          seconds: BUCKET_SECONDS,
+          sent: rate * BUCKET_SECONDS,
+        },
+        name,
+      ),
+    ),
+  );
 
-function bucketsOf({ timeline, expected, timeoutSeconds }: DisruptLoad): DisruptEvidence['timeline'] {
-  const buckets: DisruptEvidence['timeline'] = [];
-  const bucketAt = (atSeconds: number) => {
-    const index = Math.max(0, Math.floor((atSeconds - JITTER_SECONDS) / BUCKET_SECONDS));
-    while (buckets.length <= index) buckets.push({ answered: 0, errors: 0, lost: 0 });
-    return buckets[index] ?? { answered: 0, errors: 0, lost: 0 };
-  };
-  for (const { atSeconds, answered, lost, codes } of timeline) {
-    const errors = unexpectedIn(codes, expected);
-    if (answered > 0) {
-      const bucket = bucketAt(atSeconds);
-      bucket.answered += answered - errors;
-      bucket.errors += errors;
-    }
-    if (lost > 0) bucketAt(atSeconds - timeoutSeconds).lost += lost;
-  }
-  return buckets;
-}
+/** Of the servers together, but for the peak, which is that of one process. */
+const MEMORY = (['before', 'peak', 'after'] as const).map((when) =>
+  figure(`memory-${when}`, `memory, ${when}`, 'bytes', 'no', ({ memory }) => memory?.[when] ?? null),
+);
 
-/** Gaps are longer than an interval, so they lie between intervals with answers, or at the ends. */
-function longestGap({ timeline, durationSeconds }: DisruptLoad): number {
-  let [last, longest] = [0, 0];
-  for (const { goodSeconds } of timeline) {
-    if (goodSeconds === null) continue;
-    longest = Math.max(longest, Math.min(goodSeconds.first, durationSeconds) - last);
-    last = Math.min(goodSeconds.last, durationSeconds);
-  }
-  return Math.max(longest, durationSeconds - last);
-}
+/** Only of a cluster. */
+const ON_CLUSTER: readonly Estimand<DisruptEvidence>[] = [
+  figure('gone', 'endpoint gone after', 'seconds', 'no', ({ endpoints }) => endpoints?.goneSeconds ?? null),
+  figure(
+    'back',
+    'endpoints as before after',
+    'seconds',
+    'no',
+    ({ endpoints }) => endpoints?.backSeconds ?? null,
+  ),
+];
 
-function recoveredAfter({
-  timeline,
-  fault,
-  expected,
-  durationSeconds,
-  timeoutSeconds,
-}: DisruptLoad): number | null {
-  const times = timeline.flatMap(({ atSeconds, lost, codes, slowestSeconds }) => [
-    ...(lost > 0 ? [atSeconds - timeoutSeconds] : []),
-    ...(unexpectedIn(codes, expected) > 0 || (slowestSeconds ?? 0) > SLOW_SECONDS ? [atSeconds] : []),
-  ]);
-  const last = Math.max(fault.begin, ...times);
-  return last > durationSeconds - 2 * BUCKET_SECONDS ? null : last - fault.begin;
-}
-
-function lateOf({ hdrHistogram }: LoadResult): number[] {
-  const histogram = hdrHistogram === null ? null : Histogram.of(decodeHistogram(hdrHistogram));
-  return LATE_SECONDS.map((limit) => histogram?.countAbove(limit * 1e9) ?? 0);
-}
-
-export function evidenceOf(of: DisruptLoad): DisruptEvidence {
-  const { load, fault, expected } = of;
-  const percentile = (wanted: number) =>
-    load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
-  return {
-    fault,
-    queriesSent: load.queriesSent,
-    queriesLost: load.queriesLost,
-    responseCodes: load.responseCodes,
-    errors: unexpectedIn(load.responseCodes, expected),
-    late: lateOf(load),
-    longestGapSeconds: longestGap(of),
-    recoveredSeconds: recoveredAfter(of),
-    p50Seconds: percentile(50),
-    p99Seconds: percentile(99),
-    timeline: bucketsOf(of),
-  };
+export function estimandsOf({
+  target,
+  rate,
+}: Pick<DisruptSettings, 'target' | 'rate'>): readonly Estimand<DisruptEvidence>[] {
+  return [...ESTIMANDS, ...lookups(rate), ...MEMORY, ...(target === 'kubernetes' ? ON_CLUSTER : [])];
 }

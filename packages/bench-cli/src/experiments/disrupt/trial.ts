@@ -3,7 +3,10 @@ import type { Upstream } from '@dinodns-bench/cluster-objects';
 import type { PlannedTrial, TrialEvents } from '../../engine/experiment.ts';
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
+import { readMemory } from '../../machine/proc-files.ts';
+import { clientLosses, INTERVAL_SECONDS } from '../../measure/client-losses.ts';
 import { runLoaders } from '../../measure/load.ts';
+import { type Begun, loadWithEvent } from '../../measure/load-with-event.ts';
 import { checkDeployment } from '../../measure/measured.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
 import { warmUp, withServer } from '../../measure/trial.ts';
@@ -13,11 +16,10 @@ import type { Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { DisruptEvidence } from './evidence.ts';
 import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName } from './faults.ts';
-import { evidenceOf, INTERVAL_SECONDS } from './figures.ts';
 import type { DisruptSettings } from './settings.ts';
 
-/** What all trials share. */
-export interface DisruptContext {
+/** What all trials on this machine share. */
+export interface LocalPlace {
   readonly trials: TrialContext;
   readonly decided: DecidedServers;
   readonly settings: DisruptSettings;
@@ -38,7 +40,7 @@ interface Subject {
 }
 
 export async function disruptTrial(
-  shared: DisruptContext,
+  shared: LocalPlace,
   planned: PlannedTrial,
   on: TrialEvents,
 ): Promise<DisruptEvidence> {
@@ -68,70 +70,75 @@ function forwarding(server: Server, upstream: Upstream): Server {
 
 const NORMAL = { kind: 'answer', delaySeconds: 0 } as const;
 
-async function measure(shared: DisruptContext, subject: Subject): Promise<DisruptEvidence> {
-  const { context, server, deployment, on } = subject;
+async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvidence> {
+  const { context, server, deployment, fault, on } = subject;
   const { upstream, settings } = shared;
   const planned: ServerTrial =
     upstream === null
       ? subject.planned
       : { ...subject.planned, case: { ...subject.planned.case, workload: LOAD_NAMES } };
   const { durationSeconds, timeoutSeconds } = context.configuration;
-  const over = new AbortController();
-  const signal = AbortSignal.any([context.signal, over.signal]);
-  const started = Promise.withResolvers<void>();
-  const disrupting = started.promise.then(() => disrupt(shared, subject, signal));
-  // It is awaited below; until then its rejection must not count as unhandled.
-  disrupting.catch(() => undefined);
-  on.phase('measuring');
-  try {
-    const outcomes = await runLoaders(context, planned, deployment, {
-      stage: 'load',
-      ratePerSecond: settings.rate,
-      openLoop: true,
-      durationSeconds,
-      intervalSeconds: INTERVAL_SECONDS,
-      progress: on,
-      onStarted: () => started.resolve(),
-    });
-    return evidenceOf({
-      load: mergeLoads(outcomes.map(({ result }) => result)),
-      timeline: outcomes.flatMap(({ timeline }) => timeline ?? []),
-      fault: await disrupting,
-      expected: expectedCodes(context, planned, server),
-      durationSeconds,
-      timeoutSeconds,
-    });
-  } finally {
-    over.abort();
-    started.reject(new Error('the load is over'));
-    await disrupting.catch(() => undefined);
-  }
+  const before = await memoryOf(context, deployment);
+  const loaded = await loadWithEvent({
+    ...{ clock: context.world.clock, on, event: fault, afterSeconds: FAULT_SECONDS, signal: context.signal },
+    load: ({ onStarted, onRate }) =>
+      runLoaders(context, planned, deployment, {
+        stage: 'load',
+        ratePerSecond: settings.rate,
+        openLoop: true,
+        durationSeconds,
+        intervalSeconds: INTERVAL_SECONDS,
+        progress: { phase: on.phase, rate: onRate },
+        onStarted,
+      }),
+    act: (begun) => disrupt(shared, subject, begun),
+  });
+  const after = await memoryOf(context, deployment);
+  const losses = clientLosses({
+    load: mergeLoads(loaded.outcomes.map(({ result }) => result)),
+    timeline: loaded.timeline,
+    fault: loaded.event,
+    expected: expectedCodes(context, planned, server),
+    durationSeconds,
+    timeoutSeconds,
+  });
+  return {
+    ...losses,
+    limited: loaded.limited,
+    memory:
+      before === null || after === null
+        ? null
+        : { before: before.bytes, after: after.bytes, peak: after.peakBytes },
+  };
 }
 
-/** Makes the fault at its time; resolves with when it began and ended, since the first query. */
+/** Resident memory of the processes of a server: of all now, and the peak of one since its start. */
+async function memoryOf({ world }: TrialContext, deployment: Deployment) {
+  const { pids = [] } = (await deployment.usage?.()) ?? {};
+  const all = await Promise.all(pids.map((pid) => readMemory(world, pid)));
+  const found = all.filter((memory) => memory !== null);
+  if (found.length === 0) return null;
+  return {
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+    peakBytes: Math.max(...found.map(({ peakBytes }) => peakBytes)),
+  };
+}
+
+/** Makes the fault, and resolves at its end. */
 async function disrupt(
-  shared: DisruptContext,
-  { context, deployment, fault, on }: Subject,
-  signal: AbortSignal,
-): Promise<DisruptEvidence['fault']> {
-  const { world } = context;
-  const { upstream, settings } = shared;
-  const start = world.clock.monotonicSeconds();
-  const sinceStart = () => world.clock.monotonicSeconds() - start;
-  await world.clock.sleep(FAULT_SECONDS, signal);
-  const begin = sinceStart();
-  on.phase(fault);
+  { upstream, settings }: LocalPlace,
+  { context, deployment, fault }: Subject,
+  { signal, isOver }: Begun,
+): Promise<void> {
   const behaviour = fault === CONTROL ? undefined : FAULTS[fault].behaviour?.(settings.delay);
-  const down = () => world.clock.sleep(settings.outage, signal);
+  const down = () => context.world.clock.sleep(settings.outage, signal);
   if (behaviour !== undefined) {
     upstream?.behave(behaviour);
     await down();
     upstream?.behave(NORMAL);
   } else if (fault === 'restart') await deployment.restart?.(down);
-  else if (fault === 'worker-kill')
-    await killWorker(context, deployment, () => sinceStart() < context.configuration.durationSeconds);
+  else if (fault === 'worker-kill') await killWorker(context, deployment, isOver);
   else await down();
-  return { begin, end: sinceStart() };
 }
 
 /** How often it is looked whether another worker is there. */
@@ -141,7 +148,7 @@ const LOOK_SECONDS = 0.05;
 async function killWorker(
   { world, signal }: TrialContext,
   deployment: Deployment,
-  mayWait: () => boolean,
+  isOver: () => boolean,
 ): Promise<void> {
   const pidsNow = async () => (await deployment.usage?.())?.pids ?? [];
   const before = await pidsNow();
@@ -149,6 +156,6 @@ async function killWorker(
   if (worker === undefined)
     throw new BenchError('E_INTERNAL', 'there is no worker process', { fix: 'Report this bug.' });
   world.processes.signal(worker, 'SIGKILL');
-  while (mayWait() && (await pidsNow()).every((pid) => before.includes(pid)))
+  while (!isOver() && (await pidsNow()).every((pid) => before.includes(pid)))
     await world.clock.sleep(LOOK_SECONDS, signal);
 }

@@ -1,14 +1,14 @@
 /** The settings of `bench swap`: its own, and those of `bench run` that it takes as well. */
 import { z } from 'zod';
+import type { Setting, SettingsOf } from '../../config/setting.ts';
+import { choice, number, seconds, text } from '../../config/value-schemas.ts';
+import { pick } from '../../engine/settings.ts';
 import {
   DNS_CHANGE_SETTINGS,
   DNS_CHOICE_SETTINGS,
   DNS_COPY_SETTINGS,
   DNS_LOADER_SETTINGS,
-} from '../../config/cluster-dns-settings.ts';
-import type { Setting, SettingsOf } from '../../config/setting.ts';
-import { choice, number, seconds, text } from '../../config/value-schemas.ts';
-import { pick } from '../../engine/settings.ts';
+} from '../../targets/kubernetes/dns-copy/settings.ts';
 
 const atLeast = (minimum: number) =>
   seconds(minimum, `must be a duration of at least ${minimum} seconds, for example 90s or 2m`);

@@ -1,8 +1,8 @@
 /** The settings of commands about the DNS of a cluster: where it is, and how changes of it are journaled. */
 import { z } from 'zod';
-import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
-import type { SettingTable } from './setting.ts';
-import { booleanFromText, seconds, text } from './value-schemas.ts';
+import { KUBERNETES_SETTINGS } from '../../../config/kubernetes-settings.ts';
+import type { SettingTable } from '../../../config/setting.ts';
+import { booleanFromText, seconds, text } from '../../../config/value-schemas.ts';
 
 /** A shorter one would expire between two renewals on a busy machine. */
 const MIN_LEASE_SECONDS = 5;

@@ -1,0 +1,145 @@
+/** Faults of pods behind a Service: how each is made, when it is over, and the rights that it takes. */
+import type { V1Pod } from '@kubernetes/client-node';
+import { BenchError } from '../errors.ts';
+import type { KubeClient } from '../kubernetes-api/client.ts';
+import { killServer } from '../targets/kubernetes/dns-copy/beside.ts';
+import { restartsOf } from '../targets/kubernetes/pod-state.ts';
+import type { PlannedEdit } from './change.ts';
+import { type ClusterApi, create, patch, read } from './cluster-api.ts';
+import type { Guarded } from './guarded.ts';
+import { isObject, pointerOf, textAt, valueAt } from './json.ts';
+import { type Right, rightsOn } from './rights.ts';
+import { rolloutOf } from './rollout.ts';
+
+export const POD_FAULTS = ['rollout', 'delete', 'kill', 'scale-down', 'drain'] as const;
+export type PodFault = (typeof POD_FAULTS)[number];
+
+/** The pods that are disrupted, and how they are reached. */
+export interface Pods {
+  readonly client: KubeClient;
+  readonly api: ClusterApi;
+  readonly namespace: string;
+  /** Of the API: their Deployment. */
+  readonly path: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** As they were before the fault. */
+  readonly before: readonly V1Pod[];
+  /** For changes of nodes; null where none is to be made. */
+  readonly guarded: Guarded | null;
+  readonly signal: AbortSignal;
+}
+
+/** As `kubectl rollout restart` does, under a name of our own. */
+const ROLLOUT_POINTER = '/spec/template/metadata/annotations';
+const ROLLOUT_ANNOTATION = 'dinodns-bench/rollout';
+
+const podPath = (namespace: string, pod: V1Pod | undefined) =>
+  `/api/v1/namespaces/${namespace}/pods/${pod?.metadata?.name}`;
+
+async function change({ api, path }: Pods, pointer: string, value: string | number | object): Promise<void> {
+  if ((await patch(api, path, [{ op: 'add', path: pointer, value: value as never }])) !== null) return;
+  throw new BenchError('E_CLUSTER_CHANGED', `${path} was changed or deleted by somebody else`, {
+    fix: 'Find out who writes it, and repeat the trial with --resume.',
+  });
+}
+
+function cordon(node: unknown): PlannedEdit {
+  const name = textAt(node, '/metadata/name');
+  return {
+    what: 'unschedulable',
+    object: { path: `/api/v1/nodes/${name}`, title: `Node ${name}`, uid: textAt(node, '/metadata/uid') },
+    edits: [{ pointer: '/spec/unschedulable', before: null, after: true }],
+    pinned: [],
+  };
+}
+
+async function drain({ api, namespace, before, guarded }: Pods): Promise<void> {
+  const node = before[0]?.spec?.nodeName ?? '';
+  await guarded?.session.apply(cordon(await read(api, `/api/v1/nodes/${node}`)));
+  for (const pod of before.filter(({ spec }) => spec?.nodeName === node)) {
+    const eviction = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: pod.metadata?.name, namespace },
+    };
+    await create(api, `${podPath(namespace, pod)}/eviction`, eviction);
+  }
+}
+
+const MAKE: Readonly<Record<PodFault, (pods: Pods) => Promise<unknown>>> = {
+  rollout: (pods) =>
+    change(pods, ROLLOUT_POINTER, { [ROLLOUT_ANNOTATION]: pods.client.clock.now().toISOString() }),
+  delete: ({ client, namespace, before, signal }) =>
+    client.delete('Pod', before[0]?.metadata?.name ?? '', namespace, signal),
+  kill: ({ client, before: [pod = {}], signal }) => killServer(client, pod, signal),
+  'scale-down': (pods) => change(pods, '/spec/replicas', pods.before.length - 1),
+  drain,
+};
+
+export function makeFault(fault: PodFault, pods: Pods): Promise<unknown> {
+  return MAKE[fault](pods);
+}
+
+/** Whether all pods run as the Deployment says, and none is ending. */
+export async function isSettled(fault: PodFault, pods: Pods): Promise<boolean> {
+  const { client, api, path, namespace, labels, signal } = pods;
+  if (rolloutOf(await read(api, path)) !== null) return false;
+  const { items } = await client.list('Pod', { namespace, labels }, signal);
+  if (items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined)) return false;
+  return fault !== 'kill' || items.some((pod) => restartsOf(pod) > 0);
+}
+
+/**
+ * Beyond those of the copies: in the namespace of the run, or where the DNS itself is rolled out (null) those of looking on. Changes
+ * of nodes and of the DNS have rights of their own (`sessionRights`).
+ */
+export function faultRights(
+  faults: readonly PodFault[],
+  own: string | null,
+  dns: { readonly namespace: string },
+): Right[] {
+  const place = { namespace: own ?? dns.namespace, name: '' };
+  const slices = rightsOn(
+    { group: 'discovery.k8s.io', resource: 'endpointslices', ...place },
+    'list',
+    'watch',
+  );
+  if (own === null) return slices;
+  const deployments = { group: 'apps', resource: 'deployments', ...place };
+  const of: Readonly<Record<PodFault, readonly Right[]>> = {
+    rollout: rightsOn(deployments, 'patch'),
+    delete: rightsOn({ group: '', resource: 'pods', ...place }, 'delete'),
+    kill: [],
+    'scale-down': rightsOn(deployments, 'patch'),
+    drain: rightsOn({ group: '', resource: 'pods/eviction', ...place }, 'create'),
+  };
+  return [
+    ...slices,
+    ...rightsOn(deployments, 'get'),
+    ...rightsOn({ group: '', resource: 'pods/proxy', ...place }, 'get'),
+    ...faults.flatMap((fault) => of[fault]),
+  ];
+}
+
+/** A rolling update of a workload that is not the run's own: each call is one, to or from a template with an annotation. */
+export async function rollingInPlace(
+  api: ClusterApi,
+  { path, title, uid }: PlannedEdit['object'],
+  { session }: Guarded,
+): Promise<() => Promise<void>> {
+  const isAnnotated = isObject(valueAt(await read(api, path), ROLLOUT_POINTER));
+  const pointer = isAnnotated ? `${ROLLOUT_POINTER}${pointerOf(ROLLOUT_ANNOTATION)}` : ROLLOUT_POINTER;
+  const edit: PlannedEdit = {
+    what: 'annotation of the pod template',
+    object: { path, title, uid },
+    edits: [{ pointer, before: null, after: isAnnotated ? 'true' : { [ROLLOUT_ANNOTATION]: 'true' } }],
+    pinned: [],
+  };
+  let applied: number | null = null;
+  return async () => {
+    const number = applied;
+    applied = null;
+    if (number === null) applied = await session.apply(edit);
+    else await session.revert(number);
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * A cluster for `bench disrupt`: a namespace of the run, in which copies of the cluster's DNS are disrupted. Nodes and the DNS
+ * itself are changed under a journal, and a guard puts them back if this process cannot.
+ */
+import { openChangeable } from '../../../cluster-changes/changeable.ts';
+import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
+import { copyRights } from '../../../cluster-changes/copy-rights.ts';
+import { explainFailure } from '../../../cluster-changes/explain.ts';
+import { sessionRights } from '../../../cluster-changes/guard.ts';
+import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
+import { faultRights, rollingInPlace } from '../../../cluster-changes/pod-faults.ts';
+import { demandRights, type Right, rightsOn } from '../../../cluster-changes/rights.ts';
+import { demandNoJournal } from '../../../cluster-changes/session.ts';
+import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
+import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
+import { describeEnvironment } from '../../../environment/describe.ts';
+import { BenchError } from '../../../errors.ts';
+import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
+import { imageRecord } from '../../../servers/image-record.ts';
+import { loadServers } from '../../../servers/load.ts';
+import { clusterWorkload } from '../../../targets/kubernetes/cluster-workloads.ts';
+import { uploadBeside } from '../../../targets/kubernetes/dns-copy/beside.ts';
+import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { prepareCopies } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
+import { imagesOf } from '../../../targets/kubernetes/images.ts';
+import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
+import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/open-cluster.ts';
+import { BENCH_VERSION } from '../../../version.ts';
+import { writeQueryFile } from '../../../workload/load-workload.ts';
+import { zoneSetOf } from '../../../workload/workload.ts';
+import type { DisruptContext } from '../context.ts';
+import type { DisruptSettings } from '../settings.ts';
+import type { DecidedCluster } from './plan.ts';
+import { type ClusterPlace, clusterTrial } from './trial.ts';
+
+type Request = OpenRequest<DisruptSettings, DecidedCluster>;
+
+const ROLE_FILE = 'k8s/rbac.yaml';
+
+/** Nobody changes the DNS of a cluster by a slip. */
+function demandConsent({ inPlace, yesChangeClusterDns }: DisruptSettings, { title }: DnsWorkload): void {
+  if (!inPlace || yesChangeClusterDns) return;
+  throw new BenchError(
+    'E_USAGE',
+    `this replaces the pods of ${title}, which all programs of the cluster use`,
+    {
+      fix: 'See what would be done with --dry-run; add --yes-change-cluster-dns to do it.',
+    },
+  );
+}
+
+function rightsOf({ settings, decided }: Request, namespace: string): Right[] {
+  const { copy, faults, role, changedPaths } = decided;
+  const { inPlace, leaseNamespace } = settings;
+  const { workload } = copy;
+  const list = { group: '', namespace: workload.namespace, name: '' };
+  return [
+    ...(inPlace
+      ? ['pods', 'services'].flatMap((resource) => rightsOn({ ...list, resource }, 'list'))
+      : copyRights(workload, role)),
+    ...faultRights(faults, inPlace ? null : namespace, workload),
+    ...(changedPaths.length === 0 ? [] : sessionRights(changedPaths, leaseNamespace, namespace)),
+  ];
+}
+
+async function placeIn(
+  { world, settings, decided, directory }: Request,
+  { run }: OpenedCluster,
+  api: ClusterApi,
+  guarded: Guarded | null,
+  signal: AbortSignal,
+): Promise<ClusterPlace> {
+  const { copy, role, server: name } = decided;
+  if (!settings.inPlace) await prepareCopies(run, role, signal);
+  const workload = await clusterWorkload(run.client, 'service', signal, ['default', copy.workload.namespace]);
+  const queryFile = `${directory}/queries.txt`;
+  await writeQueryFile(world, queryFile, workload);
+  const [server] = await loadServers(world, ['coredns'], settings);
+  if (server === undefined) throw new Error('no server');
+  return {
+    ...{ run, api, copy, settings, workload, queryFile, guarded, signal },
+    beside: await uploadBeside(run, signal),
+    roll: settings.inPlace && guarded !== null ? await rollingInPlace(api, copy.workload, guarded) : null,
+    loader: createBuiltinJob(run, BENCH_VERSION),
+    server: { ...server, name },
+    zoneSet: zoneSetOf(1, ['A']),
+    rawDirectory: `${directory}/raw`,
+    made: new Set(),
+  };
+}
+
+/**
+ * @throws BenchError `E_USAGE` without consent, `E_CLUSTER_FORBIDDEN` that names every missing right; in both cases before
+ * anything is created
+ */
+export async function openOnCluster(request: Request): Promise<Opened<DisruptContext>> {
+  const { world, runId, settings, decided, signal, force, display } = request;
+  const { copy, server, changedPaths } = decided;
+  const { leaseNamespace, lease: leaseSeconds, inPlace } = settings;
+  demandConsent(settings, copy.workload);
+  const kubernetes = kubernetesOf({ ...settings, observe: 'none' });
+  // Not ended by the first Ctrl-C, after which everything is put back.
+  const { client, api, apiUntil } = await openChangeable(world, settings.context, force);
+  const rights = rightsOf(request, namespaceOf(kubernetes.namespacePrefix, runId));
+  await demandRights(client, rights, ROLE_FILE, signal);
+  if (changedPaths.length > 0) await demandNoJournal(api, leaseNamespace);
+  const environment = await describeEnvironment(world);
+  const opened = await openCluster({
+    ...{ world, runId, signal, force },
+    settings: kubernetes,
+    images: imagesOf(kubernetes, 'builtin'),
+    loadSeconds: settings.duration,
+    serverCores: 0,
+    loaders: 1,
+    ...(changedPaths.length === 0 ? {} : { annotations: { [JOURNAL_ANNOTATION]: leaseNamespace } }),
+  });
+  const { run } = opened;
+  await using made = new AsyncDisposableStack();
+  let guarded: Guarded | null = null;
+  made.defer(async () => {
+    if (guarded?.isLeftToGuard() !== true) await opened.close();
+  });
+  let until = signal;
+  if (changedPaths.length > 0) {
+    const say = (text: string) => display.line(`  ${text}`);
+    const opening = { run, apiUntil, image: run.images.loader, leaseNamespace, leaseSeconds, force, say };
+    const own = await openGuarded({ ...opening, experiment: 'disrupt', settleSeconds: kubernetes.readyTime });
+    guarded = own;
+    made.defer(() => own.end());
+    until = AbortSignal.any([signal, own.session.signal]);
+    await own.protect(changedPaths, until);
+  }
+  const place = await placeIn(request, opened, api, guarded, until);
+  const closing = made.move();
+  return {
+    context: {
+      measure: (planned, on) =>
+        clusterTrial(place, planned, on).catch((error: unknown) => {
+          throw explainFailure(error);
+        }),
+    },
+    ...(guarded === null ? {} : { lost: guarded.session.signal }),
+    environment: { ...environment, cluster: opened.cluster },
+    programs: [imageRecord(server, 'coredns', copy.workload.image)],
+    provisioned: [],
+    conditions: {
+      target: 'kubernetes',
+      'load generator': `builtin ${BENCH_VERSION}`,
+      'DNS of the cluster': `${inPlace ? '' : 'a copy of '}${copy.workload.title}`,
+    },
+    warnings: [
+      ...opened.warnings,
+      ...(inPlace ? [] : copy.notCarriedOver.map((what) => `Not carried over to the copies: ${what}.`)),
+    ],
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  };
+}

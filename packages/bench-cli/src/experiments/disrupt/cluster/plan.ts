@@ -1,0 +1,141 @@
+/** What is disrupted on a cluster: a copy of its DNS at each point of the factors. Reads only. */
+import { openChangeable } from '../../../cluster-changes/changeable.ts';
+import { readRoleOf } from '../../../cluster-changes/copy-rights.ts';
+import type { PodFault } from '../../../cluster-changes/pod-faults.ts';
+import type { ExperimentPlan } from '../../../engine/experiment.ts';
+import { pointKey, pointsOf } from '../../../engine/factors.ts';
+import { BenchError } from '../../../errors.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { candidateNodes } from '../../../targets/kubernetes/cluster-facts.ts';
+import { choiceOf, findWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { type CopyPlan, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
+import { lameduckOf, withLameduck } from '../../../targets/kubernetes/dns-copy/variants.ts';
+import type { World } from '../../../world.ts';
+import { CONTROL, FAULT_SECONDS, FAULTS } from '../faults.ts';
+import type { DisruptSettings } from '../settings.ts';
+
+export interface DecidedCluster {
+  readonly copy: CopyPlan;
+  readonly faults: readonly PodFault[];
+  /** Of the subjects' points. */
+  readonly server: string;
+  /** The ClusterRole that lets copies read the cluster. */
+  readonly role: string;
+  /** Of the objects outside the namespace of the run that faults change: nodes, or the DNS itself. */
+  readonly changedPaths: readonly string[];
+}
+
+/** Planning takes a few requests. */
+const LIMIT_MS = 60_000;
+
+/** Starting pods, checking answers, and removing them. */
+const SPARE_SECONDS = 25;
+
+/** Pods that a fault needs so that somebody is left who could answer. */
+const LEAST_REPLICAS: Partial<Record<PodFault, number>> = { 'scale-down': 2, drain: 2 };
+
+function demandReplicas(faults: readonly PodFault[], counts: readonly number[]): void {
+  for (const fault of faults) {
+    const least = LEAST_REPLICAS[fault] ?? 1;
+    const few = counts.find((count) => count < least);
+    if (few === undefined) continue;
+    throw new BenchError('E_CONFIG', `--fault ${fault} needs ${least} pods, and there is ${few}`, {
+      fix: `Give --factors replicas=${least} or more.`,
+    });
+  }
+}
+
+function demandLong({ duration }: DisruptSettings, lameduckSeconds: number): void {
+  const least = FAULT_SECONDS + lameduckSeconds + FAULT_SECONDS;
+  if (duration >= least) return;
+  throw new BenchError(
+    'E_CONFIG',
+    `--duration: ${duration} s is too short for a lameduck of ${lameduckSeconds} s`,
+    {
+      fix: `Use at least ${least} s, and more for a rolling update: each of its pods goes on for that long.`,
+    },
+  );
+}
+
+/** `coredns@1.13.1` by the image's tag, else the image. */
+function serverOf({ workload: { image } }: CopyPlan): string {
+  const version = /:v?(\d+\.\d+\.\d+[\w.-]*)(?:@|$)/.exec(image)?.[1];
+  return version === undefined ? image : `coredns@${version}`;
+}
+
+/** Paths of the nodes that take the pods. @throws BenchError `E_CONFIG` if there is one only */
+async function nodesToDrain(
+  client: KubeClient,
+  { serverNode, serverTolerations }: DisruptSettings,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { items } = await client.list('Node', {}, signal);
+  const nodes = candidateNodes(items, serverNode, serverTolerations);
+  if (nodes.length >= 2) return nodes.map(({ metadata }) => `/api/v1/nodes/${metadata?.name}`);
+  throw new BenchError('E_CONFIG', '--fault drain needs two nodes that take the pods, and there is one', {
+    fix: 'Use rollout, delete, kill or scale-down.',
+  });
+}
+
+/** What cannot be done to the DNS itself. */
+function demandInPlace({ factors }: DisruptSettings, faults: readonly PodFault[]): void {
+  const fault = faults.find((name) => name !== 'rollout');
+  const factor = ['lameduck', 'replicas'].find((name) => Object.hasOwn(factors, name));
+  const wrong = fault === undefined ? factor && `--factors: ${factor}` : `--fault ${fault}`;
+  if (wrong === undefined) return;
+  throw new BenchError(
+    'E_CONFIG',
+    `${wrong} is for copies of the DNS, and --in-place changes the DNS itself`,
+    {
+      fix: 'Omit --in-place, or use it with --fault rollout and the sockets as the only factor.',
+    },
+  );
+}
+
+export async function planOnCluster(
+  settings: DisruptSettings,
+  faults: readonly PodFault[],
+  world: World,
+): Promise<ExperimentPlan<DecidedCluster>> {
+  if (settings.inPlace) demandInPlace(settings, faults);
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const { client } = await openChangeable(world, settings.context, signal);
+  const workload = await findWorkload(client, choiceOf(settings), signal);
+  const copy = await planCopy(client, workload, signal);
+  const { lameduck = [], replicas = [copy.replicas] } = settings.factors;
+  demandReplicas(faults, replicas.map(Number));
+  // As in the Corefile where it is no factor; without the plugin, it cannot be one.
+  for (const seconds of lameduck) withLameduck(copy.corefile, Number(seconds));
+  // A killed pod has no lameduck.
+  if (faults.some((name) => name !== 'kill'))
+    demandLong(
+      settings,
+      Math.max(...(lameduck.length === 0 ? [lameduckOf(copy.corefile)] : lameduck.map(Number))),
+    );
+  const nodes = faults.includes('drain') ? await nodesToDrain(client, settings, signal) : [];
+  const server = serverOf(copy);
+  const expectedSeconds = settings.duration + SPARE_SECONDS;
+  return {
+    subjects: [
+      { name: CONTROL, title: CONTROL },
+      ...faults.map((name) => ({ name, title: FAULTS[name].title })),
+    ],
+    baseline: CONTROL,
+    cases: pointsOf(settings.factors).flatMap((point) =>
+      [CONTROL, ...faults].map((subject) => ({
+        key: `${subject}/${server}${pointKey(point)}`,
+        subject,
+        point: { server, ...point },
+        expectedSeconds,
+      })),
+    ),
+    decided: {
+      ...{ copy, faults, server, role: settings.readRole ?? readRoleOf(workload) },
+      changedPaths: settings.inPlace ? [workload.path] : nodes,
+    },
+    interruption: {
+      first: 'putting back and removing what this run has made; once more not to wait for it',
+      again: 'not waiting; the cluster goes on: `bench swap status` shows what is not put back',
+    },
+  };
+}

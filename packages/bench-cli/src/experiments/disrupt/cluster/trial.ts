@@ -1,0 +1,204 @@
+/** One trial on a cluster: a copy of its DNS behind a Service, a steady load from a pod, and one fault meanwhile, or none. */
+import type { ZoneSet } from '@dinodns-bench/zones';
+import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
+import type { Guarded } from '../../../cluster-changes/guarded.ts';
+import { isSettled, makeFault, type PodFault, type Pods } from '../../../cluster-changes/pod-faults.ts';
+import type { PlannedTrial, Point, TrialEvents } from '../../../engine/experiment.ts';
+import { pathOf } from '../../../kubernetes-api/kinds.ts';
+import type { Loader } from '../../../loaders/loader.ts';
+import { checkAnswers } from '../../../measure/answer-check.ts';
+import { clientLosses, INTERVAL_SECONDS } from '../../../measure/client-losses.ts';
+import { loadFor } from '../../../measure/load.ts';
+import { loadWithEvent } from '../../../measure/load-with-event.ts';
+import { mergeLoads } from '../../../measure/merge-loads.ts';
+import type { Server } from '../../../servers/server.ts';
+import { openCheckedClient } from '../../../targets/kubernetes/checker.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { memoryOfServers } from '../../../targets/kubernetes/dns-copy/beside.ts';
+import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { configMapObjects, copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
+import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
+import { type RunningCopy, removeCopy, startCopy } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
+import { breakable, copyAt } from '../../../targets/kubernetes/dns-copy/variants.ts';
+import { endpointTimes, watchEndpoints } from '../../../targets/kubernetes/endpoints.ts';
+import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
+import type { BenchWorkload } from '../../../workload/workload.ts';
+import type { DisruptEvidence } from '../evidence.ts';
+import { CONTROL, FAULT_SECONDS } from '../faults.ts';
+import type { DisruptSettings } from '../settings.ts';
+
+/** What all trials of a run on a cluster share. */
+export interface ClusterPlace {
+  readonly run: ClusterRun;
+  readonly api: ClusterApi;
+  readonly copy: CopyPlan;
+  readonly beside: ConfigMapMount;
+  readonly settings: DisruptSettings;
+  readonly loader: Loader;
+  readonly server: Server;
+  /** Unused: every name of the workload has an answer of its own. */
+  readonly zoneSet: ZoneSet;
+  readonly workload: BenchWorkload;
+  readonly queryFile: string;
+  readonly rawDirectory: string;
+  /** Names of ConfigMaps that exist. */
+  readonly made: Set<string>;
+  /** For changes outside of the namespace of the run; null without any. */
+  readonly guarded: Guarded | null;
+  /** Rolls out the DNS itself, which is measured then; null for copies. */
+  readonly roll: (() => Promise<void>) | null;
+  readonly signal: AbortSignal;
+}
+
+/** As resolvers of few processes, or as programs that open a socket for each query. */
+function socketsFor({ rate, duration }: DisruptSettings, { sockets }: Point): number | null {
+  return sockets === 'fresh' ? Math.ceil(rate * duration) : null;
+}
+
+async function startAt(place: ClusterPlace, planned: PlannedTrial): Promise<RunningCopy> {
+  const { run, made, beside, signal } = place;
+  // The plan has no other values.
+  const copy = copyAt(place.copy, planned.case.point as { lameduck?: number; replicas?: number });
+  for (const object of configMapObjects(run, copy)) {
+    const name = object.metadata?.name ?? '';
+    if (!made.has(name)) await run.client.create('ConfigMap', object, signal);
+    made.add(name);
+  }
+  const objects = copyObjects(run, copy, copy.workload.image, `dns-${planned.order + 1}`);
+  const deployment = breakable(objects, copy, { image: run.images.loader, mount: beside });
+  return startCopy(run, copy, { ...objects, deployment }, 'the copy of the DNS', signal);
+}
+
+function podsOfFault(
+  { run, api, guarded }: ClusterPlace,
+  { workload, pods: before }: RunningCopy,
+  signal: AbortSignal,
+): Pods {
+  const { kind, namespace, name, labels } = workload;
+  return {
+    client: run.client,
+    api,
+    namespace,
+    path: `${pathOf(kind, namespace)}/${name}`,
+    labels,
+    before,
+    guarded,
+    signal,
+  };
+}
+
+/** The DNS of the cluster itself, once the rolling update before is over. */
+async function theDns(place: ClusterPlace): Promise<RunningCopy> {
+  const { run, copy, signal } = place;
+  const found = { workload: copy.workload, pods: [], startSeconds: 0 };
+  while (!(await isSettled('rollout', podsOfFault(place, found, signal))))
+    await run.client.clock.sleep(LOOK_SECONDS, signal);
+  return { ...found, pods: await podsOf(run.client, copy.workload, signal) };
+}
+
+/** @throws BenchError `E_WRONG_ANSWER` */
+async function check(place: ClusterPlace, { workload: dns, pods }: RunningCopy): Promise<void> {
+  const { run, server, workload, signal } = place;
+  const client = await openCheckedClient(run, {
+    service: { address: dns.service.address, port: 53 },
+    pods: pods.map(({ status }) => ({ address: status?.podIP ?? '', port: dns.podPort })),
+    transport: 'udp',
+    workload,
+    readiness: { name: 'kubernetes.default.svc.cluster.local', type: 'A' },
+    signal,
+  });
+  await checkAnswers({ client, server, zoneSet: place.zoneSet, workload, dnssec: false, signal });
+}
+
+async function measure(
+  place: ClusterPlace,
+  planned: PlannedTrial,
+  on: TrialEvents,
+  copy: RunningCopy,
+): Promise<DisruptEvidence> {
+  const { run, settings, loader, rawDirectory, queryFile, signal: outer } = place;
+  const { client, world } = run;
+  const { namespace, service } = copy.workload;
+  const { rate, duration, timeout } = settings;
+  const { point, subject } = planned.case;
+  const fault = subject as PodFault | typeof CONTROL;
+  const endpoint = { address: service.address, port: 53, instances: copy.pods.length };
+  const sockets = socketsFor(settings, point);
+  // The DNS itself has no program beside it.
+  const memoryNow = async () =>
+    place.roll === null ? memoryOfServers(client, await podsOf(client, copy.workload, outer), outer) : null;
+  const watch = watchEndpoints(client, { namespace, service: service.name }, outer);
+  try {
+    const before = await memoryNow();
+    const loaded = await loadWithEvent({
+      ...{ clock: world.clock, on, event: fault, afterSeconds: FAULT_SECONDS, signal: outer },
+      async load({ onStarted, onRate }) {
+        const outcome = await loader.load({
+          ...{ endpoint, queryFile, onStarted, signal: outer },
+          ...{ transport: 'udp', source: null, dnssecOk: false, openLoop: true },
+          durationSeconds: duration,
+          ratePerSecond: rate,
+          intervalSeconds: INTERVAL_SECONDS,
+          ...loadFor({ clients: settings.clients, threads: 1, outstanding: 100 }, endpoint),
+          ...(sockets === null ? {} : { clients: sockets }),
+          threads: 1,
+          timeoutSeconds: timeout,
+          outputFile: `${rawDirectory}/trial-${planned.order + 1}.txt`,
+          onProgress: onRate,
+        });
+        return [outcome];
+      },
+      async act({ signal, isOver }) {
+        if (fault === CONTROL) return;
+        const pods = podsOfFault(place, copy, signal);
+        await (place.roll?.() ?? makeFault(fault, pods));
+        while (!isOver() && !(await isSettled(fault, pods))) await world.clock.sleep(LOOK_SECONDS, signal);
+      },
+    });
+    const after = await memoryNow();
+    const begin = loaded.event.begin + loaded.startSeconds;
+    return {
+      ...clientLosses({
+        load: mergeLoads(loaded.outcomes.map(({ result }) => result)),
+        timeline: loaded.timeline,
+        fault: loaded.event,
+        // The answers were checked: all names exist.
+        expected: new Set(['NOERROR']),
+        durationSeconds: duration,
+        timeoutSeconds: timeout,
+      }),
+      limited: loaded.limited,
+      endpoints: endpointTimes(watch.readings, begin),
+      memory:
+        before === null || after === null
+          ? null
+          : { before: before.bytes, after: after.bytes, peak: after.peakBytes },
+    };
+  } finally {
+    await watch.stop();
+  }
+}
+
+/** How often it is looked whether the fault is over. */
+const LOOK_SECONDS = 0.25;
+
+export async function clusterTrial(
+  place: ClusterPlace,
+  planned: PlannedTrial,
+  on: TrialEvents,
+): Promise<DisruptEvidence> {
+  const { run, roll, guarded } = place;
+  on.phase('starting');
+  const copy = await (roll === null ? startAt(place, planned) : theDns(place));
+  try {
+    on.phase('checking answers');
+    await check(place, copy);
+    return await measure(place, planned, on, copy);
+  } finally {
+    on.phase('stopping');
+    if (roll === null) {
+      await guarded?.session.revertAll();
+      await removeCopy(run, copy.workload);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/** Faults of servers on this machine, and of the upstream of servers that forward: their plan, and what trials share. */
+import type { ExperimentPlan, Opened, OpenRequest } from '../../engine/experiment.ts';
+import { pointKey, pointsOf } from '../../engine/factors.ts';
+import { type DecidedServers, openServers, planServers } from '../../engine/servers.ts';
+import { BenchError } from '../../errors.ts';
+import { EXTERNAL } from '../../servers/coredns-cluster/cluster.ts';
+import { externalNames } from '../../workload/cluster-names.ts';
+import type { World } from '../../world.ts';
+import type { DisruptContext } from './context.ts';
+import { CONTROL, demandFaults, FAULT_SECONDS, FAULTS, type FaultName, needsUpstream } from './faults.ts';
+import type { DisruptSettings } from './settings.ts';
+import { disruptTrial, LOAD_NAMES } from './trial.ts';
+
+export interface DecidedHere extends DecidedServers {
+  readonly faults: readonly FaultName[];
+}
+
+/** After the fault, at least: to see whether all is as before. */
+const AFTER_SECONDS = 1;
+
+/** Asked before the load, and while the server warms up; the load asks for others. */
+const CHECKED_NAMES = 100;
+
+function demandTime({ duration, outage }: DisruptSettings): void {
+  const least = FAULT_SECONDS + outage + AFTER_SECONDS;
+  if (duration < least)
+    throw new BenchError('E_CONFIG', `--duration: ${duration} s is too short for an outage of ${outage} s`, {
+      fix: `Use at least ${least} s, ${FAULT_SECONDS} of them before and ${AFTER_SECONDS} after the fault, or a shorter --outage.`,
+    });
+}
+
+/** The same with names of the upstream, those of the load under a name of their own. */
+function withUpstream(decided: DecidedServers, queries: number): DecidedServers {
+  const checked = decided.workloads.map(({ name }) => externalNames(name, 0, CHECKED_NAMES));
+  const sent = externalNames(LOAD_NAMES, CHECKED_NAMES, Math.ceil(queries));
+  return { ...decided, workloads: [...checked, sent] };
+}
+
+export async function planHere(
+  settings: DisruptSettings,
+  faults: readonly FaultName[],
+  world: World,
+): Promise<ExperimentPlan<DecidedHere>> {
+  demandTime(settings);
+  const { duration, warmup, rate, factors } = settings;
+  // One instance that is given the whole tier: what is disrupted is all there is.
+  const servers = await planServers(world, 'disrupt', { ...settings, mode: 'multi' }, duration + warmup);
+  const { decided } = servers;
+  demandFaults(faults, decided.servers);
+  return {
+    subjects: [
+      { name: CONTROL, title: CONTROL },
+      ...faults.map((name) => ({ name, title: FAULTS[name].title })),
+    ],
+    baseline: CONTROL,
+    cases: servers.cases.flatMap(({ key, subject: server, point, expectedSeconds }) =>
+      pointsOf(factors).flatMap((varied) =>
+        [CONTROL, ...faults].map((subject) => ({
+          key: `${subject}/${key}${pointKey(varied)}`,
+          subject,
+          point: { server, ...point, ...varied },
+          expectedSeconds,
+        })),
+      ),
+    ),
+    decided: {
+      ...(needsUpstream(faults) ? withUpstream(decided, rate * duration) : decided),
+      faults,
+    },
+  };
+}
+
+export async function openHere(
+  request: OpenRequest<DisruptSettings, DecidedHere>,
+): Promise<Opened<DisruptContext>> {
+  const { startUpstream } = await import('@dinodns-bench/cluster-objects');
+  const { settings, decided } = request;
+  const opened = await openServers(request);
+  const upstream = needsUpstream(decided.faults)
+    ? await startUpstream({ external: EXTERNAL }).catch(async (error: unknown) => {
+        await opened[Symbol.asyncDispose]();
+        throw error;
+      })
+    : null;
+  const place = { trials: opened.context, decided, settings, upstream };
+  return {
+    ...opened,
+    context: { measure: (planned, on) => disruptTrial(place, planned, on) },
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      await upstream?.close();
+    },
+  };
+}

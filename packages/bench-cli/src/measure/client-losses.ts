@@ -1,0 +1,112 @@
+/** What clients lost under a steady load in which something happened, from what the load generator tells. Pure. */
+import { decodeHistogram, Histogram } from '@dinodns-bench/load';
+import type { DetailedInterval } from '../loaders/loader.ts';
+import type { LoadResult } from '../results/record.ts';
+import { unexpectedIn } from './response-codes.ts';
+
+/** Of the timeline in the record. */
+export const BUCKET_SECONDS = 0.1;
+
+/** What a stub resolver's time-out makes of a late answer: 5 s in glibc and Go, 1 and 2 s where somebody has set them. */
+export const LATE_SECONDS = [1, 2, 5] as const;
+
+/** Of the load generator's reports. */
+export const INTERVAL_SECONDS = 0.05;
+
+/** The load generator reports up to some milliseconds after the end of an interval. */
+const JITTER_SECONDS = INTERVAL_SECONDS / 2;
+
+/** All is as before when no query waits this long: far more than any server takes, far less than a resolver's time-out. */
+const SLOW_SECONDS = 0.25;
+
+/** A load, and when something happened in it. */
+export interface DisturbedLoad {
+  readonly load: LoadResult;
+  readonly timeline: readonly DetailedInterval[];
+  /** Since the first query. */
+  readonly fault: { readonly begin: number; readonly end: number };
+  /** Null: all codes. */
+  readonly expected: ReadonlySet<string> | null;
+  readonly durationSeconds: number;
+  readonly timeoutSeconds: number;
+}
+
+/** A tenth of a second. */
+interface Bucket {
+  /** Answers without an error that came in it. */
+  answered: number;
+  /** Answers that came in it with response codes that the names do not predict. */
+  errors: number;
+  /** Queries that were sent in it and lost. */
+  lost: number;
+}
+
+function bucketsOf({ timeline, expected, timeoutSeconds }: DisturbedLoad): Bucket[] {
+  const buckets: Bucket[] = [];
+  const bucketAt = (atSeconds: number) => {
+    const index = Math.max(0, Math.floor((atSeconds - JITTER_SECONDS) / BUCKET_SECONDS));
+    while (buckets.length <= index) buckets.push({ answered: 0, errors: 0, lost: 0 });
+    return buckets[index] ?? { answered: 0, errors: 0, lost: 0 };
+  };
+  for (const { atSeconds, answered, lost, codes } of timeline) {
+    const errors = unexpectedIn(codes, expected);
+    if (answered > 0) {
+      const bucket = bucketAt(atSeconds);
+      bucket.answered += answered - errors;
+      bucket.errors += errors;
+    }
+    if (lost > 0) bucketAt(atSeconds - timeoutSeconds).lost += lost;
+  }
+  return buckets;
+}
+
+/** Gaps are longer than an interval, so they lie between intervals with answers, or at the ends. */
+function longestGap({ timeline, durationSeconds }: DisturbedLoad): number {
+  let [last, longest] = [0, 0];
+  for (const { goodSeconds } of timeline) {
+    if (goodSeconds === null) continue;
+    longest = Math.max(longest, Math.min(goodSeconds.first, durationSeconds) - last);
+    last = Math.min(goodSeconds.last, durationSeconds);
+  }
+  return Math.max(longest, durationSeconds - last);
+}
+
+function recoveredAfter({
+  timeline,
+  fault,
+  expected,
+  durationSeconds,
+  timeoutSeconds,
+}: DisturbedLoad): number | null {
+  const times = timeline.flatMap(({ atSeconds, lost, codes, slowestSeconds }) => [
+    ...(lost > 0 ? [atSeconds - timeoutSeconds] : []),
+    ...(unexpectedIn(codes, expected) > 0 || (slowestSeconds ?? 0) > SLOW_SECONDS ? [atSeconds] : []),
+  ]);
+  const last = Math.max(fault.begin, ...times);
+  return last > durationSeconds - 2 * BUCKET_SECONDS ? null : last - fault.begin;
+}
+
+function lateOf({ hdrHistogram }: LoadResult): number[] {
+  const histogram = hdrHistogram === null ? null : Histogram.of(decodeHistogram(hdrHistogram));
+  return LATE_SECONDS.map((limit) => histogram?.countAbove(limit * 1e9) ?? 0);
+}
+
+/** Base units, nothing rounded. */
+export function clientLosses(of: DisturbedLoad) {
+  const { load, fault, expected } = of;
+  const percentile = (wanted: number) =>
+    load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
+  return {
+    fault,
+    queriesSent: load.queriesSent,
+    queriesLost: load.queriesLost,
+    responseCodes: load.responseCodes,
+    errors: unexpectedIn(load.responseCodes, expected),
+    late: lateOf(load),
+    longestGapSeconds: longestGap(of),
+    recoveredSeconds: recoveredAfter(of),
+    p50Seconds: percentile(50),
+    p99Seconds: percentile(99),
+    timeline: bucketsOf(of),
+  };
+}

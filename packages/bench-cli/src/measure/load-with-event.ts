@@ -1,0 +1,99 @@
+/** A steady load, and an event in it: on this machine and on a cluster. */
+import type { DetailedInterval, LoadOutcome } from '../loaders/loader.ts';
+import type { Clock } from '../world.ts';
+
+/** How the load tells that it began, and each of its intervals. */
+export interface LoadEvents {
+  onStarted(): void;
+  onRate(qps: number): void;
+}
+
+/** What an event that has begun may need: whether the load is over, where it may last longer. */
+export interface Begun {
+  readonly signal: AbortSignal;
+  isOver(): boolean;
+}
+
+export interface LoadWithEvent {
+  readonly clock: Clock;
+  readonly on: { phase(text: string): void; rate(qps: number): void };
+  /** For people. */
+  readonly event: string;
+  /** From the first query to the event. */
+  readonly afterSeconds: number;
+  readonly signal: AbortSignal;
+  load(events: LoadEvents): Promise<LoadOutcome[]>;
+  /** Makes it happen; resolves at its end. */
+  act(begun: Begun): Promise<unknown>;
+}
+
+export interface LoadedWithEvent {
+  readonly outcomes: readonly LoadOutcome[];
+  readonly timeline: readonly DetailedInterval[];
+  /** Since the first query. */
+  readonly event: { readonly begin: number; readonly end: number };
+  /** Whether the load generator could not keep up. */
+  readonly limited: boolean;
+  /** When the first query was sent, by the clock that was given. */
+  readonly startSeconds: number;
+}
+
+/**
+ * What is heard of an interval is heard after its end: so the load began no later than the earliest that any of them says. It
+ * matters on a cluster, where logs take their time.
+ */
+export function loadStart(heardAt: readonly number[], timeline: readonly DetailedInterval[]): number | null {
+  const starts = heardAt.slice(0, timeline.length).map((at, index) => at - (timeline[index]?.atSeconds ?? 0));
+  return starts.length === 0 ? null : Math.min(...starts);
+}
+
+export async function loadWithEvent({
+  clock,
+  on,
+  event,
+  afterSeconds,
+  load,
+  act,
+  signal: outer,
+}: LoadWithEvent): Promise<LoadedWithEvent> {
+  const now = () => clock.monotonicSeconds();
+  const failed = new AbortController();
+  const signal = AbortSignal.any([outer, failed.signal]);
+  const started = Promise.withResolvers<number>();
+  const heardAt: number[] = [];
+  let isOver = false;
+  const disrupting = started.promise.then(async () => {
+    await clock.sleep(afterSeconds, signal);
+    const begin = now();
+    on.phase(event);
+    await act({ signal, isOver: () => isOver });
+    return { begin, end: now() };
+  });
+  // It is awaited below; until then its rejection must not count as unhandled.
+  disrupting.catch(() => undefined);
+  on.phase('measuring');
+  try {
+    const outcomes = await load({
+      onStarted: () => started.resolve(now()),
+      onRate(qps) {
+        heardAt.push(now());
+        on.rate(qps);
+      },
+    });
+    isOver = true;
+    const timeline = outcomes.flatMap((outcome) => outcome.timeline ?? []);
+    const { begin, end } = await disrupting;
+    const startSeconds = loadStart(heardAt, timeline) ?? (await started.promise);
+    return {
+      outcomes,
+      limited: outcomes.some(({ wasTheLimit }) => wasTheLimit === true),
+      timeline,
+      event: { begin: begin - startSeconds, end: end - startSeconds },
+      startSeconds,
+    };
+  } finally {
+    failed.abort();
+    started.reject(new Error('the load is over'));
+    await disrupting.catch(() => undefined);
+  }
+}

@@ -1,0 +1,68 @@
+/** Which pods are behind a Service, and when, by its EndpointSlices: what kube-proxy hears, which then takes its time. */
+import type { V1EndpointSlice } from '@kubernetes/client-node';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { follow } from '../../kubernetes-api/watch.ts';
+
+interface Reading {
+  readonly atSeconds: number;
+  /** Addresses that take new clients. */
+  readonly ready: ReadonlySet<string>;
+}
+
+export interface EndpointTimes {
+  /** From then until one that was ready before was no longer; null if all stayed. */
+  readonly goneSeconds: number | null;
+  /** From then until as many as before were ready again, once one was gone; null if they were not. */
+  readonly backSeconds: number | null;
+}
+
+function readyIn(slices: readonly V1EndpointSlice[]): Set<string> {
+  return new Set(
+    slices.flatMap(({ endpoints }) =>
+      (endpoints ?? []).flatMap(({ conditions, addresses }) =>
+        conditions?.ready === false ? [] : addresses,
+      ),
+    ),
+  );
+}
+
+export function endpointTimes(readings: readonly Reading[], fromSeconds: number): EndpointTimes {
+  const before = readings.findLast(({ atSeconds }) => atSeconds <= fromSeconds)?.ready ?? new Set<string>();
+  const after = readings.filter(({ atSeconds }) => atSeconds > fromSeconds);
+  const goneAt = after.findIndex(({ ready }) => [...before].some((address) => !ready.has(address)));
+  const gone = after[goneAt];
+  if (gone === undefined) return { goneSeconds: null, backSeconds: null };
+  const back = after.slice(goneAt).find(({ ready }) => ready.size >= before.size);
+  const since = (reading: Reading | undefined) =>
+    reading === undefined ? null : reading.atSeconds - fromSeconds;
+  return { goneSeconds: since(gone), backSeconds: since(back) };
+}
+
+export interface EndpointWatch {
+  readonly readings: readonly Reading[];
+  stop(): Promise<void>;
+}
+
+/** Watches until it is stopped. */
+export function watchEndpoints(
+  client: KubeClient,
+  { namespace, service }: { readonly namespace: string; readonly service: string },
+  outer: AbortSignal,
+): EndpointWatch {
+  const over = new AbortController();
+  const signal = AbortSignal.any([outer, over.signal]);
+  const labels = { 'kubernetes.io/service-name': service };
+  const readings: Reading[] = [];
+  const watching = (async () => {
+    for await (const { objects } of follow(client, { kind: 'EndpointSlice', namespace, labels, signal }))
+      readings.push({ atSeconds: client.clock.monotonicSeconds(), ready: readyIn(objects) });
+  })();
+  watching.catch(() => undefined);
+  return {
+    readings,
+    async stop() {
+      over.abort(new Error('the load is over'));
+      await watching.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,179 @@
+/** Copies of a cluster's DNS that are disrupted, when their pods leave the Service, and the factors. */
+import type { V1Container } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import { faultRights } from '../src/cluster-changes/pod-faults.ts';
+import { describeRight } from '../src/cluster-changes/rights.ts';
+import { factorsSchema, pointsOf, showFactors } from '../src/engine/factors.ts';
+import { FACTORS } from '../src/experiments/disrupt/factors.ts';
+import { loadStart } from '../src/measure/load-with-event.ts';
+import type { CopyObjects } from '../src/targets/kubernetes/dns-copy/objects.ts';
+import type { CopyPlan } from '../src/targets/kubernetes/dns-copy/plan-copy.ts';
+import { breakable, copyAt, lameduckOf, withLameduck } from '../src/targets/kubernetes/dns-copy/variants.ts';
+import { endpointTimes } from '../src/targets/kubernetes/endpoints.ts';
+
+const COREFILE = `.:53 {
+    errors
+    health {
+       lameduck 5s
+    }
+    ready
+}
+`;
+
+describe('the lameduck of a Corefile', () => {
+  it.each([
+    [COREFILE, 5],
+    ['. {\n  health\n}\n', 0],
+    ['. {\n  health :8080 {\n    lameduck 500ms\n  }\n}\n', 0.5],
+    ['. {\n  health {\n    lameduck 1m\n  }\n}\n', 60],
+  ])('of %j is %d s', (corefile, seconds) => expect(lameduckOf(corefile)).toBe(seconds));
+
+  it.each([
+    [COREFILE, COREFILE.replace('5s', '30s')],
+    ['. {\n    health\n    ready\n}\n', '. {\n    health {\n       lameduck 30s\n    }\n    ready\n}\n'],
+    ['. {\n    health :8080\n}\n', '. {\n    health :8080 {\n       lameduck 30s\n    }\n}\n'],
+  ])('is put into %j', (corefile, wanted) => {
+    expect(withLameduck(corefile, 30)).toBe(wanted);
+    expect(lameduckOf(withLameduck(corefile, 30))).toBe(30);
+  });
+
+  it('cannot be put where there is no health plugin', () => {
+    expect(() => withLameduck('. {\n  healthy\n}\n', 5)).toThrow('the Corefile has no `health` plugin');
+  });
+});
+
+const container: V1Container = { name: 'coredns', image: 'coredns:1.13.1' };
+const copy = {
+  spec: { containers: [container] },
+  container,
+  replicas: 2,
+  strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+  mounts: [{ mountPath: '/etc/coredns', configMap: 'coredns', items: null }],
+  configMaps: new Map([['coredns', { data: { Corefile: COREFILE, other: 'x' } }]]),
+  corefile: COREFILE,
+} as unknown as CopyPlan;
+
+describe('a copy at a point', () => {
+  it('has the Corefile with the lameduck of the point, under a name of its own, and as many pods', () => {
+    const at = copyAt(copy, { lameduck: 30, replicas: 1 });
+    expect(at.replicas).toBe(1);
+    expect([...at.configMaps.keys()]).toEqual(['lameduck-30-coredns']);
+    expect(at.configMaps.get('lameduck-30-coredns')?.data).toEqual({
+      Corefile: COREFILE.replace('5s', '30s'),
+      other: 'x',
+    });
+    expect(at.mounts.map(({ configMap }) => configMap)).toEqual(['lameduck-30-coredns']);
+    expect(copyAt(copy, {}).configMaps).toBe(copy.configMaps);
+  });
+
+  it('is updated as the DNS of the cluster, goes on until its lameduck is over, and has a program beside it', () => {
+    const objects = {
+      deployment: {
+        spec: {
+          replicas: 2,
+          strategy: { type: 'Recreate' },
+          template: { spec: { containers: [container] } },
+        },
+      },
+    } as unknown as CopyObjects;
+    const beside = {
+      image: 'load',
+      mount: { configMap: 'beside', items: { 'beside-program.mjs': 'beside-program.mjs' } },
+    };
+    const graceAt = (lameduck: number) =>
+      breakable(objects, copyAt(copy, { lameduck }), beside).spec?.template.spec
+        ?.terminationGracePeriodSeconds;
+    const { spec } = breakable(objects, copyAt(copy, {}), beside);
+    expect(spec?.strategy).toBe(copy.strategy);
+    expect(spec?.template.spec?.shareProcessNamespace).toBe(true);
+    expect(spec?.template.spec?.containers.map(({ name }) => name)).toEqual(['coredns', 'beside']);
+    // 30 s are the default of Kubernetes.
+    expect([5, 30, 120].map(graceAt)).toEqual([30, 35, 125]);
+  });
+});
+
+describe('when pods leave the Service', () => {
+  const at = (atSeconds: number, ...addresses: string[]) => ({ atSeconds, ready: new Set(addresses) });
+
+  it.each([
+    ['all stay', [at(0, 'a', 'b')], null, null],
+    ['one goes and comes back', [at(0, 'a', 'b'), at(11, 'b'), at(14, 'a', 'b')], 1, 4],
+    ['one goes for good', [at(0, 'a', 'b'), at(10.5, 'b')], 0.5, null],
+    ['another one comes first', [at(0, 'a'), at(12, 'a', 'b'), at(12.5, 'b')], 2.5, 2.5],
+    ['it was another one before the fault', [at(0, 'a'), at(9, 'b'), at(11, 'b')], null, null],
+  ])('%s', (_, readings, goneSeconds, backSeconds) => {
+    expect(endpointTimes(readings, 10)).toEqual({ goneSeconds, backSeconds });
+  });
+});
+
+describe('the start of a load', () => {
+  const interval = (atSeconds: number) =>
+    ({
+      atSeconds,
+      sent: 0,
+      answered: 0,
+      lost: 0,
+      codes: {},
+      slowestSeconds: null,
+      goodSeconds: null,
+    }) as const;
+
+  it('is the earliest that what was heard of its intervals allows', () => {
+    expect(loadStart([100.4, 100.3, 100.35], [interval(0.05), interval(0.1), interval(0.15)])).toBeCloseTo(
+      100.2,
+      9,
+    );
+    expect(loadStart([], [])).toBeNull();
+  });
+});
+
+describe('factors', () => {
+  const schema = factorsSchema(FACTORS);
+  const text = 'lameduck=0,5;sockets=reused,fresh';
+
+  it('are read and shown alike, and make every combination', () => {
+    const factors = schema.parse(text);
+    expect(factors).toEqual({ lameduck: [0, 5], sockets: ['reused', 'fresh'] });
+    expect(showFactors(factors)).toBe(text);
+    expect(schema.parse(factors)).toEqual(factors);
+    expect(pointsOf(factors)).toEqual([
+      { lameduck: 0, sockets: 'reused' },
+      { lameduck: 0, sockets: 'fresh' },
+      { lameduck: 5, sockets: 'reused' },
+      { lameduck: 5, sockets: 'fresh' },
+    ]);
+    expect(pointsOf({})).toEqual([{}]);
+    expect(schema.parse({})).toEqual({});
+  });
+
+  it.each([
+    '',
+    'lameduck',
+    'lameduck=',
+    'lameduck=-1',
+    'lameduck=5,5',
+    'replicas=0',
+    'speed=1',
+    'sockets=new',
+    'lameduck=1;lameduck=2',
+  ])('%j are none', (wrong) => expect(schema.safeParse(wrong).success).toBe(wrong === ''));
+});
+
+describe('the rights of faults', () => {
+  it('are those in the namespace of the run that each takes', () => {
+    expect(
+      faultRights(['delete', 'drain'], 'run-1', { namespace: 'kube-system' }).map(describeRight),
+    ).toEqual([
+      'list endpointslices.discovery.k8s.io in namespace run-1',
+      'watch endpointslices.discovery.k8s.io in namespace run-1',
+      'get deployments.apps in namespace run-1',
+      'get pods/proxy in namespace run-1',
+      'delete pods in namespace run-1',
+      'create pods/eviction in namespace run-1',
+    ]);
+    expect(faultRights(['rollout'], null, { namespace: 'kube-system' }).map(describeRight)).toEqual([
+      'list endpointslices.discovery.k8s.io in namespace kube-system',
+      'watch endpointslices.discovery.k8s.io in namespace kube-system',
+    ]);
+  });
+});
