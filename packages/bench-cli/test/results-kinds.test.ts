@@ -9,6 +9,7 @@ import { recordsOf } from '../src/engine/records.ts';
 import { allRecords, recordsFor } from '../src/experiments/registry.ts';
 import { listRuns } from '../src/history/listing.ts';
 import { findRun } from '../src/history/resolve.ts';
+import { compareKind } from '../src/results/compare-kind.ts';
 import { envelope, type RecordKind } from '../src/results/record-kind.ts';
 import { createStore } from '../src/results/store.ts';
 import { realWorld } from '../src/world.ts';
@@ -70,24 +71,26 @@ describe('a record of another experiment', () => {
 
   it('may be compressed, and is read, listed and compared like any other', async () => {
     const { id } = compared;
-    await store().save(compared);
+    await store().saveAs(compareKind, compared);
     const path = join(directory, id, 'run.json');
     await store().writeBeside(join(directory, id), 'run.json.gz', gzipSync(await readFile(path)));
     await rm(path);
     expect(await store().list()).toEqual([id]);
     for (const reference of ['latest', id.slice(0, 12), join(directory, id), `${path}.gz`]) {
-      expect((await store().load(reference)).record, reference).toEqual(compared);
+      expect((await store().loadAs(compareKind, reference)).record, reference).toEqual(compared);
     }
     const { runs } = await listRuns(realWorld(), directory, (file) => readAnyEntry(world, file));
     expect(runs.map((run) => run.path)).toEqual([`${path}.gz`]);
     await store().writeBeside(join(directory, id), 'run.json.gz', 'plain text');
-    await expect(store().load(id)).rejects.toThrow('incorrect header check');
+    await expect(store().loadAs(compareKind, id)).rejects.toThrow('incorrect header check');
   });
 
   it('is refused where a comparison is needed, and the other way round', async () => {
     await store().saveAs(tides, record);
-    await store().save(compared);
-    await expect(store().load(record.id)).rejects.toThrow('is a record of the experiment "tides"');
+    await store().saveAs(compareKind, compared);
+    await expect(store().loadAs(compareKind, record.id)).rejects.toThrow(
+      'is a record of the experiment "tides"',
+    );
     await expect(store().loadAs(tides, compared.id)).rejects.toThrow(
       'is a record of the experiment "compare"',
     );
@@ -95,7 +98,7 @@ describe('a record of another experiment', () => {
 
   it('is in the history, but `latest` of comparisons passes it over', async () => {
     await store().saveAs(tides, record);
-    await store().save(compared);
+    await store().saveAs(compareKind, compared);
     const { runs } = await listRuns(realWorld(), directory, (file) => readAnyEntry(world, file));
     const isWanted = ({ experiment }: { experiment: string }) => experiment === 'compare';
     expect(runs.find(({ id }) => id === record.id)).toMatchObject({
@@ -127,7 +130,7 @@ describe('a record of another experiment', () => {
     [['compare', 'latest', '20261122-080000-0001'], 'which has no cases to compare'],
     [['gate', '20261122-080000-0001', '--against', 'latest'], 'which has no cases to compare'],
   ])('that this version does not know: bench %j says so', async (argv, message) => {
-    await store().save(compared);
+    await store().saveAs(compareKind, compared);
     await store().saveAs(tides, record);
     expect(await world.bench(...argv)).not.toBe(0);
     expect(world.err()).toContain(message);

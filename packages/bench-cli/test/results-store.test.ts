@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../src/errors.ts';
+import { compareKind } from '../src/results/compare-kind.ts';
 import { newRunId, RUN_ID_PATTERN } from '../src/results/run-id.ts';
 import { createStore } from '../src/results/store.ts';
 import { type FileSystem, realWorld } from '../src/world.ts';
@@ -74,8 +75,8 @@ describe('run ids', () => {
 describe('saving', () => {
   it('writes a record that loads again as it was, and leaves nothing else', async () => {
     const store = storeIn();
-    await store.save(record);
-    const loaded = await store.load(record.id);
+    await store.saveAs(compareKind, record);
+    const loaded = await store.loadAs(compareKind, record.id);
     // The record of the first experiment does not name it.
     expect(loaded).toEqual({
       record,
@@ -87,30 +88,30 @@ describe('saving', () => {
 
   it('replaces the record as a whole', async () => {
     const store = storeIn();
-    await store.save({ ...record, warnings: ['a long warning '.repeat(1000)] });
-    await store.save(record);
-    expect((await store.load(record.id)).record).toEqual(record);
+    await store.saveAs(compareKind, { ...record, warnings: ['a long warning '.repeat(1000)] });
+    await store.saveAs(compareKind, record);
+    expect((await store.loadAs(compareKind, record.id)).record).toEqual(record);
   });
 
   it.each(['ENOSPC', 'EDQUOT'])(
     'on %s says that the disk is full and keeps what was saved before',
     async (code) => {
-      await storeIn().save(record);
+      await storeIn().saveAs(compareKind, record);
       const error = await errorOf(
-        storeIn('results', failingWrites(code)).save({ ...record, warnings: ['new'] }),
+        storeIn('results', failingWrites(code)).saveAs(compareKind, { ...record, warnings: ['new'] }),
       );
       expect(error.code).toBe('E_DISK_FULL');
       expect(error.message).toContain(record.id);
       expect(error.fix).toContain('--out');
       expect(await readdir(join(directory, 'results', record.id))).toEqual(['run.json']);
-      expect((await storeIn().load('latest')).record).toEqual(record);
+      expect((await storeIn().loadAs(compareKind, 'latest')).record).toEqual(record);
     },
   );
 
   it.each(['EACCES', 'EROFS', 'EIO'])(
     'on %s says that it cannot write, and leaves nothing behind',
     async (code) => {
-      const error = await errorOf(storeIn('results', failingWrites(code)).save(record));
+      const error = await errorOf(storeIn('results', failingWrites(code)).saveAs(compareKind, record));
       expect(error.code).toBe('E_WRITE_FAILED');
       expect(error.message).toContain(code);
       expect(await readdir(join(directory, 'results', record.id))).toEqual([]);
@@ -120,19 +121,22 @@ describe('saving', () => {
   it('says that it cannot write where the results directory is a file', async () => {
     await writeFile(join(directory, 'results'), '');
     const store = storeIn();
-    expect((await errorOf(store.save(record))).code).toBe('E_WRITE_FAILED');
+    expect((await errorOf(store.saveAs(compareKind, record))).code).toBe('E_WRITE_FAILED');
     expect((await errorOf(store.makeRawDirectory(store.directoryOf(record.id)))).code).toBe('E_WRITE_FAILED');
   });
 
   it('refuses a record that breaks its own schema and keeps what was saved before', async () => {
     const store = storeIn();
-    await store.save(record);
+    await store.saveAs(compareKind, record);
     const error = await errorOf(
-      store.save({ ...record, environment: { ...record.environment, loadAverage: Number.NaN } }),
+      store.saveAs(compareKind, {
+        ...record,
+        environment: { ...record.environment, loadAverage: Number.NaN },
+      }),
     );
     expect(error.code).toBe('E_INTERNAL');
     expect(error.evidence.join()).toContain('environment.loadAverage');
-    expect((await store.load('latest')).record).toEqual(record);
+    expect((await store.loadAs(compareKind, 'latest')).record).toEqual(record);
   });
 
   it('writes reports and raw output into the folder of the run', async () => {
@@ -145,7 +149,7 @@ describe('saving', () => {
 
   it('keeps short things on one line, so that the file can be read', async () => {
     const store = storeIn();
-    await store.save(record);
+    await store.saveAs(compareKind, record);
     const text = await readFile(join(store.directoryOf(record.id), 'run.json'), 'utf8');
     expect(text).toContain('"intervals": [{ "atSeconds": 1, "qps": 100 }]');
     expect(JSON.parse(text)).toEqual(record);
@@ -157,14 +161,14 @@ describe('loading', () => {
 
   async function withRuns() {
     const store = storeIn();
-    for (const id of ids) await store.save({ ...record, id });
+    for (const id of ids) await store.saveAs(compareKind, { ...record, id });
     return store;
   }
 
   it('finds a run by latest, id, unique beginning, folder and file', async () => {
     const store = await withRuns();
     const path = join('results', '20261120-000000-aaaa');
-    const loadedId = async (reference: string) => (await store.load(reference)).record.id;
+    const loadedId = async (reference: string) => (await store.loadAs(compareKind, reference)).record.id;
     expect(await loadedId('latest')).toBe('20261121-015013-0000');
     expect(await loadedId('20261121-015012-3f9a')).toBe('20261121-015012-3f9a');
     expect(await loadedId('20261120')).toBe('20261120-000000-aaaa');
@@ -175,31 +179,31 @@ describe('loading', () => {
 
   it('does not take the reference run or a folder without a record for the latest', async () => {
     const store = await withRuns();
-    await store.save(record, join(store.resultsDirectory, 'reference'));
+    await store.saveAs(compareKind, record, join(store.resultsDirectory, 'reference'));
     await mkdir(join(store.resultsDirectory, '20261231-000000-ffff'));
-    expect((await store.load('latest')).record.id).toBe('20261121-015013-0000');
-    expect((await store.load('reference')).record.id).toBe(record.id);
+    expect((await store.loadAs(compareKind, 'latest')).record.id).toBe('20261121-015013-0000');
+    expect((await store.loadAs(compareKind, 'reference')).record.id).toBe(record.id);
     expect(await store.list()).toEqual(ids);
   });
 
   it('suggests the nearest run for a mistyped id', async () => {
-    const error = await errorOf((await withRuns()).load('20261121-015012-3f9b'));
+    const error = await errorOf((await withRuns()).loadAs(compareKind, '20261121-015012-3f9b'));
     expect(error.code).toBe('E_RECORD_UNREADABLE');
     expect(error.fix).toBe('Did you mean 20261121-015012-3f9a?');
   });
 
   it('lists the newest runs where nothing is near, and those that an ambiguous beginning means', async () => {
     const store = await withRuns();
-    const missing = await errorOf(store.load('no-such-run'));
+    const missing = await errorOf(store.loadAs(compareKind, 'no-such-run'));
     expect(missing.message).toContain('"no-such-run"');
     expect(missing.evidence).toEqual(ids.toReversed().map((id) => join(directory, 'results', id)));
-    const ambiguous = await errorOf(store.load('20261121'));
+    const ambiguous = await errorOf(store.loadAs(compareKind, '20261121'));
     expect(ambiguous.evidence).toHaveLength(2);
   });
 
   it('says how to make a run where there is none', async () => {
     for (const reference of ['latest', 'anything', '']) {
-      const error = await errorOf(storeIn().load(reference));
+      const error = await errorOf(storeIn().loadAs(compareKind, reference));
       expect(error.code).toBe('E_RECORD_UNREADABLE');
       expect(error.fix).toContain('bench run');
     }
@@ -212,7 +216,7 @@ describe('loading', () => {
       ...fs,
       readFile: (() => Promise.reject(systemError('EACCES'))) as unknown as FileSystem['readFile'],
     };
-    const error = await errorOf(storeIn('results', unreadable).load('latest'));
+    const error = await errorOf(storeIn('results', unreadable).loadAs(compareKind, 'latest'));
     expect(error.code).toBe('E_RECORD_UNREADABLE');
     expect(error.message).toContain('EACCES');
     expect(await store.list()).toHaveLength(3);

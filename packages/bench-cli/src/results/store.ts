@@ -7,11 +7,9 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { compareKind } from './compare-kind.ts';
 import { formatJson } from './json-text.ts';
 import { makeDirectories } from './make-directories.ts';
 import { experimentNameIn, listProblems, parseRecordAs } from './parse-record.ts';
-import type { RunRecord } from './record.ts';
 import { RECORD_NAME, readRecordText, recordIn } from './record-file.ts';
 import type { RecordKind } from './record-kind.ts';
 import { RUN_ID_PATTERN } from './run-id.ts';
@@ -33,7 +31,7 @@ export interface FoundRun {
   readonly directory: string;
 }
 
-export interface LoadedRun<R = RunRecord> {
+export interface LoadedRun<R> {
   readonly record: R;
   /** The experiment that wrote it. */
   readonly experiment: string;
@@ -52,8 +50,6 @@ export interface RunStore {
    * Saves the record atomically. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`, and with `E_INTERNAL` for a record
    * that violates its schema; the previously saved record stays.
    */
-  save(record: RunRecord, directory?: string): Promise<void>;
-  /** The same for a record of another kind. */
   saveAs<R extends { readonly id: string }>(
     kind: RecordKind<R>,
     record: R,
@@ -69,11 +65,9 @@ export interface RunStore {
    */
   find(reference: string): Promise<FoundRun>;
   /**
-   * Finds and reads a run of the experiment `compare`.
+   * Finds and reads a run of an experiment.
    * Rejects with `E_RECORD_UNREADABLE`, `E_RECORD_FOREIGN` (also for a run of another experiment) or `E_RECORD_VERSION`.
    */
-  load(reference: string): Promise<LoadedRun>;
-  /** The same for a run of another experiment. */
   loadAs<R>(kind: RecordKind<R>, reference: string): Promise<LoadedRun<R>>;
   /** Keeps other benches from writing to the run until the returned function is called. See `lockRun`. */
   lock(directory: string): Promise<() => Promise<void>>;
@@ -176,7 +170,6 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
       });
       return path;
     },
-    save: (record, directory) => store.saveAs(compareKind, record, directory),
     async saveAs(kind, record, directory = store.directoryOf(record.id)) {
       await write(join(directory, RECORD_NAME), formatJson(checked(kind, record)));
     },
@@ -193,7 +186,6 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
       const text = await readRecordText(world, path);
       return { text, path, experiment: experimentNameIn(text), directory: dirname(path) };
     },
-    load: (reference) => store.loadAs(compareKind, reference),
     async loadAs(kind, reference) {
       const { text, path, experiment, directory } = await store.find(reference);
       return { record: parseRecordAs(kind, text, path), experiment, directory };
