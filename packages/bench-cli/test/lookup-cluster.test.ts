@@ -24,6 +24,11 @@ import {
   nodeCpuLimit,
   settingEdit,
 } from '../src/experiments/lookup/pods/calico.ts';
+import {
+  conditionsOfDetails,
+  detailsOf,
+  detailsOfRecord,
+} from '../src/experiments/lookup/pods/cluster-details.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
 import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
 import { mergeCaptures } from '../src/experiments/lookup/pods/merge-pods.ts';
@@ -33,11 +38,6 @@ import { unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods/sampler-script.ts';
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
 import { subjectsOf, subjectTitle } from '../src/experiments/lookup/subjects.ts';
-import {
-  conditionsOfDetails,
-  detailsOf,
-  detailsOfRecord,
-} from '../src/experiments/lookup/tiger/cluster-details.ts';
 import { settingsOfTest } from '../src/experiments/lookup/tiger/run-tests.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { JOURNAL_ANNOTATION } from '../src/targets/kubernetes/objects/labels.ts';

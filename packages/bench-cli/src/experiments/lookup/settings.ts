@@ -14,9 +14,12 @@ import {
 } from '../../config/value-schemas.ts';
 import { pick } from '../../engine/settings.ts';
 import { parseQuantity } from '../../quantity.ts';
-import { POLICY_KINDS, type PolicyKind } from './pods/dns-policy.ts';
 import { POLICY_MODES } from './policy/modes.ts';
 import { CLIENTS } from './sampling/sampler.ts';
+
+/** Policies by DNS name that there are: of Calico Enterprise, and of Cilium. */
+const POLICY_KINDS = ['calico', 'cilium'] as const;
+export type PolicyKind = (typeof POLICY_KINDS)[number];
 
 function time(min: number, max: number, example: string) {
   const message = `must be a time from ${min} to ${max} s, for example ${example}`;

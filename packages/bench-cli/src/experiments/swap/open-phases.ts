@@ -6,10 +6,9 @@ import { podsOf } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import { programOf } from './builds.ts';
 import type { Side } from './evidence.ts';
-import { checkImage } from './in-place/image-check.ts';
-import type { PhasesRequest } from './in-place/placements.ts';
-import type { SwapRequest } from './placed.ts';
-import type { SwapPlan } from './plan.ts';
+import { checkImage } from './image-check.ts';
+import type { SwapPlan, SwapRequest } from './placed.ts';
+import type { PhasesRequest } from './placements.ts';
 import { writeQueries } from './query-files.ts';
 
 interface CheckedImages {

@@ -1,10 +1,33 @@
-/** What both methods of a swap give to the engine. */
+/** What is planned of a swap, and what both methods give to the engine. */
+import type { PlannedEdit } from '../../cluster-changes/change.ts';
 import type { OpenRequest, PlannedTrial } from '../../engine/experiment.ts';
 import type { ServerRecord } from '../../results/record.ts';
+import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import type { CopyPlan } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
 import type { OpenedCluster } from '../../targets/kubernetes/open-cluster.ts';
 import type { Side, SwapEvidence } from './evidence.ts';
-import type { SwapPlan } from './plan.ts';
+import type { OwnQueries } from './query-files.ts';
 import type { SwapSettings } from './settings.ts';
+
+export interface Edits {
+  /** Reconcilers to pause, in this order. */
+  readonly pauses: readonly PlannedEdit[];
+  readonly image: PlannedEdit;
+  /** In the order in which they are made. */
+  readonly all: readonly PlannedEdit[];
+}
+
+export interface SwapPlan {
+  readonly workload: DnsWorkload;
+  readonly images: Readonly<Record<Side, string>>;
+  /** Of the subjects. */
+  readonly names: Readonly<Record<Side, string>>;
+  readonly ownQueries: OwnQueries;
+  /** Placements that a run can have at most. */
+  readonly placements: number;
+  /** What is copied beside the DNS, or changed in it. */
+  readonly method: { readonly copy: CopyPlan } | { readonly edits: Edits };
+}
 
 export interface SwapRequest extends OpenRequest<SwapSettings, SwapPlan> {
   /** What is done just now, for people. */

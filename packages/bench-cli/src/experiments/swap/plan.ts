@@ -7,29 +7,17 @@ import { demandNoJournal } from '../../cluster-changes/session.ts';
 import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
 import type { InterruptionWords } from '../../interruption.ts';
-import { choiceOf, type DnsWorkload, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
-import { type CopyPlan, planCopy } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
+import { choiceOf, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import { planCopy } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { namespaceOf } from '../../targets/kubernetes/objects/labels.ts';
 import { counted, formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
-import type { Side } from './evidence.ts';
-import { type Edits, planEdits } from './in-place/edits.ts';
+import { planEdits } from './in-place/edits.ts';
 import { inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
 import { demandAnotherImage, targetImage, versionIn } from './in-place/target-image.ts';
-import { type OwnQueries, readOwnQueries } from './query-files.ts';
+import type { SwapPlan } from './placed.ts';
+import { readOwnQueries } from './query-files.ts';
 import { type SwapSettings, sequenceOf } from './settings.ts';
-
-export interface SwapPlan {
-  readonly workload: DnsWorkload;
-  readonly images: Readonly<Record<Side, string>>;
-  /** Of the subjects. */
-  readonly names: Readonly<Record<Side, string>>;
-  readonly ownQueries: OwnQueries;
-  /** Placements that a run can have at most. */
-  readonly placements: number;
-  /** What is copied beside the DNS, or changed in it. */
-  readonly method: { readonly copy: CopyPlan } | { readonly edits: Edits };
-}
 
 /** Planning takes a few requests. */
 const LIMIT_MS = 60_000;

@@ -5,8 +5,8 @@ import { formatFixed } from '../../report/numbers.ts';
 import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import { NAME_SETS, type NameSet } from './evidence.ts';
 import { MIN_RATE_RATIO } from './figures.ts';
-import { measurePhase } from './in-place/measure-phase.ts';
-import type { PhasesRequest } from './in-place/placements.ts';
+import { measurePhase } from './measure-phase.ts';
+import type { PhasesRequest } from './placements.ts';
 import { advisedRate, PROBE_SECONDS } from './rate-held.ts';
 
 import { namesWords } from './words.ts';

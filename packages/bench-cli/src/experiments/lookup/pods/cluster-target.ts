@@ -29,8 +29,8 @@ import {
   trialSeconds,
 } from '../settings.ts';
 import type { LookupSubject } from '../subjects.ts';
-import { conditionsOfDetails, readClusterDetails } from '../tiger/cluster-details.ts';
 import { CALICO_PATHS, demandVersion, modeChange } from './calico.ts';
+import { conditionsOfDetails, readClusterDetails } from './cluster-details.ts';
 import {
   type ClusterSettings,
   clusterSettings,

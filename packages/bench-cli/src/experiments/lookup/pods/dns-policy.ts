@@ -3,10 +3,8 @@ import { isIP } from 'node:net';
 import { BenchError } from '../../../errors.ts';
 import { seededRandom } from '../../../stats/random.ts';
 import { unitLabels } from '../../../targets/kubernetes/objects/labels.ts';
+import type { PolicyKind } from '../settings.ts';
 import { SAMPLER_LABELS } from './objects.ts';
-
-export const POLICY_KINDS = ['calico', 'cilium'] as const;
-export type PolicyKind = (typeof POLICY_KINDS)[number];
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const RANDOM_LENGTH = 10;

@@ -11,9 +11,9 @@ import { parseTestsFile, type TigerTest } from '../../../tiger-bench/tests-file.
 import { percentileOf } from '../distribution.ts';
 import type { Distribution, LookupRecord } from '../evidence.ts';
 import { type Overall, overallsOf } from '../overall.ts';
+import { detailsOfRecord } from '../pods/cluster-details.ts';
 import { policyKind, urlOf } from '../settings.ts';
 import type { LookupSubject } from '../subjects.ts';
-import { detailsOfRecord } from './cluster-details.ts';
 
 const SUMMARY_PERCENTILES = [50, 75, 90, 99] as const;
 

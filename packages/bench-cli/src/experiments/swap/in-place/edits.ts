@@ -4,6 +4,7 @@ import { forwardPatch } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import type { Edits } from '../placed.ts';
 
 /** The image of the DNS container; nothing else of the workload. */
 function imageEdit(workload: DnsWorkload, image: string): PlannedEdit {
@@ -15,14 +16,6 @@ function imageEdit(workload: DnsWorkload, image: string): PlannedEdit {
     edits: [{ pointer: `${place}/image`, before: workload.image, after: image }],
     pinned: [{ pointer: `${place}/name`, value: container }],
   };
-}
-
-export interface Edits {
-  /** Reconcilers to pause, in this order. */
-  readonly pauses: readonly PlannedEdit[];
-  readonly image: PlannedEdit;
-  /** In the order in which they are made. */
-  readonly all: readonly PlannedEdit[];
 }
 
 /** Finds what has to be changed; changes nothing. */

@@ -4,11 +4,10 @@ import type { ChangeSession } from '../../../cluster-changes/session.ts';
 import type { PlannedTrial } from '../../../engine/experiment.ts';
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
-import type { SwapPlan } from '../plan.ts';
+import type { Edits, SwapPlan } from '../placed.ts';
+import { demandSamePods, measureAll, type PhasesRequest } from '../placements.ts';
 import { awaitRollout, demandUntouched, reverted } from './await-rollout.ts';
 import type { Canary } from './canary.ts';
-import type { Edits } from './edits.ts';
-import { demandSamePods, measureAll, type PhasesRequest } from './placements.ts';
 import { podVersions } from './pod-versions.ts';
 
 export interface PlaceRequest extends PhasesRequest {

@@ -5,9 +5,9 @@ import { copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { type RunningCopy, removeCopy, startCopy } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
 import type { Side, SwapEvidence } from '../evidence.ts';
-import { demandSamePods, measureAll, numberOf, type PhasesRequest } from '../in-place/placements.ts';
 import { podVersions } from '../in-place/pod-versions.ts';
-import type { SwapPlan } from '../plan.ts';
+import type { SwapPlan } from '../placed.ts';
+import { demandSamePods, measureAll, numberOf, type PhasesRequest } from '../placements.ts';
 import { demandRate } from '../rate-probe.ts';
 
 export interface ShadowPlacementRequest extends PhasesRequest {

@@ -1,14 +1,14 @@
 /** Measures the phases of a placement, in place or beside the cluster's DNS. */
 import type { V1Pod } from '@kubernetes/client-node';
-import type { PlannedTrial } from '../../../engine/experiment.ts';
-import { BenchError } from '../../../errors.ts';
-import type { Loader } from '../../../loaders/loader.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
-import type { NameSet, Phase, PodVersion } from '../evidence.ts';
-import type { SwapSettings } from '../settings.ts';
+import type { PlannedTrial } from '../../engine/experiment.ts';
+import { BenchError } from '../../errors.ts';
+import type { Loader } from '../../loaders/loader.ts';
+import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import { restartsOf } from '../../targets/kubernetes/pod-state.ts';
+import type { NameSet, Phase, PodVersion } from './evidence.ts';
 import { measurePhase } from './measure-phase.ts';
+import type { SwapSettings } from './settings.ts';
 
 /** What all placements of a run share. */
 export interface PhasesRequest {

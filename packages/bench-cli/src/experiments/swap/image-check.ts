@@ -1,10 +1,10 @@
 /** Pulls an image on each node that runs DNS, and asks the program in it for its version: before anything is changed. */
-import { BenchError } from '../../../errors.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { jobOf } from '../../../targets/kubernetes/objects/job.ts';
-import { unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
-import { runJob } from '../../../targets/kubernetes/run-job.ts';
-import { type PrintedVersion, versionPrinted } from '../builds.ts';
+import { BenchError } from '../../errors.ts';
+import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import { jobOf } from '../../targets/kubernetes/objects/job.ts';
+import { unitLabels, unitSelector } from '../../targets/kubernetes/objects/labels.ts';
+import { runJob } from '../../targets/kubernetes/run-job.ts';
+import { type PrintedVersion, versionPrinted } from './builds.ts';
 
 export interface CheckedImage {
   readonly image: string;

@@ -6,7 +6,7 @@ import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import type { LookupRecord } from '../evidence.ts';
-import { CALICO_PATHS, isEnterprise, linuxDataplane } from '../pods/calico.ts';
+import { CALICO_PATHS, isEnterprise, linuxDataplane } from './calico.ts';
 
 const UNKNOWN = 'unknown';
 /** kubeadm leaves it on every node. */

@@ -1,15 +1,15 @@
 /** Measures one phase of a placement: CPU of the DNS containers, idle or under load. */
 import type { V1Pod } from '@kubernetes/client-node';
-import type { Loader, LoadOutcome } from '../../../loaders/loader.ts';
-import { loadFor } from '../../../measure/load.ts';
-import { observeMetrics } from '../../../observe/kubernetes/observe-metrics.ts';
-import { observePods } from '../../../observe/kubernetes/observe-pods.ts';
-import { podSource } from '../../../observe/kubernetes/pod-source.ts';
-import type { ObservationWindow } from '../../../observe/window.ts';
-import type { LoadResult } from '../../../results/record.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import type { Phase } from '../evidence.ts';
+import type { Loader, LoadOutcome } from '../../loaders/loader.ts';
+import { loadFor } from '../../measure/load.ts';
+import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
+import { observePods } from '../../observe/kubernetes/observe-pods.ts';
+import { podSource } from '../../observe/kubernetes/pod-source.ts';
+import type { ObservationWindow } from '../../observe/window.ts';
+import type { LoadResult } from '../../results/record.ts';
+import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import type { Phase } from './evidence.ts';
 
 export interface PhaseRequest {
   readonly run: ClusterRun;
