@@ -1,5 +1,6 @@
 export { makeCertificate } from './certificate.ts';
 export { conformancePage, count } from './conformance-page.ts';
+export { COSTS_VARIABLE, type FileCost } from './marks.ts';
 export { namespaceName } from './namespaces.ts';
 export { fileNeeds, needs, needsFile, pathOf } from './needs.ts';
 export { mixCase, pick, type Random, randomFractions, randomFrom } from './random.ts';

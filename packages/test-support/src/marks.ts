@@ -12,6 +12,14 @@ export const TEMPORARY_FOLDER = 't';
 /** Seconds to wait for processes that are about to end; on a busy machine that takes a while. */
 export const GRACE_VARIABLE = 'DINODNS_TEST_GRACE_SECONDS';
 export const graceSeconds = (): number => Number(process.env[GRACE_VARIABLE] ?? 5);
+/** A file to which each test file adds a line of JSON, `FileCost`; unset in all runs but those of a benchmark. */
+export const COSTS_VARIABLE = 'DINODNS_TEST_COSTS';
+export interface FileCost {
+  readonly file: string;
+  /** CPU seconds: of the process that runs the tests, and of the programs that it has started and waited for. */
+  readonly own: number;
+  readonly programs: number;
+}
 /** The PATH of a fresh machine, for the suite that needs only the workspace. */
 export const PATH_VARIABLE = 'DINODNS_TEST_PATH';
 

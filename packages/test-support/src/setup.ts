@@ -2,14 +2,16 @@
  * Runs before and after each test file: gives it a temporary folder, marks everything it starts, and checks at the end
  * that nothing is left. Leftovers are reported, removed, and fail the file.
  */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, inject } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
 import { type LeftBy, lastingLeftovers, removeLeftovers } from './leftovers.ts';
 import {
+  COSTS_VARIABLE,
   FILE_VARIABLE,
+  type FileCost,
   FOLDER_VARIABLE,
   graceSeconds,
   PATH_VARIABLE,
@@ -21,11 +23,29 @@ import { namespacePrefix } from './namespaces.ts';
 const GRACE_SECONDS = graceSeconds();
 const REMOVAL_SECONDS = 10;
 
+/** The fields of proc(5), /proc/pid/stat, from the third on: `state` is number 0. */
+function ownStat(): string[] {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
 /** `<pid>-<start>` of this process, as in the names of control groups. */
 function ownOwner(): string {
-  if (process.platform !== 'linux') return '';
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  return `${process.pid}-${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
+  return process.platform === 'linux' ? `${process.pid}-${ownStat()[19]}` : '';
+}
+
+/** `USER_HZ` of every Linux: the unit of times in /proc/pid/stat. */
+const TICKS_PER_SECOND = 100;
+
+function noteCost(costs: string): void {
+  const { user, system } = process.cpuUsage();
+  const [children = 0, childrenInKernel = 0] = ownStat().slice(13, 15).map(Number);
+  const cost: FileCost = {
+    file: expect.getState().testPath ?? '',
+    own: (user + system) / 1e6,
+    programs: (children + childrenInKernel) / TICKS_PER_SECOND,
+  };
+  appendFileSync(costs, `${JSON.stringify(cost)}\n`);
 }
 
 function markThisFile(): LeftBy {
@@ -53,6 +73,9 @@ const by = markThisFile();
 
 // Vitest kills this process, which would keep its compiled code only when it ends by itself.
 afterAll(() => flushCompileCache());
+
+const costs = process.env[COSTS_VARIABLE];
+if (costs !== undefined) afterAll(() => noteCost(costs));
 
 afterAll(
   async () => {

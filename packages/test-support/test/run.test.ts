@@ -7,11 +7,11 @@ import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { allProcesses, GRACE_VARIABLE } from '../src/marks.ts';
+import { allProcesses, COSTS_VARIABLE, GRACE_VARIABLE } from '../src/marks.ts';
 
 const RUNNER = fileURLToPath(new URL('../src/run.ts', import.meta.url));
 /** Nothing is about to end in these runs, and whether servers are required is no matter of theirs. */
-const CLEAN = { [GRACE_VARIABLE]: '0.2', DINODNS_BENCH_REQUIRE_SERVERS: '' };
+const CLEAN = { [GRACE_VARIABLE]: '0.2', DINODNS_BENCH_REQUIRE_SERVERS: '', [COSTS_VARIABLE]: undefined };
 const CONFIG = fileURLToPath(new URL('fixtures/vitest.config.ts', import.meta.url));
 
 /** A runner of its own has to start, and in it vitest: that takes a second, and on a busy machine many. */
