@@ -23,14 +23,15 @@ it('finds the highest rate of a server that drops excess queries', async () => {
       timeoutSeconds: 0.2,
     },
     trialSeconds: 0.6,
-    repetitions: 3,
+    repetitions: 2,
     maxLostRatio: 0.01,
-    precision: 0.1,
+    // Half of what the bounds below leave around the truth.
+    precision: 0.2,
     low: 500,
     high: 4000,
     onTrial: ({ rate }) => rates.push(rate),
   });
-  expect(found.maxima.length).toBe(3);
+  expect(found.maxima.length).toBe(2);
   expect(found.low).toBeLessThanOrEqual(found.rate);
   expect(found.high).toBeGreaterThanOrEqual(found.rate);
   // In such a short trial the accumulated tokens allow a sixth more.

@@ -6,7 +6,7 @@
 import { basename } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files of more than 40 seconds, in CI on two CPUs, the longest first. All others follow as vitest orders them. */
+/** Files of more than 30 seconds, in CI on two CPUs, the longest first. All others follow as vitest orders them. */
 export const LONGEST: readonly string[] = [
   'swap-faults.k8s.test.ts',
   'faults.k8s.test.ts',
@@ -20,8 +20,15 @@ export const LONGEST: readonly string[] = [
   'action.servers.test.ts',
   'library.servers.test.ts',
   'coredns.servers.test.ts',
-  'own-servers.test.ts',
   'cluster.test.ts',
+  'own-servers.test.ts',
+  'cli-until.test.ts',
+  'loader-builtin.test.ts',
+  'run.test.ts',
+  'sqlite.test.ts',
+  'cli-report.test.ts',
+  'bad-zones.test.ts',
+  'max-rate.test.ts',
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 async function testFiles(): Promise<string[]> {
   const files: string[] = [];
-  for await (const file of glob('{packages/*,fuzz}/test/**/*.test.ts', {
+  for await (const file of glob('{packages/*,examples/*,fuzz}/test/**/*.test.ts', {
     cwd: ROOT,
     exclude: ['**/node_modules/**'],
   })) {
