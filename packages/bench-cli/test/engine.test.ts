@@ -6,7 +6,7 @@ import { closedAfter } from '../src/engine/close.ts';
 import { inLanes } from '../src/engine/lanes.ts';
 import { secondsUnderWay } from '../src/engine/trials.ts';
 import { BenchError } from '../src/errors.ts';
-import { type TestWorld, testWorld } from './support/test-world.ts';
+import { type TestWorld, type TestWorldOptions, testWorld } from './support/test-world.ts';
 
 const HASHES = join(import.meta.dirname, 'fixtures/hashes.ts');
 
@@ -53,6 +53,7 @@ describe('a run', () => {
     expect(await readFile(join(folder, 'report.md'), 'utf8')).toContain('## Against MD5');
     expect(world.out()).toMatch(/^Function +Time to hash\nMD5 /m);
     expect(world.err()).toMatch(/6\/6 {2}MD5, trial 3: time to hash \d/);
+    expect(world.err()).toMatch(/^node:crypto 1\n2 cases, 6 trials, about 0 s$/m);
   });
 
   it('is kept where the environment says, and found there again', async () => {
@@ -217,6 +218,33 @@ describe('lanes', () => {
   });
 });
 
+describe('trials that are taken together', () => {
+  it('are those of a point in a round, of which all are kept or none, with what they warn of', async () => {
+    const flags = ['--trials', '2', '--together', '--wait', 'md5#1'];
+    const running = hashes('hashes', ...flags);
+    await world.errContains('2/4  SHA512, trial 1: time to hash 1.00 s');
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    const before = await record();
+    expect(before.trials.map(({ evidence }: { evidence: { bytes: number } }) => evidence.bytes)).toEqual([
+      2, 2,
+    ]);
+    expect(before.warnings).toContain('hashed with others');
+    const { wait, ...settings } = before.settings;
+    expect(wait).toEqual(['md5#1']);
+    // As if one of the first round had been lost as well.
+    const left = { ...before, settings, trials: before.trials.slice(1) };
+    await writeFile(join(await onlyFolder(), 'run.json'), JSON.stringify(left));
+    expect(await hashes('hashes', '--resume', 'latest'), world.err()).toBe(0);
+    const after = await record();
+    expect(after.trials.map(({ key }: { key: string }) => key)).toEqual([
+      ...['md5#0', 'sha512#0', 'sha512#1', 'md5#1'],
+    ]);
+    expect(after.trials[1].startedAt).not.toBe(before.trials[1].startedAt);
+    expect(after.warnings.filter((text: string) => text === 'hashed with others')).toHaveLength(1);
+  });
+});
+
 describe('a command of several words', () => {
   const lab = (...argv: string[]) => world.bench('--experiment', LAB_HASHES, 'lab', 'hashes', ...argv);
 
@@ -240,6 +268,27 @@ describe('a command of several words', () => {
     world.send('SIGINT');
     expect(await running).toBe(130);
     expect(world.err()).toMatch(/pnpm bench lab hashes --resume \S+ --out elsewhere/);
+  });
+});
+
+describe('a disk that is full', () => {
+  it('ends the run with a clear error, and the last whole record stays', async () => {
+    let saves = 0;
+    const { open } = await import('node:fs/promises');
+    const fs: TestWorldOptions['fs'] = {
+      open: async (path, ...rest) => {
+        if (String(path).includes('run.json')) saves += 1;
+        if (saves > 2)
+          throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+        return open(path, ...rest);
+      },
+    };
+    await world.remove();
+    world = await testWorld({ fs });
+    expect(await hashes('hashes', '--trials', '2')).toBe(7);
+    expect(world.err()).toContain('E_DISK_FULL');
+    expect((await record()).trials).toHaveLength(2);
+    expect((await readdir(await onlyFolder())).filter((name) => name.includes('tmp'))).toEqual([]);
   });
 });
 
@@ -285,6 +334,7 @@ describe('what the trials share', () => {
     expect(world.out()).toContain('MD5');
     expect(await readdir(await onlyFolder())).toEqual(expect.arrayContaining(['closed', 'report.md']));
     expect(world.err()).toContain('a door is stuck');
+    expect(world.err()).not.toContain('--resume');
   });
 });
 
