@@ -1,8 +1,9 @@
 /**
  * The guard: runs in the cluster, in the namespace of the run, and puts back what the journal holds when the run has not
- * renewed its Lease. Then it deletes the namespace, itself included. Runs from its sources in any image with Node.js.
+ * renewed its Lease. Then it deletes the namespace, itself included, or waits to be deleted where the namespace is kept. Runs
+ * from its sources in any image with Node.js.
  *
- * Settings (environment): LEASE_NAMESPACE; TOKEN and HOLDER of the run; NAMESPACE, its own.
+ * Settings (environment): LEASE_NAMESPACE; TOKEN and HOLDER of the run; NAMESPACE, its own; KEEP, not empty to keep it.
  * Output: a line for everything that it does. It listens on PORT, and is ready when it has read journal and Lease.
  */
 import { readFile } from 'node:fs/promises';
@@ -137,8 +138,10 @@ for (let problem = ''; ; await sleep(POLL_MS / 1000)) {
     problem = next;
   }
 }
-say('done: deleting the namespace of the run');
-for (;;) {
+const keeps = (env.KEEP ?? '') !== '';
+say(keeps ? 'done: the namespace of the run is kept, as asked' : 'done: deleting the namespace of the run');
+// While it is kept, the server above keeps this process.
+while (!keeps) {
   await remove(api, `/api/v1/namespaces/${NAMESPACE}`).catch((error) => say(String(error)));
   // The namespace takes this process with it.
   await sleep(60);

@@ -185,7 +185,10 @@ function guardTemplate(
     image,
     command: ['node', `${DIRECTORY}/guard-program${EXTENSION}`],
     args: [],
-    env: { LEASE_NAMESPACE: leaseNamespace, NAMESPACE: namespace, TOKEN: token, HOLDER: holder },
+    env: {
+      ...{ LEASE_NAMESPACE: leaseNamespace, NAMESPACE: namespace, TOKEN: token, HOLDER: holder },
+      ...(settings.keep ? { KEEP: 'yes' } : {}),
+    },
     resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '192Mi' } },
     mounts: mounted(mount),
     pullSecrets,

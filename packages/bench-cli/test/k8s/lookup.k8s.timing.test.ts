@@ -148,7 +148,7 @@ describe('with stand-ins for Calico Enterprise', () => {
     const tests = join(suite.directory, 'tiger.yaml');
     await writeFile(
       tests,
-      `- {testkind: dnsperf, duration: 4, numservices: 3, calicoNodeCPULimit: 500m,
+      `- {testkind: dnsperf, duration: 4, numservices: 3, calicoNodeCPULimit: 500m, leaveStandingConfig: true,
           dnsperf: {mode: NoDelay, testDNSPolicy: true, numDomains: 2, targetURL: http://standing-svc}}
 - {TestKind: dnsperf, Duration: 1, DNSPerf: {TargetURL: 'http://nowhere.invalid'}, Dataplane: bpf}
 - {TestKind: iperf}\n`,
@@ -199,7 +199,20 @@ describe('with stand-ins for Calico Enterprise', () => {
       expect(await nodeLimit()).toBe('');
       expect((await standIn('FelixConfiguration')).spec).toEqual(FELIX);
       expect((await standIn('Installation')).spec).toEqual(INSTALLATION);
-      expect(await leftovers()).toEqual([]);
+      // The guard has seen the end of the run and left the namespace, for people to look at and for `cleanup`.
+      const api = await adminApi();
+      await until('the guard is done', 30, async () => (await readLease(api, LEASE_NAMESPACE)) === null);
+      const [namespace = '', ...more] = await runNamespaces();
+      expect(more).toEqual([]);
+      const { items } = await core().listNamespacedPod({ namespace });
+      const name =
+        items.map(({ metadata }) => metadata?.name ?? '').find((pod) => pod.includes('guard')) ?? '';
+      const said = () => core().readNamespacedPodLog({ name, namespace });
+      await until('the guard keeps the namespace', 30, async () => (await said()).includes('kept, as asked'));
+      // This process is the run's, and has not ended.
+      expect(await world.bench('cleanup', '--run', namespace), world.err()).toBe(0);
+      // The guard's roles belong to the namespace and go after it.
+      await until('nothing is left', 60, async () => (await leftovers()).length === 0);
     });
   });
 
