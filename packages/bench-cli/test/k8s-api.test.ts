@@ -7,7 +7,7 @@ import { apiErrorOf, explainApiError } from '../src/kubernetes-api/api-error.ts'
 import { pauseAfter } from '../src/kubernetes-api/backoff.ts';
 import { createClient, type KubeClient } from '../src/kubernetes-api/client.ts';
 import { type Connection, connect } from '../src/kubernetes-api/connect.ts';
-import { followLog } from '../src/kubernetes-api/logs.ts';
+import { followLog, lastLogLines } from '../src/kubernetes-api/logs.ts';
 import { follow } from '../src/kubernetes-api/watch.ts';
 import { describeCluster } from '../src/targets/kubernetes/cluster-facts.ts';
 import type { Clock } from '../src/world.ts';
@@ -306,6 +306,14 @@ describe('a log', () => {
     const following = followLog(client, reference, { onLine: () => undefined, ended: () => false, signal });
     await expect(following).rejects.toMatchObject({ evidence: ['pods "p" not found'] });
   });
+});
+
+it('the last lines of a log are not waited for while their kubelet is lost', async () => {
+  const client = await clientOf((_, response) => answer(response, 503, refusal(503, '', 'no route to host')));
+  const reference = { namespace: 'n', pod: 'p', container: 'main' };
+  const started = performance.now();
+  expect(await lastLogLines(client, reference, 10, signal, 0.3)).toEqual([]);
+  expect(performance.now() - started).toBeLessThan(5000);
 });
 
 describe('pauses', () => {

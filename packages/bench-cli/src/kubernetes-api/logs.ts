@@ -67,16 +67,21 @@ function isBeforeStart(error: unknown): boolean {
   return error.status === 400 || (error.status === 404 && KUBELET_KNOWS_NOTHING.test(error.message));
 }
 
-/** The last lines of a container's log; empty if they cannot be read. Rejects only for the signal. */
+/** These lines only explain something; a kubelet that is lost is not worth the minutes for which requests are repeated. */
+const LAST_LINES_SECONDS = 10;
+
+/** The last lines of a container's log; empty if they cannot be read, or not within `seconds`. Rejects only for the signal. */
 export async function lastLogLines(
   client: KubeClient,
   reference: ContainerReference,
   lines: number,
   signal: AbortSignal,
+  seconds = LAST_LINES_SECONDS,
 ): Promise<string[]> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
   const read = async (previous: boolean) => {
     const query = `container=${reference.container}&tailLines=${lines}${previous ? '&previous=true' : ''}`;
-    const text = await client.text(`${pathOfLog(reference)}?${query}`, actionOf(reference), signal);
+    const text = await client.text(`${pathOfLog(reference)}?${query}`, actionOf(reference), limit);
     return text.split('\n').filter((line) => line.trim() !== '');
   };
   try {
