@@ -25,6 +25,20 @@ function rendered(name: string, record: SwapRecord, columns = 80): string {
 
 const onOneLine = (text: string) => text.replaceAll(/\s+/g, ' ');
 
+it('what each node sent has its table in the reports, where every node sent', () => {
+  const record = makeSwap(eightPlacements(20, 20));
+  expect(rendered('markdown', record)).not.toMatch(/Names +\| Node/);
+  const sent = { queriesSent: 1000, queriesCompleted: 999, queriesLost: 1 };
+  const senders = ['node-a', 'node-b'].map((node) => ({ node, ...sent }));
+  const all = withEvidence(record, (evidence) => ({
+    ...evidence,
+    phases: evidence.phases.map((phase) => (phase.kind === 'idle' ? phase : { ...phase, senders })),
+  }));
+  expect(onOneLine(rendered('markdown', all))).toMatch(
+    /\| 1 A \| \S+ \| internal \| node-b \| 1,000 \| 999 \| 1 \|/,
+  );
+});
+
 /** The record with the evidence of its placements changed. */
 function withEvidence(
   record: SwapRecord,

@@ -117,6 +117,7 @@ export interface LoaderJob {
   readonly args: readonly string[];
   readonly queries: ConfigMapMount;
   readonly cpu: LoadRequest['cpu'];
+  readonly onNode?: LoadRequest['onNode'];
   /** How long it sends queries and waits for answers, in all. */
   readonly runSeconds: number;
   readonly onLine: (line: string) => void;
@@ -154,6 +155,7 @@ export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<Loa
       resources: loaderResources(run, job.cpu),
       mounts: { [QUERY_DIRECTORY]: job.queries },
       pullSecrets,
+      ...(job.onNode === undefined ? {} : { node: job.onNode }),
       deadlineSeconds: settings.readyTime + runSeconds,
     }),
     scheduleSeconds: settings.scheduleTime,

@@ -66,6 +66,7 @@ async function loadAlone({ run, program, upload }: JobLoader, request: LoadReque
     ...timedCommand(command),
     queries: await upload(request),
     cpu: request.cpu,
+    ...(request.onNode === undefined ? {} : { onNode: request.onNode }),
     runSeconds: waitSeconds + secondsOfLoad(request),
     onLine: (line) => program.hear(line, request),
     signal: request.signal,

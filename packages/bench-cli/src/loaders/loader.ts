@@ -44,6 +44,8 @@ export interface LoadRequest {
   readonly outstanding: number;
   /** CPU request and limit on a cluster, as a quantity. Default: that of the run's settings. */
   readonly cpu?: string;
+  /** On a cluster: the node to send from. Default: where the settings and the scheduler place the loader. */
+  readonly onNode?: string;
   /** A query without an answer after this time is lost. */
   readonly timeoutSeconds: number;
   /** Where it waits for the other loaders of the case before its first query; absent if it is alone. */

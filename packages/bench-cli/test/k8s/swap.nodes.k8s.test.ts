@@ -2,24 +2,30 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { read } from '../../src/cluster-changes/cluster-api.ts';
+import { textAt, valueAt } from '../../src/cluster-changes/json.ts';
 import type { SwapRecord } from '../../src/experiments/swap/evidence.ts';
 import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
-import { core, suiteName } from './support/admin.ts';
+import { adminApi, core, suiteName } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
 import { NODES, nameOnFirstNode } from './support/components.ts';
 import {
   asBefore,
+  IMAGE,
   makeStandIn,
   removeStandIn,
   type StandIn,
+  setByOthers,
   snapshotOf,
   swapFlags,
+  until,
   withoutTraces,
 } from './support/stand-in.ts';
 import { swapSuite } from './support/swap-suite.ts';
 
 const { first, second } = NODES;
+const SURGE = '/spec/updateStrategy/rollingUpdate/maxSurge';
 const suite = swapSuite('nodes', ['in-place', 'optional']);
 let dns: StandIn;
 
@@ -51,32 +57,31 @@ interface Seen {
 }
 
 describe('DNS on two nodes', () => {
-  it('is swapped on both, and the report has a line for each pod with its node', async () => {
-    const flags = ['--observe', 'summary', '--duration', '2', '--rate', '400'];
-    await swap(
-      suite.images.clusters,
-      [...flags, '--loader-node', first],
-      async ({ status, said, load, directory }) => {
-        expect(status, said).toBe(0);
-        const record = await load();
-        const placed = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial.evidence] : []));
-        expect(placed.map(({ side }) => side)).toEqual(['A', 'B']);
-        for (const { pods, phases } of placed) {
-          expect(pods.map(({ node }) => node).sort()).toEqual([first, second]);
-          expect(new Set(pods.map(({ version }) => version)).size).toBe(1);
-          for (const { instances, observation } of phases) {
-            expect(instances?.map(({ node }) => node).sort()).toEqual([first, second]);
-            const used = instances?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
-            expect(observation?.cpuSeconds).toBeCloseTo(
-              used.reduce((sum, value) => sum + value, 0),
-              6,
-            );
-          }
+  it('is swapped on both under load from both, and the report has a line for each pod and each sender with its node', async () => {
+    const flags = ['--observe', 'summary', '--duration', '2', '--rate', '400', '--load-per-node'];
+    await swap(suite.images.clusters, flags, async ({ status, said, load, directory }) => {
+      expect(status, said).toBe(0);
+      const record = await load();
+      const placed = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial.evidence] : []));
+      expect(placed.map(({ side }) => side)).toEqual(['A', 'B']);
+      for (const { pods, phases } of placed) {
+        expect(pods.map(({ node }) => node).sort()).toEqual([first, second]);
+        expect(new Set(pods.map(({ version }) => version)).size).toBe(1);
+        for (const { instances, observation, senders, load } of phases) {
+          expect(senders?.map(({ node }) => node).sort()).toEqual([first, second]);
+          for (const { queriesCompleted } of senders ?? []) expect(queriesCompleted).toBeGreaterThan(300);
+          expect(load?.queriesCompleted).toBe(senders?.reduce((sum, one) => sum + one.queriesCompleted, 0));
+          expect(instances?.map(({ node }) => node).sort()).toEqual([first, second]);
+          const used = instances?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
+          expect(observation?.cpuSeconds).toBeCloseTo(
+            used.reduce((sum, value) => sum + value, 0),
+            6,
+          );
         }
-        const report = await readFile(join(directory, 'results', record.id, 'report.md'), 'utf8');
-        for (const node of [first, second]) expect(report).toMatch(new RegExp(`\\| 2 B .*\\| ${node} +\\|`));
-      },
-    );
+      }
+      const report = await readFile(join(directory, 'results', record.id, 'report.md'), 'utf8');
+      for (const node of [first, second]) expect(report).toMatch(new RegExp(`\\| 2 B .*\\| ${node} +\\|`));
+    });
     await asBefore(dns);
     await withoutTraces(suite.name, dns.namespace);
   });
@@ -90,6 +95,29 @@ describe('DNS on two nodes', () => {
       expect(said).not.toContain('planned:');
     });
     expect(await snapshotOf(dns.path)).toEqual(dns.before);
+  });
+
+  it('is not touched in the middle of a rolling update, while the nodes run different versions', async () => {
+    const image = `only-on-first/${suiteName()}-rolling:1`;
+    await nameOnFirstNode(suite.images.ours, image);
+    // Both at once: the first one does not wait for the second, which cannot get the image.
+    await setByOthers(dns.path, SURGE, 2);
+    await setByOthers(dns.path, IMAGE, image);
+    try {
+      const updated = async () =>
+        valueAt(await read(await adminApi(), dns.path), '/status/updatedNumberScheduled');
+      await until(updated, 1);
+      await swap(suite.images.clusters, [], async ({ status, said }) => {
+        expect(status, said).toBe(2);
+        expect(said).toMatch(/is not at rest: 1 of 2 pods are updated/);
+        expect(said).not.toContain('planned:');
+      });
+      expect(textAt(await read(await adminApi(), dns.path), IMAGE)).toBe(image);
+    } finally {
+      await setByOthers(dns.path, IMAGE, dns.image);
+      await setByOthers(dns.path, SURGE, 1);
+      await asBefore(dns);
+    }
   });
 
   it('is put back on a node that was cordoned meanwhile', async () => {

@@ -11,7 +11,7 @@ import { type CanaryFigures, NAME_SETS, type NameSet, type SwapRecord } from './
 import { estimandName, type FigureName, figuresOf } from './figures.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS } from './in-place/canary-count.ts';
 import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
-import { podTable, readingsTable } from './readings.ts';
+import { podTable, readingsTable, senderBlocks } from './readings.ts';
 import { sequenceOf } from './settings.ts';
 import { NOTHING, namesWords, netDelta, placementsOf, versionOf } from './words.ts';
 
@@ -258,7 +258,7 @@ export function swapDocument(record: SwapRecord): DocumentParts {
               blocks: [placementTable(record)],
               isBrief: settings.method === 'in-place',
             },
-            { title: 'Pods', blocks: [podTable(record)], isBrief: false },
+            { title: 'Pods', blocks: [podTable(record), ...senderBlocks(record)], isBrief: false },
             { title: 'Readings', blocks: [readingsTable(record)], isBrief: false },
           ],
     method: methodOf(record),

@@ -22,6 +22,10 @@ const phaseSchema = z.object({
   observation: observationSchema.nullable(),
   /** Each pod by itself; null where only their sum was observed. */
   instances: z.array(instanceObservationSchema).nullable(),
+  /** With `loadPerNode`: what each node sent, of which `load` is the sum. */
+  senders: z
+    .array(z.object({ node: z.string(), queriesSent: count, queriesCompleted: count, queriesLost: count }))
+    .optional(),
 });
 export type Phase = z.output<typeof phaseSchema>;
 

@@ -2,6 +2,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Loader, LoadOutcome } from '../../loaders/loader.ts';
 import { loadFor } from '../../measure/load.ts';
+import { mergeLoads } from '../../measure/merge-loads.ts';
 import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../observe/kubernetes/observe-pods.ts';
 import { podSource } from '../../observe/kubernetes/pod-source.ts';
@@ -19,6 +20,8 @@ export interface PhaseRequest {
   readonly kind: Phase['kind'];
   readonly seconds: number;
   readonly ratePerSecond: number;
+  /** From every node of the pods at once, each its share of the rate. */
+  readonly loadPerNode: boolean;
   readonly queryFile: string;
   readonly outputFile: string;
   readonly signal: AbortSignal;
@@ -48,29 +51,71 @@ async function openWindow({
   return { end: async () => null };
 }
 
-async function underLoad(request: PhaseRequest, window: ObservationWindow): Promise<LoadOutcome> {
-  const { run, loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile, signal } = request;
-  const { clock } = run.client;
+/** One loader, or one on each node of the pods: then they start together, and all stop as soon as one fails. */
+async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<LoadOutcome[]> {
+  const { loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile, loadPerNode } = request;
   const endpoint = { address: workload.service.address, port: 53, instances: pods.length };
+  const all = [...new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))];
+  const nodes = loadPerNode && all.length > 1 ? all : [null];
+  const failed = new AbortController();
+  const signal = AbortSignal.any([request.signal, failed.signal]);
+  let waiting = nodes.length;
+  const gate =
+    nodes.length === 1
+      ? null
+      : await loader.openGate({ loaders: nodes.length, runSeconds: seconds + TIMEOUT_SECONDS, signal });
+  const loads = nodes.map((node, index) =>
+    loader
+      .load({
+        endpoint,
+        transport: 'udp',
+        queryFile,
+        source: null,
+        dnssecOk: false,
+        durationSeconds: seconds,
+        ratePerSecond: ratePerSecond / nodes.length,
+        openLoop: loader.kind === 'builtin',
+        ...loadFor(LOAD, endpoint),
+        timeoutSeconds: TIMEOUT_SECONDS,
+        outputFile: node === null ? outputFile : outputFile.replace(/\.txt$/, `-${node}.txt`),
+        ...(node === null ? {} : { onNode: node }),
+        ...(gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } }),
+        onStarted: () => {
+          waiting -= 1;
+          if (waiting === 0) onStarted();
+        },
+        onProgress: () => undefined,
+        signal,
+      })
+      .catch((error: unknown) => {
+        failed.abort(error);
+        throw error;
+      }),
+  );
+  try {
+    await Promise.allSettled(loads);
+    return await Promise.all(loads);
+  } finally {
+    await gate?.close();
+  }
+}
+
+function sendersOf(outcomes: readonly LoadOutcome[]): Pick<Phase, 'senders'> {
+  if (outcomes.length === 1) return {};
+  return {
+    senders: outcomes.map(({ node = '', result: { queriesSent, queriesCompleted, queriesLost } }) => ({
+      ...{ node, queriesSent, queriesCompleted, queriesLost },
+    })),
+  };
+}
+
+async function underLoad(request: PhaseRequest, window: ObservationWindow): Promise<LoadOutcome[]> {
+  const { run, seconds, signal } = request;
+  const { clock } = run.client;
   const started = Promise.withResolvers<void>();
-  const loading = loader.load({
-    endpoint,
-    transport: 'udp',
-    queryFile,
-    source: null,
-    dnssecOk: false,
-    durationSeconds: seconds,
-    ratePerSecond,
-    openLoop: loader.kind === 'builtin',
-    ...loadFor(LOAD, endpoint),
-    timeoutSeconds: TIMEOUT_SECONDS,
-    outputFile,
-    onStarted: () => {
-      window.started?.();
-      started.resolve();
-    },
-    onProgress: () => undefined,
-    signal,
+  const loading = sendAll(request, () => {
+    window.started?.();
+    started.resolve();
   });
   // The loader then waits for lost answers; that time is no part of the window.
   // Without figures of a kubelet, nobody waits for it.
@@ -89,11 +134,14 @@ export async function measurePhase(request: PhaseRequest): Promise<Phase> {
   const startedAt = clock.now().toISOString();
   try {
     let load: LoadResult | null = null;
+    let senders: Pick<Phase, 'senders'> = {};
     if (kind === 'idle') {
       window.started?.();
       await clock.sleep(seconds, signal);
     } else {
-      load = (await underLoad(request, window)).result;
+      const outcomes = await underLoad(request, window);
+      load = mergeLoads(outcomes.map(({ result }) => result));
+      senders = sendersOf(outcomes);
     }
     const endedAt = clock.now().toISOString();
     const observation = await window.end();
@@ -105,6 +153,7 @@ export async function measurePhase(request: PhaseRequest): Promise<Phase> {
       load,
       observation,
       instances: instances === null ? null : [...instances],
+      ...senders,
     };
   } finally {
     await window.end().catch(() => undefined);

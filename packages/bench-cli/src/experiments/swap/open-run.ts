@@ -28,5 +28,9 @@ export function openRun(
 ): Promise<OpenedCluster> {
   const kubernetes = kubernetesOf(settings);
   const images = imagesOf(kubernetes, 'builtin');
-  return openCluster({ world, runId, settings: kubernetes, images, loaders: 1, signal, force, ...needs });
+  return openCluster({
+    ...{ world, runId, settings: kubernetes, loaders: 1, signal, force, ...needs },
+    // A swap needs one image; what needs Node.js runs in that, too.
+    images: { ...images, checker: images.loader },
+  });
 }

@@ -1,7 +1,8 @@
 /** Each reading of CPU in a swap, and what each pod of the DNS used: what the means are made of. Pure. */
 import { csvText } from '../../report/csv.ts';
+import type { Block } from '../../report/document/document.ts';
 import { table } from '../../report/document/index.ts';
-import { formatMillicores } from '../../report/numbers.ts';
+import { formatCount, formatMillicores } from '../../report/numbers.ts';
 import type { Renderer } from '../../report/renderer.ts';
 import { NAME_SETS, type Phase, type SwapRecord } from './evidence.ts';
 import { NOTHING, placementsOf } from './words.ts';
@@ -70,4 +71,18 @@ export function podTable(record: SwapRecord) {
       ]);
     }),
   );
+}
+
+/** One line for each load of each node, where every node sent; nothing where one loader did. */
+export function senderBlocks(record: SwapRecord): Block[] {
+  const rows = phasesOf(record).flatMap(({ number, side, version, phase: { kind, senders = [] } }) =>
+    senders.map(({ node, queriesSent, queriesCompleted, queriesLost }) => [
+      ...[`${number} ${side}`, version, kind, node],
+      ...[queriesSent, queriesCompleted, queriesLost].map((value) => formatCount(value)),
+    ]),
+  );
+  if (rows.length === 0) return [];
+  const numbers = ['Sent', 'Answered', 'Lost'].map((title) => ({ title, isNumber: true }));
+  const words = ['Placement', 'Version', 'Names', 'Node'].map((title) => ({ title }));
+  return [table('Load of each node', [...words, ...numbers], rows)];
 }

@@ -1,7 +1,7 @@
 /** The settings of `bench swap`: its own, and those of `bench run` that it takes as well. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
-import { choice, number, seconds, text } from '../../config/value-schemas.ts';
+import { booleanFromText, choice, number, seconds, text } from '../../config/value-schemas.ts';
 import { pick } from '../../engine/settings.ts';
 import {
   DNS_CHANGE_SETTINGS,
@@ -65,6 +65,13 @@ export const SWAP_SETTINGS = {
     description: 'of each window without load; without one, nothing is said of net CPU',
     schema: atLeast(0),
     default: 60,
+  },
+  loadPerNode: {
+    flag: '--load-per-node',
+    description:
+      'send from every node that runs DNS, all at once, each its share of the rate: for a Service that prefers the pod of the node',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
   },
   settle: { flag: '--settle <time>', description: 'after each rollout', schema: atLeast(0), default: 30 },
   queriesInternal: {
