@@ -44,20 +44,19 @@ bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Docker
 
 bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
-# The floor (servers in C, and the echo) and dnsmasq: tests of several nodes need none of them, and each node stores a copy of its own.
+# What tests of several nodes do not need: dnsmasq, the floor (servers in C, and the echo), and images that cannot serve, for tests of
+# `bench swap`. Each node stores a copy of its own.
 if [ "${TESTCLUSTER_NODES:-1}" = 1 ]; then
   for kind in dnsmasq knot nsd; do
     bash "$scripts/image" "dinodns-bench/$kind:$ours" "k8s/images/$kind" --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
   done
   bash "$scripts/image" "dinodns-bench/echo:$ours" packages/batched-udp/src -f k8s/images/echo/Dockerfile \
     --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+  for kind in crashing foreign; do
+    bash "$scripts/image" "bad-coredns:$kind" packages/bench-cli/test/fixtures/bad-coredns --target "$kind" \
+      --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+  done
 fi
-
-# For the tests of `bench swap`: images that cannot serve.
-for kind in crashing foreign; do
-  bash "$scripts/image" "bad-coredns:$kind" packages/bench-cli/test/fixtures/bad-coredns --target "$kind" \
-    --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
-done
 
 # Where the suite finds the cluster's own processes, to stop some for a while, and what starts again those it ended.
 export BENCH_K8S_COMPONENTS=$home/state/run

@@ -104,9 +104,39 @@ describe('the published method', () => {
   });
 });
 
+describe('two loaders', () => {
+  it('on two nodes start together, and two kubelets give what two servers used', async () => {
+    const flags = ['--mode', 'single', '--tier', '2', '--loaders', '2', '--duration', '4'];
+    flags.push('--observe', 'summary', '--loader', 'builtin');
+    expect(await world.bench('run', ...SHORT, ...flags), world.err()).toBe(0);
+    const trial = await onlyTrial();
+    const both = new Set([first, second]);
+    expect(new Set(trial.instances.map(({ node }) => node))).toEqual(both);
+    expect(new Set(trial.loaders?.each.map(({ node }) => node))).toEqual(both);
+    expect(trial.loaders?.overlap).toBeGreaterThan(0.9);
+    for (const { clock } of trial.loaders?.each ?? []) {
+      // Both nodes have the clock of this machine.
+      expect(clock?.roundTripSeconds).toBeGreaterThan(0);
+      expect(clock?.roundTripSeconds).toBeLessThan(0.5);
+      expect(Math.abs(clock?.offsetSeconds ?? 1)).toBeLessThanOrEqual(
+        (clock?.roundTripSeconds ?? 0) / 2 + 0.005,
+      );
+    }
+    const [a, b] = trial.loads;
+    expect(trial.load.queriesCompleted).toBe((a?.queriesCompleted ?? 0) + (b?.queriesCompleted ?? 0));
+    expect(trial.load.latencyPercentiles?.length).toBeGreaterThan(0);
+    const used = trial.instanceObservations?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
+    expect(Math.min(...used)).toBeGreaterThan(0);
+    expect(trial.server?.cpuSeconds).toBeCloseTo(
+      used.reduce((sum, value) => sum + value, 0),
+      6,
+    );
+    expect(await reportOf()).toMatch(/began within .* of each other/);
+  });
+});
+
 describe('a path to the pods', () => {
   it.each([
-    ['service', first],
     ['pod', first],
     ['headless', first],
     ['local', second],
