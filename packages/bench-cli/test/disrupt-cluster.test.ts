@@ -6,10 +6,13 @@ import { describeRight } from '../src/cluster-changes/rights.ts';
 import { factorsSchema, pointsOf, showFactors } from '../src/engine/factors.ts';
 import { FACTORS } from '../src/experiments/disrupt/factors.ts';
 import { loadStart } from '../src/measure/load-with-event.ts';
+import { loadServers } from '../src/servers/load.ts';
+import type { ForwardOptions } from '../src/servers/server.ts';
 import type { CopyObjects } from '../src/targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../src/targets/kubernetes/dns-copy/plan-copy.ts';
 import { breakable, copyAt, lameduckOf, withLameduck } from '../src/targets/kubernetes/dns-copy/variants.ts';
 import { endpointTimes } from '../src/targets/kubernetes/endpoints.ts';
+import { realWorld } from '../src/world.ts';
 
 const COREFILE = `.:53 {
     errors
@@ -157,6 +160,28 @@ describe('factors', () => {
     'sockets=new',
     'lameduck=1;lameduck=2',
   ])('%j are none', (wrong) => expect(schema.safeParse(wrong).success).toBe(wrong === ''));
+});
+
+describe('servers that forward', () => {
+  const upstream = { address: '127.0.0.1', port: 5300 };
+  const request = { address: '127.0.0.1', port: 53, directory: '/d', program: ['x'], cpus: 1 };
+  const fileOf = async (name: string, options?: ForwardOptions) => {
+    const [server] = await loadServers(realWorld(), [name], { corednsVersion: '1.13.1' });
+    const plan = server?.planForwarding?.(request as never, upstream, options);
+    return [...(plan?.files ?? [])].flatMap(({ chunks }) => [...chunks]).join('');
+  };
+
+  it('have as many queries at once, and as long a cache, as a point says', async () => {
+    expect(await fileOf('coredns')).toContain('    max_concurrent 1000\n    }\n    cache 30\n');
+    expect(await fileOf('coredns', { maxConcurrent: 7, cacheSeconds: 1, serveStale: true })).toContain(
+      '        max_concurrent 7\n    }\n    cache 1 {\n        serve_stale\n    }\n',
+    );
+    expect(await fileOf('coredns', { cacheSeconds: 0, serveStale: true })).not.toContain('cache');
+    expect(await fileOf('unbound')).not.toMatch(/cache-max-ttl|serve-expired/);
+    expect(await fileOf('unbound', { cacheSeconds: 1, serveStale: true })).toContain(
+      '  cache-max-ttl: 1\n  serve-expired: yes\n',
+    );
+  });
 });
 
 describe('the rights of faults', () => {

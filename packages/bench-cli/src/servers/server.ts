@@ -152,6 +152,16 @@ export type ExistingServer = AddressServer | ServiceServer | { readonly kind: 'c
 /** In a record, among the components of such a server: how reports know it. */
 export const AS_FOUND = { deployed: 'no' } as const;
 
+/** How a server caches and forwards, where it is not as usual. */
+export interface ForwardOptions {
+  /** Queries at once to the upstream; others are refused. CoreDNS only. */
+  readonly maxConcurrent?: number;
+  /** No answer is kept for longer; 0: none is kept. */
+  readonly cacheSeconds?: number;
+  /** Whether answers that are too old are given, and refreshed afterwards. */
+  readonly serveStale?: boolean;
+}
+
 /** How a server is run: what a kind's folder says of one of its variants. */
 export interface ServerDefinition {
   /** How its program gets onto a machine, and what `bench doctor` says of it; null if it runs in clusters only. */
@@ -188,7 +198,7 @@ export interface ServerDefinition {
   readonly servesSigned?: true;
   plan(request: InstanceRequest): InstancePlan;
   /** How to run it as a cache that forwards every query to `upstream` instead. Absent where bench does not know. */
-  planForwarding?(request: InstanceRequest, upstream: Endpoint): InstancePlan;
+  planForwarding?(request: InstanceRequest, upstream: Endpoint, options?: ForwardOptions): InstancePlan;
   /** In mode multi its workers are processes of their own, and it starts another for one that dies. Default: they are not. */
   readonly replacesWorkers?: true;
   /** Arguments that make the program print its version, and how to read what it prints. Empty: it is not asked. */

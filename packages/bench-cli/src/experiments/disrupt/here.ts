@@ -4,9 +4,11 @@ import { pointKey, pointsOf } from '../../engine/factors.ts';
 import { type DecidedServers, openServers, planServers } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
 import { EXTERNAL } from '../../servers/coredns-cluster/cluster.ts';
+import type { Server } from '../../servers/server.ts';
 import { externalNames } from '../../workload/cluster-names.ts';
 import type { World } from '../../world.ts';
 import type { DisruptContext } from './context.ts';
+import { FORWARDING, repeatsNames } from './factors.ts';
 import { CONTROL, demandFaults, FAULT_SECONDS, FAULTS, type FaultName, needsUpstream } from './faults.ts';
 import type { DisruptSettings } from './settings.ts';
 import { disruptTrial, LOAD_NAMES } from './trial.ts';
@@ -30,10 +32,38 @@ function demandTime({ duration, outage }: DisruptSettings): void {
 }
 
 /** The same with names of the upstream, those of the load under a name of their own. */
-function withUpstream(decided: DecidedServers, queries: number): DecidedServers {
+function withUpstream(decided: DecidedServers, queries: number, repeats: boolean): DecidedServers {
   const checked = decided.workloads.map(({ name }) => externalNames(name, 0, CHECKED_NAMES));
-  const sent = externalNames(LOAD_NAMES, CHECKED_NAMES, Math.ceil(queries));
+  const sent = repeats
+    ? externalNames(LOAD_NAMES, 0, CHECKED_NAMES)
+    : externalNames(LOAD_NAMES, CHECKED_NAMES, Math.ceil(queries));
   return { ...decided, workloads: [...checked, sent] };
+}
+
+/** @throws BenchError `E_CONFIG` for a factor that these servers or faults do not have */
+function demandForwarding(
+  { factors }: DisruptSettings,
+  faults: readonly FaultName[],
+  servers: readonly Server[],
+): void {
+  const factor = FORWARDING.find((name) => factors[name] !== undefined);
+  if (factor !== undefined && !needsUpstream(faults))
+    throw new BenchError(
+      'E_CONFIG',
+      `--factors: ${factor} needs an upstream, and no fault of this run has one`,
+      {
+        fix: 'Give a fault of the upstream, such as --fault upstream-silent.',
+      },
+    );
+  const other = servers.find(({ kind }) => kind !== 'coredns');
+  if (factors.max_concurrent !== undefined && other !== undefined)
+    throw new BenchError(
+      'E_CONFIG',
+      `--factors: max_concurrent is an option of CoreDNS, and ${other.name} has none`,
+      {
+        fix: 'Give coredns in any version, or omit it.',
+      },
+    );
 }
 
 export async function planHere(
@@ -47,6 +77,7 @@ export async function planHere(
   const servers = await planServers(world, 'disrupt', { ...settings, mode: 'multi' }, duration + warmup);
   const { decided } = servers;
   demandFaults(faults, decided.servers);
+  demandForwarding(settings, faults, decided.servers);
   return {
     subjects: [
       { name: CONTROL, title: CONTROL },
@@ -64,7 +95,7 @@ export async function planHere(
       ),
     ),
     decided: {
-      ...(needsUpstream(faults) ? withUpstream(decided, rate * duration) : decided),
+      ...(needsUpstream(faults) ? withUpstream(decided, rate * duration, repeatsNames(factors)) : decided),
       faults,
     },
   };

@@ -1,6 +1,6 @@
 /** One trial: a server of its own under a steady load, and one fault meanwhile, or none. */
 import type { Upstream } from '@dinodns-bench/cluster-objects';
-import type { PlannedTrial, TrialEvents } from '../../engine/experiment.ts';
+import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.ts';
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
 import { readMemory } from '../../machine/proc-files.ts';
@@ -12,7 +12,7 @@ import { mergeLoads } from '../../measure/merge-loads.ts';
 import { warmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
 import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
-import type { Server } from '../../servers/server.ts';
+import type { ForwardOptions, Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { DisruptEvidence } from './evidence.ts';
 import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName } from './faults.ts';
@@ -48,12 +48,15 @@ export async function disruptTrial(
   // The plan has no other subjects.
   const fault = planned.case.subject as Subject['fault'];
   const found = serverTrial(decided, planned, planned.case.point.server);
-  const server = upstream === null ? found.server : forwarding(found.server, upstream);
+  const server = upstream === null ? found.server : forwarding(found.server, upstream, planned.case.point);
   try {
     return await withServer(trials, found.planned, server, on, async (context, deployment) => {
       on.files(server.name, deployment.files);
       on.phase('checking answers');
-      const disrupted = { context, planned: found.planned, server, deployment, fault, on };
+      const disrupted = {
+        ...{ planned: found.planned, server, deployment, fault, on },
+        context: withSockets(context, shared.settings, planned.case.point),
+      };
       await checkDeployment(disrupted);
       await warmUp(context, found.planned, deployment, on);
       return measure(shared, disrupted);
@@ -63,9 +66,28 @@ export async function disruptTrial(
   }
 }
 
-/** The same program in front of the upstream. */
-function forwarding(server: Server, upstream: Upstream): Server {
-  return { ...server, plan: (request) => server.planForwarding?.(request, upstream) ?? server.plan(request) };
+/** As many sockets as the point says. */
+function withSockets(
+  context: TrialContext,
+  { rate, duration }: DisruptSettings,
+  { sockets }: Point,
+): TrialContext {
+  if (sockets !== 'fresh') return context;
+  return { ...context, configuration: { ...context.configuration, clients: Math.ceil(rate * duration) } };
+}
+
+/** The same program in front of the upstream, as the point has it. */
+function forwarding(server: Server, upstream: Upstream, point: Point): Server {
+  const { max_concurrent: maxConcurrent, cache: cacheSeconds, serve_stale: stale } = point;
+  const options: ForwardOptions = {
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent: Number(maxConcurrent) }),
+    ...(cacheSeconds === undefined ? {} : { cacheSeconds: Number(cacheSeconds) }),
+    ...(stale === undefined ? {} : { serveStale: stale === 'on' }),
+  };
+  return {
+    ...server,
+    plan: (request) => server.planForwarding?.(request, upstream, options) ?? server.plan(request),
+  };
 }
 
 const NORMAL = { kind: 'answer', delaySeconds: 0 } as const;

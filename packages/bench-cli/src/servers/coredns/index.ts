@@ -12,6 +12,7 @@ import { readVersion } from '../../provision/tool-version.ts';
 import { TRANSPORTS } from '../../results/record.ts';
 import {
   encryptionOf,
+  type ForwardOptions,
   type InstancePlan,
   type InstanceRequest,
   type ServerDefinition,
@@ -41,9 +42,16 @@ interface Configuration {
 function planForwarding(
   { address, port, directory, program }: InstanceRequest,
   upstream: Endpoint,
+  { maxConcurrent = 1000, cacheSeconds = 30, serveStale = false }: ForwardOptions = {},
 ): InstancePlan {
-  const forward = [`forward . ${upstream.address}:${upstream.port} {`, '    max_concurrent 1000', '}'];
-  const lines = ['errors', `bind ${address}`, ...forward, 'cache 30'];
+  const forward = [
+    `forward . ${upstream.address}:${upstream.port} {`,
+    `    max_concurrent ${maxConcurrent}`,
+    '}',
+  ];
+  const stale = serveStale ? [`cache ${cacheSeconds} {`, '    serve_stale', '}'] : [`cache ${cacheSeconds}`];
+  const cache = cacheSeconds === 0 ? [] : stale;
+  const lines = ['errors', `bind ${address}`, ...forward, ...cache];
   return {
     files: [
       { path: 'Corefile', chunks: [`.:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`] },

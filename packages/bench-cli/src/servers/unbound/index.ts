@@ -3,7 +3,13 @@ import { findFormat } from '@dinodns-bench/zones';
 import type { Endpoint } from '../../dns/endpoint.ts';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
-import { encryptionOf, type InstancePlan, type InstanceRequest, type ServerKind } from '../server.ts';
+import {
+  encryptionOf,
+  type ForwardOptions,
+  type InstancePlan,
+  type InstanceRequest,
+  type ServerKind,
+} from '../server.ts';
 
 /** `Version 1.17.1` */
 const VERSION: VersionQuestion = { arguments: ['-V'], pattern: /^Version (\d[\w.]*)/m };
@@ -24,7 +30,11 @@ const definition = installedServer({
   },
 });
 
-function planForwarding(request: InstanceRequest, upstream: Endpoint): InstancePlan {
+function planForwarding(
+  request: InstanceRequest,
+  upstream: Endpoint,
+  { cacheSeconds, serveStale = false }: ForwardOptions = {},
+): InstancePlan {
   const { directory, address, port, cpus, program } = request;
   const workers = Math.max(1, Math.ceil(cpus));
   const text = `server:
@@ -44,7 +54,7 @@ function planForwarding(request: InstanceRequest, upstream: Endpoint): InstanceP
   # Without the validator: the upstream signs nothing.
   module-config: "iterator"
   do-not-query-localhost: no
-forward-zone:
+${cacheSeconds === undefined ? '' : `  cache-max-ttl: ${cacheSeconds}\n`}${serveStale ? '  serve-expired: yes\n' : ''}forward-zone:
   name: "."
   forward-addr: ${upstream.address}@${upstream.port}
 remote-control:

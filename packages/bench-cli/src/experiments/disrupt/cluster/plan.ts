@@ -63,6 +63,24 @@ function serverOf({ workload: { image } }: CopyPlan): string {
   return version === undefined ? image : `coredns@${version}`;
 }
 
+/** For a dry run. */
+function summaryOf(
+  { inPlace }: DisruptSettings,
+  { workload, notCarriedOver }: CopyPlan,
+  nodes: number,
+): string {
+  const { title, image, service } = workload;
+  const found = `Found: ${title}, ${image}, behind Service ${service.name} (${service.address})`;
+  if (inPlace)
+    return `${found}\nWould be changed and put back: an annotation of its pod template, so that its pods are replaced`;
+  return [
+    found,
+    'Would be created, in a namespace of the run that is removed at the end: copies of it, and load generators',
+    `Would be changed: ${nodes === 0 ? 'nothing' : `one of ${nodes} nodes, cordoned during each drain`}`,
+    ...notCarriedOver.map((what) => `Not carried over to the copies: ${what}`),
+  ].join('\n');
+}
+
 /** Paths of the nodes that take the pods. @throws BenchError `E_CONFIG` if there is one only */
 async function nodesToDrain(
   client: KubeClient,
@@ -133,6 +151,7 @@ export async function planOnCluster(
       ...{ copy, faults, server, role: settings.readRole ?? readRoleOf(workload) },
       changedPaths: settings.inPlace ? [workload.path] : nodes,
     },
+    summary: summaryOf(settings, copy, nodes.length),
     interruption: {
       first: 'putting back and removing what this run has made; once more not to wait for it',
       again: 'not waiting; the cluster goes on: `bench swap status` shows what is not put back',
