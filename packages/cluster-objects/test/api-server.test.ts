@@ -260,15 +260,14 @@ describe('the controls', () => {
     const pods = namesOf(await get('/api/v1/pods'));
     const watched = take(watch(`${slices}?watch=1&resourceVersion=${before.metadata.resourceVersion}`), 20);
     await expect.poll(() => server.status().openWatches).toBe(1);
-    const { services } = JSON.parse(await (await post('/control/replace?share=1')).text());
+    const { names } = JSON.parse(await (await post('/control/replace?share=1')).text());
     expect((await watched).map(({ type }) => type)).toEqual(Array(20).fill('MODIFIED'));
     const now = await (await fetch(server.url + slices)).text();
     expect(namesOf(JSON.parse(now)).toSorted()).toEqual(namesOf(before).toSorted());
-    expect(services).toHaveLength(2);
-    const [{ name, addresses }] = services;
-    expect(name).toMatch(/^db-/);
-    expect(addresses.length).toBeGreaterThan(0);
-    for (const address of addresses) {
+    // Members of the two headless services.
+    expect(names).toHaveLength(6);
+    for (const { name, address } of names) {
+      expect(name).toMatch(/^db-\d+-\d+\.db-\d+\.team-/);
       expect(now).toContain(`"${address}"`);
       expect(JSON.stringify(before)).not.toContain(`"${address}"`);
     }
@@ -278,7 +277,8 @@ describe('the controls', () => {
     expect(later.filter((each) => pods.includes(each)).length).toBeLessThan(40);
     // Once more: other addresses again.
     const again = JSON.parse(await (await post('/control/replace?share=1')).text());
-    expect(again.services[0].addresses).not.toEqual(addresses);
+    expect(again.names[0]).toMatchObject({ name: names[0].name });
+    expect(again.names[0].address).not.toBe(names[0].address);
     expect(namesOf(await get('/api/v1/pods'))).toHaveLength(50);
   });
 

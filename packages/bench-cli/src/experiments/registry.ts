@@ -57,6 +57,7 @@ const OWN: readonly OwnExperiment[] = [
     name: 'capacity',
     kinds: [
       'capacity-memory',
+      'capacity-survive',
       'capacity-throughput',
       'capacity-caching',
       'capacity-propagation',

@@ -23,6 +23,8 @@ export interface DeployRequest {
   readonly workers?: 'quota' | 'node';
   /** False where nothing is measured, only tried: the logs are not kept. Default true. */
   readonly isTrial?: boolean;
+  /** Puts the command of an instance into what the caller made for it, such as a control group. Local target only. */
+  within?(command: readonly string[]): readonly string[];
   /** Directory that receives the raw logs of the instances. */
   readonly logDirectory: string;
   /** Aborted when the run is interrupted: the deployment is abandoned and removed. */

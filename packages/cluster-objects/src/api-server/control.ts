@@ -6,7 +6,7 @@
 import type { JsonObject } from '../kubernetes/object.ts';
 import { type Churn, MAX_ANNOUNCED_SECONDS, MAX_CHURN_RATE } from './churn.ts';
 import { MAX_OUTAGE_SECONDS } from './outage.ts';
-import type { ReplacedService } from './rollout.ts';
+import type { ReplacedName } from './rollout.ts';
 import { badRequest, type Failure, notFound } from './status.ts';
 
 export interface Controls {
@@ -15,8 +15,8 @@ export interface Controls {
   closeWatches(): void;
   /** Ends every watch, and answers 410 to whoever wants to continue: everything is listed again. */
   expire(): void;
-  /** Replaces all endpoints of this share of the Services; resolves with headless ones among them, and their new addresses. */
-  replace(share: number): Promise<readonly ReplacedService[]>;
+  /** Replaces all endpoints of this share of the Services; resolves with names that have another address now. */
+  replace(share: number): Promise<readonly ReplacedName[]>;
   /** Nobody can reach the server for a while; then it knows no earlier version, as after a restart. */
   outage(seconds: number): void;
   status(): JsonObject;
@@ -57,7 +57,7 @@ const POSTS: Readonly<Record<string, Control>> = {
     if (!(share > 0 && share <= 1)) {
       return badRequest(`share=${query.get('share')}: give a share of the Services, above 0 to 1`);
     }
-    return { services: (await controls.replace(share)).map((service) => ({ ...service })) };
+    return { names: (await controls.replace(share)).map((name) => ({ ...name })) };
   },
   outage(controls, query) {
     const seconds = Number(query.get('seconds') ?? Number.NaN);

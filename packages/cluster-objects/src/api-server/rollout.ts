@@ -12,18 +12,17 @@ import { ENDPOINT_SLICES, PODS } from '../kubernetes/resources.ts';
 import { serviceName } from '../names/internal.ts';
 import type { Store } from './store.ts';
 
-/** A headless service: its name has other answers now. */
-export interface ReplacedService {
+/** A member of a headless service: its name has another address now. */
+export interface ReplacedName {
   /** Without a trailing dot. */
   readonly name: string;
-  /** All of its addresses, in IPv4. */
-  readonly addresses: readonly string[];
+  readonly address: string;
 }
 
 /** Changes between two turns of the watches, so that they can follow, as those of a real API server do. */
 const CHANGES_AT_ONCE = 500;
 
-/** Services that the answer names: enough for one to be asked for which no cache has. */
+/** Names that the answer has, the latest: enough for one to be asked for that no cache has. */
 const NAMED = 50;
 
 const withVersion = (object: KubeObject, resourceVersion: number): KubeObject => ({
@@ -43,35 +42,42 @@ export class Rollouts {
   /**
    * Replaces all endpoints of this share of the services, the same in each rollout. A pod that backs several services is
    * replaced in those only.
-   * @returns the headless ones among them, not necessarily all
+   * @returns names of members of headless services among them: their pods keep their names and have other addresses
    */
-  async run(share: number): Promise<readonly ReplacedService[]> {
+  async run(share: number): Promise<readonly ReplacedName[]> {
     const { cluster } = this.#store;
-    const replaced: ReplacedService[] = [];
+    const replaced: ReplacedName[] = [];
     let changes = 0;
     for (let index = 0; index < cluster.spec.services; index += 1) {
       // By chance, so that as many of the headless ones are among them as of the others.
       if (hash(cluster.spec.seed, KIND.replicaSet, index) / 2 ** 32 >= share) continue;
       const service = cluster.service(index);
-      const addresses = this.#replace(service);
-      if (service.headless && addresses.length > 0 && replaced.length < NAMED)
-        replaced.push({ name: serviceName(cluster, service), addresses });
-      changes += addresses.length;
+      for (const { hostname, addresses } of this.#replace(service)) {
+        changes += 1;
+        if (hostname !== null)
+          replaced.push({
+            name: `${hostname}.${serviceName(cluster, service)}`,
+            address: addresses[0] ?? '',
+          });
+      }
       if (changes < CHANGES_AT_ONCE) continue;
       changes = 0;
       await setImmediate();
     }
-    return replaced;
+    return replaced.slice(-NAMED);
   }
 
-  #replace(service: Service): string[] {
+  /** The pods that are new. */
+  #replace(service: Service): Pod[] {
     const { cluster } = this.#store;
     const { index, firstEndpoint, endpointCount } = service;
     const before = this.#generations.get(index) ?? 0;
     this.#generations.set(index, before + 1);
-    const endpoints = Array.from({ length: endpointCount }, (_, at) => firstEndpoint + at);
-    // The others are endpoints of pods that were made for another service.
-    for (const endpoint of endpoints.filter((number) => number < cluster.spec.pods)) {
+    // Beyond the number of pods, endpoints are of pods that were made for another service.
+    const own = Array.from({ length: endpointCount }, (_, at) => firstEndpoint + at).filter(
+      (endpoint) => endpoint < cluster.spec.pods,
+    );
+    for (const endpoint of own) {
       this.#store.remove(PODS, podObject(cluster, this.#podOf(endpoint, before)));
       const fresh = podObject(cluster, this.#podOf(endpoint, before + 1));
       this.#store.add(PODS, (version) => withVersion(fresh, version));
@@ -80,7 +86,7 @@ export class Rollouts {
       const slice = sliceObject(cluster, service, part, (endpoint) => this.#podOf(endpoint, before + 1));
       this.#store.modify(ENDPOINT_SLICES, (version) => withVersion(slice, version));
     }
-    return endpoints.map((endpoint) => this.#podOf(endpoint, before + 1).addresses[0] ?? '');
+    return own.map((endpoint) => this.#podOf(endpoint, before + 1));
   }
 
   /** The pod behind an endpoint after so many rollouts: at an address, and on a node, that no other has. */

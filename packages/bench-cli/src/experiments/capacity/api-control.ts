@@ -7,7 +7,9 @@ import { BenchError } from '../../errors.ts';
 const REQUEST_SECONDS = 60;
 
 const statusSchema = z.object({
+  /** How often all objects of a resource were read, and how often as lists. */
   reads: z.record(z.string(), z.number()),
+  lists: z.record(z.string(), z.number()),
   openWatches: z.number(),
   rssBytes: z.number(),
   /** The latest. */
@@ -16,7 +18,7 @@ const statusSchema = z.object({
 export type ApiStatus = z.output<typeof statusSchema>;
 
 const serviceSchema = z.object({ name: z.string(), address: z.string() });
-/** A Service that will be created. */
+/** A Service that will be created, or another name: what it resolves to. */
 export type AnnouncedService = z.output<typeof serviceSchema>;
 
 const changeSchema = serviceSchema.extend({
@@ -74,6 +76,10 @@ export interface ApiControl {
   status(): Promise<ApiStatus>;
   /** 410 Gone for everybody: everything is read again. */
   expire(): Promise<void>;
+  /** All endpoints of this share of the Services are replaced; resolves with names that have another address now. */
+  replace(share: number): Promise<readonly AnnouncedService[]>;
+  /** Nobody can reach it for a while, this control neither; then it knows no earlier version. */
+  outage(seconds: number): Promise<void>;
   /** Creates and deletes Services, together this many a second; 0 stops. */
   churn(perSecond: number): Promise<void>;
   /** A Service is created after a while; says now which. */
@@ -90,6 +96,11 @@ export function apiControl(port: number, signal: AbortSignal): ApiControl {
     status: async () => statusSchema.parse(await ask('GET', 'status')),
     expire: async () => {
       await ask('POST', 'expire');
+    },
+    replace: async (share) =>
+      z.object({ names: z.array(serviceSchema) }).parse(await ask('POST', `replace?share=${share}`)).names,
+    outage: async (seconds) => {
+      await ask('POST', `outage?seconds=${seconds}`);
     },
     churn: async (perSecond) => {
       await ask('POST', `churn?rate=${perSecond}`);

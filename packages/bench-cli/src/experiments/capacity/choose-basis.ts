@@ -21,6 +21,8 @@ import {
 } from './memory-basis.ts';
 import { madeHere, madeOn, ownRecords } from './own-records.ts';
 import type { Configuration } from './published.ts';
+import { type SurviveRecord, surviveKind } from './survive/evidence.ts';
+import { type SurvivedLimit, survivedLimit } from './survived-limit.ts';
 import { publishedThroughput, type ThroughputBasis, throughputBasis } from './throughput-basis.ts';
 
 export interface BasisRequest {
@@ -40,6 +42,8 @@ export interface BasisRequest {
 export interface ChosenBasis {
   readonly basis: MemoryBasis;
   readonly throughput: ThroughputBasis;
+  /** Null where no search for a limit fits. */
+  readonly survived: SurvivedLimit | null;
   /** Runs that were found and not used, and why, as sentences. */
   readonly notes: readonly string[];
 }
@@ -47,6 +51,7 @@ export interface ChosenBasis {
 interface Found {
   readonly basis?: MemoryBasis;
   readonly throughput?: ThroughputBasis;
+  readonly survived?: SurvivedLimit;
 }
 
 const HISTORY = "this machine's history";
@@ -62,12 +67,16 @@ function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): Ben
 }
 
 /** What a plan could have used of a measurement. */
-const USED = { memory: 'memory line', throughput: 'CPU-bound throughput for both kinds of lookups' } as const;
+const USED = {
+  memory: 'memory line',
+  throughput: 'CPU-bound throughput for both kinds of lookups',
+  survive: 'limit for a cluster of at least this size, and at most twice it,',
+} as const;
 
 function useless(id: string, what: string, request: BasisRequest): BenchError {
-  if (what !== 'memory' && what !== 'throughput') {
+  if (what !== 'memory' && what !== 'throughput' && what !== 'survive') {
     return new BenchError('E_USAGE', `--basis: run ${id} is one of bench capacity ${what}`, {
-      fix: 'Name a run of bench capacity memory or throughput, or give --basis published.',
+      fix: 'Name a run of bench capacity memory, survive or throughput, or give --basis published.',
     });
   }
   const version = request.version === null ? '' : ` of CoreDNS ${request.version}`;
@@ -80,10 +89,16 @@ function useless(id: string, what: string, request: BasisRequest): BenchError {
 
 /** What the named runs have; a later one does not replace an earlier one. */
 async function namedRuns(store: RunStore, wanted: string, request: BasisRequest): Promise<Found> {
-  const found: { basis?: MemoryBasis; throughput?: ThroughputBasis } = {};
+  const found: { -readonly [K in keyof Found]: Found[K] } = {};
   const options = { ...request, origin: 'measured' };
   for (const name of wanted.split(POOL_SIGN)) {
-    if ((await store.find(name)).experiment === memoryKind.experiment) {
+    const { experiment } = await store.find(name);
+    if (experiment === surviveKind.experiment) {
+      const { record } = await store.loadAs(surviveKind, name);
+      const survived = survivedLimit(record, request.size, options);
+      if (survived === null) throw useless(record.id, 'survive', request);
+      found.survived ??= survived;
+    } else if (experiment === memoryKind.experiment) {
       const { record } = await store.loadAs(memoryKind, name);
       const basis = measuredBasis(record, options);
       if (basis === null) throw useless(record.id, 'memory', request);
@@ -116,6 +131,17 @@ async function newestBasis(
       );
     else if (memoryLines(record).length === 0)
       unused(record.id, 'there is no line through its starts: it takes at least two numbers of objects');
+  }
+  return undefined;
+}
+
+async function newestSurvived(
+  records: AsyncIterable<SurviveRecord>,
+  { size, ...options }: BasisRequest,
+): Promise<SurvivedLimit | undefined> {
+  for await (const record of records) {
+    const found = survivedLimit(record, size, { ...options, origin: HISTORY });
+    if (found !== null) return found;
   }
   return undefined;
 }
@@ -153,7 +179,14 @@ async function ownRuns(
       ...request,
       origin: HISTORY,
     }));
-  return { ...(basis && { basis }), ...(throughput && { throughput }), notes };
+  const survived =
+    named.survived ?? (await newestSurvived(ownRecords(store, surviveKind, madeHere(world)), request));
+  return {
+    ...(basis && { basis }),
+    ...(throughput && { throughput }),
+    ...(survived && { survived }),
+    notes,
+  };
 }
 
 const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
@@ -166,7 +199,11 @@ const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
 export async function chooseBasis(world: World, request: BasisRequest): Promise<ChosenBasis> {
   const { configuration, size, wanted } = request;
   const store = createStore(world, request.out);
-  const published = { basis: publishedBasis(configuration), throughput: publishedThroughput(configuration) };
+  const published = {
+    basis: publishedBasis(configuration),
+    throughput: publishedThroughput(configuration),
+    survived: null,
+  };
   const named = wanted === undefined || wanted === 'published' ? {} : await namedRuns(store, wanted, request);
   const own = wanted === 'published' ? { notes: [] } : await ownRuns(world, store, request, named);
   const { notes, ...chosen } = { ...published, ...own };

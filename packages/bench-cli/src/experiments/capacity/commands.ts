@@ -6,11 +6,13 @@ import { caching, throughput } from './cases/index.ts';
 import { capacityMemory } from './memory/index.ts';
 import { PLAN_SETTINGS } from './plan-settings.ts';
 import { propagation } from './propagation/index.ts';
+import { capacitySurvive } from './survive/index.ts';
 
 export async function addCapacityCommands(program: Command, call: Call): Promise<void> {
   const capacity = program.command('capacity');
   await capacityMemory.addCommands(program, call);
-  for (const experiment of [throughput, caching, propagation]) await experiment.addCommands(program, call);
+  for (const experiment of [capacitySurvive, throughput, caching, propagation])
+    await experiment.addCommands(program, call);
   addFlags(capacity.command('plan'), PLAN_SETTINGS)
     .description(
       'memory, replicas and their YAML, from the size of a cluster and what was measured or published',

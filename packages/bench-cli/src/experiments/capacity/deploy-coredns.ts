@@ -3,10 +3,10 @@ import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
 import type { ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../../errors.ts';
 import type { InstanceRecord } from '../../results/record.ts';
-import { API_SERVER, definitionOf } from '../../servers/coredns-cluster/definition.ts';
+import { API_SERVER, definitionOf, type Surroundings } from '../../servers/coredns-cluster/definition.ts';
 import type { Server } from '../../servers/server.ts';
 import { findFreePort, retryTaken } from '../../targets/local/free-port.ts';
-import type { Deployment, Target } from '../../targets/target.ts';
+import type { Deployment, DeployRequest, Target } from '../../targets/target.ts';
 import type { World } from '../../world.ts';
 import { type ApiControl, apiControl } from './api-control.ts';
 import { CONFIGURATIONS, type ConfigurationName } from './configurations.ts';
@@ -24,7 +24,9 @@ export interface CorednsContext {
   readonly signal: AbortSignal;
 }
 
-export interface CorednsRequest {
+export interface CorednsRequest
+  extends Pick<Surroundings, 'env' | 'streamedLists'>,
+    Pick<DeployRequest, 'within'> {
   /** Names it in errors. */
   readonly key: string;
   /** One of the context's. */
@@ -63,10 +65,10 @@ function serverOf({ servers }: CorednsContext, name: string): Server {
 
 async function deployOnce(context: CorednsContext, request: CorednsRequest): Promise<DeployedCoredns> {
   const { world, target, zoneSet, signal } = context;
-  const { cluster, configuration, directory, key } = request;
+  const { cluster, configuration, directory, key, env = {}, streamedLists = true, within } = request;
   const [readyPort, metricsPort] = [await findFreePort(ADDRESS), await findFreePort(ADDRESS)];
   const base = serverOf(context, request.server);
-  const surroundings = { spec: cluster, upstreamDelaySeconds: 0, readyPort, metricsPort };
+  const surroundings = { spec: cluster, upstreamDelaySeconds: 0, readyPort, metricsPort, env, streamedLists };
   const startedAtSeconds = world.clock.monotonicSeconds();
   const deployment = await target.deploy({
     server: { ...base, ...definitionOf(CONFIGURATIONS[configuration].choice, surroundings) },
@@ -78,6 +80,7 @@ async function deployOnce(context: CorednsContext, request: CorednsRequest): Pro
     allowances: [world.machine.availableCpus],
     logDirectory: directory,
     signal,
+    ...(within && { within }),
   });
   context.onFiles(request.server, deployment.files);
   const [instance] = deployment.instances;

@@ -10,7 +10,7 @@ import type { Configuration } from './published.ts';
 const BYTES_PER_MEGABYTE = 1e6;
 
 /** The configurations of a measurement that read the same objects, the closest first. */
-const MEASURED: Readonly<Record<Configuration, readonly string[]>> = {
+export const MEASURED: Readonly<Record<Configuration, readonly string[]>> = {
   default: ['default'],
   autopath: ['autopath', 'verified'],
 };

@@ -92,8 +92,13 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
   const target = targetOf(options.target, settings.fromCluster ? 'kubernetes' : 'local');
   const cluster = settings.fromCluster ? await countCluster(world, settings.context) : null;
   const demand = demandOf(settings, cluster);
-  const { basis, throughput, notes } = await basisOf(world, settings, demand, cluster?.server ?? null);
-  const made = planCapacity(demand, basis, throughput);
+  const { basis, throughput, survived, notes } = await basisOf(
+    world,
+    settings,
+    demand,
+    cluster?.server ?? null,
+  );
+  const made = planCapacity(demand, basis, throughput, survived);
   const uncounted = uncountedEndpoints(demand, basis);
   if (uncounted !== null && settings.endpoints !== undefined) {
     throw new BenchError('E_USAGE', `--endpoints: ${uncounted}`, {

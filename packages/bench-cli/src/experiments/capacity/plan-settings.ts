@@ -86,7 +86,7 @@ export const PLAN_SETTINGS = {
   basis: {
     flag: '--basis <run>',
     description:
-      "a run of bench capacity memory or throughput, both (RUN+RUN), or published (default: the cluster's or this machine's newest that fit)",
+      "a run of bench capacity memory, survive or throughput, several (RUN+RUN), or published (default: the cluster's or this machine's newest that fit)",
     schema: text,
   },
   chart: { flag: '--chart <file>', description: 'write memory against objects as an SVG', schema: text },

@@ -10,6 +10,7 @@ import {
   PUBLISHED_LINES,
   PUBLISHED_POINTS,
 } from './published.ts';
+import type { SurvivedLimit } from './survived-limit.ts';
 import type { ThroughputBasis } from './throughput-basis.ts';
 
 /** What the DNS has to serve. Counts are whole numbers from 0. */
@@ -115,7 +116,7 @@ interface Memory {
   readonly limit: number;
 }
 
-function memoryOf(basis: MemoryBasis, size: Size): Memory {
+function memoryOf(basis: MemoryBasis, size: Size, survived: SurvivedLimit | null): Memory {
   const steady = basis.steady(size);
   const peaks = [basis.coldStartPeak(size), basis.relistPeak(size)].filter((peak) => peak !== null);
   const largest = peaks.toSorted((a, b) => b.high - a.high)[0];
@@ -126,7 +127,9 @@ function memoryOf(basis: MemoryBasis, size: Size): Memory {
   };
   // Steady memory with a full cache can be more than the peaks of a small cluster.
   const peak = largest === undefined ? assumed : largest.high < steady.high ? steady : largest;
-  return { steady, peak, isPeakMeasured: largest !== undefined, limit: peak.high * LIMIT_MARGIN };
+  // Less than is requested cannot be a limit.
+  const limit = survived === null ? peak.high * LIMIT_MARGIN : Math.max(survived.megabytes, steady.high);
+  return { steady, peak, isPeakMeasured: largest !== undefined, limit };
 }
 
 /** Figures that people write into manifests. */
@@ -262,12 +265,17 @@ function replicaFigures({ qps, cores, source }: ThroughputBasis, replicas: numbe
   ];
 }
 
-/** The plan for a demand, from what was measured here, or published. */
-export function planCapacity(demand: Demand, basis: MemoryBasis, throughput: ThroughputBasis): CapacityPlan {
+/** The plan for a demand, from what was measured here, or published; `survived`: the limit, instead of one above the peak. */
+export function planCapacity(
+  demand: Demand,
+  basis: MemoryBasis,
+  throughput: ThroughputBasis,
+  survived: SurvivedLimit | null = null,
+): CapacityPlan {
   const configuration: Configuration = demand.autopath ? 'autopath' : 'default';
   const size = sizeOf(demand);
   const objects = demand.pods + demand.services;
-  const memory = memoryOf(basis, size);
+  const memory = memoryOf(basis, size, survived);
   const queries = queriesOf(demand);
   const replicas = replicasFor(demand, throughput);
   const isExact = memory.steady.low === memory.steady.high;
@@ -286,7 +294,7 @@ export function planCapacity(demand: Demand, basis: MemoryBasis, throughput: Thr
       MEMORY_LIMIT,
       memory.limit,
       'MB',
-      `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`,
+      survived?.source ?? `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`,
     ),
     ...replicaFigures(throughput, replicas),
   ];

@@ -6,9 +6,10 @@ import { planSummary } from './plan-document.ts';
 import { planKind } from './plan-record.ts';
 import { propagation } from './propagation/index.ts';
 import { planFormats } from './report.ts';
+import { capacitySurvive } from './survive/index.ts';
 
 export const capacityRecords = [
-  ...[throughput, caching, propagation].flatMap(({ records }) => records ?? []),
+  ...[throughput, caching, propagation, capacitySurvive].flatMap(({ records }) => records ?? []),
   ...[capacityMemory.records ?? []].flat(),
   recordsOf({ kind: planKind, formats: planFormats, summarize: planSummary }),
 ];

@@ -33,6 +33,10 @@ export interface Surroundings {
   readonly metricsPort?: number;
   /** It is ready when it has read everything; default: as soon as it answers names of the upstream. */
   readonly isReadyLate?: true;
+  /** Whether the API server streams lists; default true. */
+  readonly streamedLists?: boolean;
+  /** Environment of CoreDNS. Default: nothing. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The node's own domains in the search list of `autopath`; default `NODE_SEARCH`. */
   readonly nodeSearch?: readonly string[];
 }
@@ -56,6 +60,7 @@ function clusterFlags(spec: ClusterSpec): string[] {
 export function companionsOf({
   spec = CLUSTER.spec,
   upstreamDelaySeconds = UPSTREAM_DELAY_SECONDS,
+  streamedLists = true,
 }: Surroundings) {
   return (address: string): readonly Companion[] => {
     const script = clusterProgram();
@@ -68,7 +73,7 @@ export function companionsOf({
       inPod: ['node', IMAGE_SCRIPT, ...given, ...listen],
     });
     return [
-      companion(API_SERVER, 'api', ...clusterFlags(spec)),
+      companion(API_SERVER, 'api', ...clusterFlags(spec), ...(streamedLists ? [] : ['--no-streamed-lists'])),
       companion(UPSTREAM, 'upstream', '--delay', String(upstreamDelaySeconds * 1000)),
     ];
   };
@@ -136,7 +141,7 @@ export function definitionOf(
       return {
         files,
         command: [...program, '-conf', join(directory, 'Corefile')],
-        env: {},
+        env: surroundings.env ?? {},
         readiness: {
           kind: 'answer',
           loadSeconds: READ_SECONDS,

@@ -238,7 +238,8 @@ async function start(
   };
   let process: RunningProcess;
   try {
-    process = await world.processes.start(group.wrap(await withWhatRunsBeside(world, plan)), {
+    const command = await withWhatRunsBeside(world, plan);
+    process = await world.processes.start(group.wrap(request.within?.(command) ?? command), {
       cwd: plan.cwd ?? directory,
       env: plan.env,
       onStdoutLine: onLine('stdout'),

@@ -119,6 +119,6 @@ export async function openMemoryGroup(world: World, name: string, limitBytes: nu
   }
   throw new BenchError('E_LIMITS_UNAVAILABLE', 'no memory limit can be set on this machine', {
     evidence: problems,
-    fix: 'Run as a user who may make control groups (root, in a container with them), or verify on a cluster: --target kubernetes.',
+    fix: 'Run as a user who may make control groups (root, in a container with them), or verify a plan on a cluster: bench capacity plan --verify --target kubernetes.',
   });
 }

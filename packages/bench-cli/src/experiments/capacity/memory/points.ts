@@ -167,7 +167,7 @@ export function memoryCases(
 
 /** CoreDNS without objects, the pages of its program included; its API server, its upstream and a loader. */
 const BASE_BYTES = 90e6;
-const COMPANIONS_BYTES = 250e6;
+export const COMPANIONS_BYTES = 250e6;
 
 /**
  * Bytes for each object at the largest moment, rounded up: CoreDNS 1.15.0 peaks at 2.5 GB when it reads 158,200 objects again
@@ -177,7 +177,11 @@ const PEAK_BYTES_PER_OBJECT = 17_000;
 const PEAK_BYTES_PER_ENDPOINT = 3_000;
 
 /** What a start is expected to need at its largest moment, with all that runs beside it. */
-export function expectedBytes({ configuration, objects, cluster }: MemoryPoint): number {
+export function expectedBytes({
+  configuration,
+  objects,
+  cluster,
+}: Pick<MemoryPoint, 'configuration' | 'objects' | 'cluster'>): number {
   const read = watchesPods(configuration)
     ? objects * PEAK_BYTES_PER_OBJECT
     : (cluster.services + cluster.endpoints) * PEAK_BYTES_PER_ENDPOINT;
@@ -237,6 +241,14 @@ export function demandRoom(
     }
     return;
   }
+  demandFit(points, budgetBytes);
+}
+
+/** @throws BenchError `E_CONFIG` if a point cannot be measured on this machine even alone */
+export function demandFit(
+  points: readonly Pick<MemoryPoint, 'key' | 'configuration' | 'objects' | 'cluster'>[],
+  budgetBytes: number,
+): void {
   const [largest] = points.toSorted((a, b) => expectedBytes(b) - expectedBytes(a));
   if (largest === undefined || expectedBytes(largest) <= budgetBytes) return;
   const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;

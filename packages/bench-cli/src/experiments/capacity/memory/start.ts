@@ -33,6 +33,11 @@ export interface StartContext {
   readonly signal: AbortSignal;
 }
 
+/** What the parts of a start take that other measurements use as well. */
+export interface StartParts extends Pick<StartContext, 'world' | 'running' | 'pace' | 'signal'> {
+  readonly point: Pick<MemoryPoint, 'key' | 'configuration' | 'objects' | 'cluster'>;
+}
+
 type Measured = Omit<MemoryEvidence, 'neighbours' | 'cluster'>;
 
 /** Between two looks at programs that are working. */
@@ -74,7 +79,7 @@ function resourcesOf({ configuration }: Pick<MemoryPoint, 'configuration'>): rea
   return watchesPods(configuration) ? [...always, 'pods'] : always;
 }
 
-function tooLate({ point }: StartContext, what: string, seconds: number): BenchError {
+function tooLate({ point }: StartParts, what: string, seconds: number): BenchError {
   return new BenchError(
     'E_NO_ANSWER',
     `${point.key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`,
@@ -86,7 +91,7 @@ function tooLate({ point }: StartContext, what: string, seconds: number): BenchE
 
 /** Polls until `isDone`, for at most `seconds`. */
 async function until(
-  context: StartContext,
+  context: StartParts,
   what: string,
   seconds: number,
   isDone: () => Promise<boolean>,
@@ -100,7 +105,10 @@ async function until(
 }
 
 /** Until every resource was read to its end more often than `before` says, and is watched. */
-async function untilRead(context: StartContext, before: Readonly<Record<string, number>>): Promise<void> {
+export async function untilRead(
+  context: StartParts,
+  before: Readonly<Record<string, number>>,
+): Promise<void> {
   const { point, running } = context;
   const resources = resourcesOf(point);
   const seconds = READ_SECONDS + (point.objects + point.cluster.endpoints) / MIN_OBJECTS_PER_SECOND;
@@ -112,7 +120,7 @@ async function untilRead(context: StartContext, before: Readonly<Record<string, 
 }
 
 /** Until memory has not risen for a while; resolves with the peak, and when it last rose. */
-async function untilQuiet(context: StartContext): Promise<{ peak: PeakReading; atSeconds: number }> {
+export async function untilQuiet(context: StartParts): Promise<{ peak: PeakReading; atSeconds: number }> {
   const { world, running, pace, signal } = context;
   let peak = await readPeak(world, running.pid);
   let roseAt = world.clock.monotonicSeconds();
@@ -163,14 +171,16 @@ async function settle(context: StartContext): Promise<NonNullable<Measured['sett
   }
 }
 
-async function cacheEntriesNow({ running, signal }: StartContext) {
+async function cacheEntriesNow({ running, signal }: StartParts) {
   const metrics = await corednsMetrics(running.metricsPort, signal);
   const entries = (type: string) => metricIn(metrics, 'coredns_cache_entries', `type="${type}"`) ?? 0;
   return { success: entries('success'), denial: entries('denial') };
 }
 
 /** Null where this configuration caches nothing of the kind. */
-async function fillCache(context: StartContext): Promise<Measured['cacheEntries']> {
+export async function fillCache(
+  context: StartParts & Pick<StartContext, 'queries' | 'load'>,
+): Promise<Measured['cacheEntries']> {
   const { configuration } = context.point;
   if (configuration === 'nocache') return null;
   const isFull = (count: number) => count >= FULL_RATIO * CACHE_ENTRIES;

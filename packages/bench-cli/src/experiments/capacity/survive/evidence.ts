@@ -1,0 +1,61 @@
+/** What `bench capacity survive` records of each search. Base units; nothing is rounded. */
+import { z } from 'zod';
+import { type EngineRecord, engineKind } from '../../../engine/record.ts';
+
+const bytes = z.number().nonnegative();
+const count = z.number().int().nonnegative();
+
+/** What CoreDNS has to survive, in this order, in each start. */
+export const SCENARIOS = ['cold start', 'relist', 'replaced endpoints', 'API server outage'] as const;
+export type Scenario = (typeof SCENARIOS)[number];
+
+const scenarioSchema = z.object({
+  name: z.enum(SCENARIOS),
+  /** From its beginning (of an outage: its end) until answers were right; null if they were not in time. */
+  rightSeconds: z.number().nonnegative().nullable(),
+  /** Meanwhile. Of a cold start none: nothing answers before it. */
+  queries: z.object({ sent: count, lost: count, servfail: count }).nullable(),
+});
+export type ScenarioResult = z.output<typeof scenarioSchema>;
+
+const startSchema = z.object({
+  limitBytes: bytes,
+  /**
+   * - `killed`: by the kernel, for its memory: the control group counted it;
+   * - `stuck`: it lived, but its answers were not right in time.
+   */
+  outcome: z.enum(['survived', 'killed', 'stuck']),
+  /** In which it was killed or stuck; null if it survived. */
+  during: z.enum(SCENARIOS).nullable(),
+  /** The most anonymous memory; null if it was killed. */
+  peakBytes: bytes.nullable(),
+  /** Those that it came through. */
+  scenarios: z.array(scenarioSchema),
+});
+export type StartResult = z.output<typeof startSchema>;
+
+export const surviveEvidenceSchema = z.object({
+  /** The smallest limit under which every start survived. */
+  limitBytes: bytes,
+  /** The largest limit under which one did not; null if none was too small. */
+  killedBytes: bytes.nullable(),
+  /** Of the whole search, in their order. */
+  starts: z.array(startSchema),
+  /** Resources that CoreDNS read as streams; it read the others as lists. */
+  streamed: z.array(z.string()),
+});
+export type SurviveEvidence = z.output<typeof surviveEvidenceSchema>;
+
+export const SURVIVE_NAME = 'capacity-survive';
+
+/** For commands that read its records. */
+export const surviveKind = engineKind<typeof surviveEvidenceSchema, Readonly<Record<string, unknown>>>(
+  SURVIVE_NAME,
+  surviveEvidenceSchema,
+);
+export type SurviveRecord<Settings = unknown> = EngineRecord<SurviveEvidence, Settings>;
+
+/** The starts under the limit that was found. */
+export function decisive({ starts, limitBytes }: SurviveEvidence): readonly StartResult[] {
+  return starts.filter((start) => start.limitBytes === limitBytes);
+}

@@ -1,0 +1,100 @@
+/** Survive: what is the smallest memory limit under which CoreDNS is not killed? */
+import { defineExperiment } from '../../../engine/command.ts';
+import type { Estimand } from '../../../engine/estimand.ts';
+import { surviveDocument } from './document.ts';
+import {
+  decisive,
+  type SCENARIOS,
+  SURVIVE_NAME,
+  type SurviveEvidence,
+  surviveEvidenceSchema,
+} from './evidence.ts';
+import type { Searcher } from './here.ts';
+import {
+  enginePoint,
+  expectedSeconds,
+  pointOf,
+  pointsOf,
+  sizesOf,
+  subjectNameOf,
+  subjectsOf,
+} from './points.ts';
+import { SURVIVE_SETTINGS } from './settings.ts';
+
+/** The longest time until answers were right, in the starts under the limit that was found. */
+function slowest(evidence: SurviveEvidence, scenario: (typeof SCENARIOS)[number]): number | null {
+  const seconds = decisive(evidence)
+    .flatMap(({ scenarios }) => scenarios)
+    .flatMap(({ name, rightSeconds }) => (name === scenario ? (rightSeconds ?? []) : []));
+  return seconds.length === 0 ? null : Math.max(...seconds);
+}
+
+const TIMES = [
+  ['coldStart', 'cold start'],
+  ['relist', 'relist'],
+  ['replaced', 'replaced endpoints'],
+  ['outage', 'API server outage'],
+] as const;
+
+const ESTIMANDS: readonly Estimand<SurviveEvidence>[] = [
+  {
+    ...{ name: 'limit', title: 'memory limit needed', unit: 'bytes', better: 'less', compared: 'ratio' },
+    of: ({ limitBytes }) => limitBytes,
+  },
+  ...TIMES.map(
+    ([name, scenario]): Estimand<SurviveEvidence> => ({
+      ...{ name, title: `right after ${scenario}`, unit: 'seconds', better: 'less', compared: 'no' },
+      of: (evidence) => slowest(evidence, scenario),
+    }),
+  ),
+  {
+    ...{ name: 'lost', title: 'queries lost or failed', unit: 'ratio', better: 'less', compared: 'no' },
+    of: (evidence) => {
+      const queries = decisive(evidence).flatMap(({ scenarios }) =>
+        scenarios.flatMap((each) => each.queries ?? []),
+      );
+      const sent = queries.reduce((sum, each) => sum + each.sent, 0);
+      return sent === 0 ? null : queries.reduce((sum, { lost, servfail }) => sum + lost + servfail, 0) / sent;
+    },
+  },
+];
+
+export const capacitySurvive = defineExperiment({
+  name: SURVIVE_NAME,
+  command: 'capacity survive',
+  question: 'What is the smallest memory limit under which CoreDNS is not killed?',
+  description:
+    'the smallest memory limit under which CoreDNS survives cold start, relist and an API server outage',
+  settings: SURVIVE_SETTINGS,
+  async plan(settings, world) {
+    const { clusterServers, commonConfiguration } = await import('../machine.ts');
+    const { expectedBytes, demandFit, maxLanes } = await import('../memory/points.ts');
+    await clusterServers(world, commonConfiguration(world, settings.servers, settings));
+    const points = pointsOf(settings, sizesOf(settings));
+    // Half of the machine: the other half is for whatever else it does.
+    const mostBytes = settings.memory ?? world.machine.memoryBytes / 2;
+    demandFit(points, mostBytes);
+    const subjects = subjectsOf(settings);
+    const lanes = settings.sideBySide ?? maxLanes(world.machine.availableCpus);
+    return {
+      subjects,
+      baseline: subjects[0]?.name ?? null,
+      cases: points.map((point) => ({
+        key: point.key,
+        subject: subjectNameOf(point),
+        point: enginePoint(point),
+        expectedSeconds: expectedSeconds(point, settings),
+      })),
+      decided: { lanes, mostBytes },
+      lanes,
+      fits: (together) => together.reduce((sum, item) => sum + expectedBytes(pointOf(item)), 0) <= mostBytes,
+    };
+  },
+  async open(request) {
+    return (await import('./here.ts')).openHere(request);
+  },
+  evidence: surviveEvidenceSchema,
+  trial: (searcher: Searcher, planned, on) => searcher.search(pointOf(planned.case), planned, on),
+  estimands: () => ESTIMANDS,
+  document: surviveDocument,
+});

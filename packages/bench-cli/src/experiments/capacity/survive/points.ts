@@ -1,0 +1,173 @@
+/** What is searched for: sizes of clusters, and versions of CoreDNS with their settings. Pure. */
+import { type ClusterSpec, defineCluster } from '@dinodns-bench/cluster-objects';
+import { canonicalServerName } from '../../../config/server-name.ts';
+import type { Point, Subject } from '../../../engine/experiment.ts';
+import type { EngineCase } from '../../../engine/record.ts';
+import { BenchError } from '../../../errors.ts';
+import type { ConfigurationName } from '../configurations.ts';
+import { COMPANIONS_BYTES, expectedBytes } from '../memory/points.ts';
+import { PUBLISHED_SERVICE_SHARE } from '../memory/settings.ts';
+import type { Size } from '../memory-basis.ts';
+import { SIZES, type SurviveSettings } from './settings.ts';
+
+/** What is compared: a version and what is set for it. */
+interface Variant {
+  readonly server: string;
+  readonly lists: 'paged' | 'streamed';
+  /** `none`, or a share of the limit: `80%`. */
+  readonly gomemlimit: string;
+}
+
+export interface SurvivePoint extends Variant {
+  readonly key: string;
+  readonly configuration: ConfigurationName;
+  /** Pods and services. */
+  readonly objects: number;
+  readonly cluster: ClusterSpec;
+}
+
+/** What was decided of a run. */
+export interface SurvivePlan {
+  readonly lanes: number;
+  /** No larger limit is tried. */
+  readonly mostBytes: number;
+}
+
+function wrong(problem: string, fix: string): BenchError {
+  return new BenchError('E_CONFIG', problem, { fix });
+}
+
+/** Of a list that goes with `--objects`: its entry, or `missing` where the list was not given. */
+function beside(
+  flag: string,
+  values: readonly number[] | undefined,
+  objects: readonly number[],
+  missing: (index: number) => number,
+): readonly number[] {
+  if (values !== undefined && values.length !== objects.length)
+    throw wrong(
+      `${flag} has ${values.length} entries, and --objects has ${objects.length}`,
+      `Give one for each size, or omit ${flag}.`,
+    );
+  return values ?? objects.map((_, index) => missing(index));
+}
+
+/** @throws BenchError `E_CONFIG` for counts that contradict each other */
+export function sizesOf({ size, objects, services, endpoints }: SurviveSettings): readonly Size[] {
+  if (size !== undefined && objects !== undefined)
+    throw wrong('--size and --objects both say how large the cluster is', 'Give one of them.');
+  if (objects === undefined) {
+    if (services !== undefined || endpoints !== undefined)
+      throw wrong(
+        '--services and --endpoints need --objects',
+        'Give --objects as well: pods and services together.',
+      );
+    return (size ?? ['1000-nodes']).map((name) => SIZES[name]);
+  }
+  const served = beside('--services', services, objects, (at) =>
+    Math.round((objects[at] ?? 0) * PUBLISHED_SERVICE_SHARE),
+  );
+  const pods = objects.map((count, at) => count - (served[at] ?? 0));
+  const behind = beside('--endpoints', endpoints, objects, (at) => pods[at] ?? 0);
+  return objects.map((count, at) => {
+    const [own = 0, rest = 0, addresses = 0] = [served[at], pods[at], behind[at]];
+    if (own < 1 || rest < 1)
+      throw wrong(
+        `--services: ${own} of ${count} objects leave ${Math.max(0, rest)} pods`,
+        'Give at least one service and one pod: --objects counts both.',
+      );
+    return { services: own, pods: rest, endpoints: addresses };
+  });
+}
+
+function variantsOf({ servers, factors }: SurviveSettings): Variant[] {
+  const { lists = ['streamed'], gomemlimit = ['none'] } = factors;
+  return servers
+    .map(canonicalServerName)
+    .flatMap((server) =>
+      lists.flatMap((list) => gomemlimit.map((limit) => variantNamed(`${server}/${list}/${limit}`))),
+    );
+}
+
+const nameOf = ({ server, lists, gomemlimit }: Variant) => `${server}/${lists}/${gomemlimit}`;
+
+function variantNamed(name: string): Variant {
+  const [server = '', lists, gomemlimit = 'none'] = name.split('/');
+  return { server, lists: lists === 'paged' ? 'paged' : 'streamed', gomemlimit };
+}
+
+/** Settings are named where they are varied, or not the default. */
+export function subjectsOf(settings: SurviveSettings): Subject[] {
+  const variants = variantsOf(settings);
+  const isVaried = (of: (variant: Variant) => string, usual: string) =>
+    variants.some((variant) => of(variant) !== usual);
+  return variants.map((variant) => {
+    const { server, lists, gomemlimit } = variant;
+    const words = [
+      server.replace('coredns-cluster', 'CoreDNS').replace('@', ' '),
+      ...(isVaried((each) => each.lists, 'streamed') ? [`${lists} lists`] : []),
+      ...(isVaried((each) => each.gomemlimit, 'none')
+        ? [gomemlimit === 'none' ? 'no GOMEMLIMIT' : `GOMEMLIMIT ${gomemlimit.replace('%', '\u00a0%')}`]
+        : []),
+    ];
+    return { name: nameOf(variant), title: words.join(', ') };
+  });
+}
+
+function pointFor(variant: Variant, configuration: ConfigurationName, size: Size): SurvivePoint {
+  const { services, pods, endpoints } = size;
+  const objects = services + pods;
+  return {
+    ...variant,
+    ...{ configuration, objects },
+    key: `${nameOf(variant)}/${configuration}/${objects}/${services}/${endpoints}`,
+    cluster: defineCluster({ services, pods, endpoints }).spec,
+  };
+}
+
+export function pointsOf(settings: SurviveSettings, sizes: readonly Size[]): SurvivePoint[] {
+  const { config = ['default'] } = settings.factors;
+  // The setting takes no others.
+  const configurations = config as readonly ConfigurationName[];
+  return sizes.flatMap((size) =>
+    configurations.flatMap((name) => variantsOf(settings).map((variant) => pointFor(variant, name, size))),
+  );
+}
+
+/** What is varied besides version and settings. */
+export function enginePoint({ configuration, objects, cluster }: SurvivePoint): Point {
+  const { services, endpoints } = cluster;
+  return { configuration, objects, services, endpoints };
+}
+
+/** The inverse. */
+export function pointOf({ subject, point }: Pick<EngineCase, 'subject' | 'point'>): SurvivePoint {
+  const [objects, services, endpoints] = [
+    Number(point.objects),
+    Number(point.services),
+    Number(point.endpoints),
+  ];
+  // The plan has no other names.
+  const configuration = point.configuration as ConfigurationName;
+  return pointFor(variantNamed(subject), configuration, { services, pods: objects - services, endpoints });
+}
+
+export const subjectNameOf = (point: SurvivePoint) => nameOf(point);
+
+/** Where the search begins: what a start is expected to need at its largest moment, rounded up. */
+export function firstLimit(point: SurvivePoint): number {
+  return expectedBytes(point) - COMPANIONS_BYTES;
+}
+
+/** Of a start, measured, and only to tell the time left; and the starts of a usual search besides those that decide. */
+const BASE_SECONDS = 14;
+const SECONDS_PER_OBJECT = 0.0002;
+const OTHER_STARTS = 5;
+
+export function expectedSeconds(point: SurvivePoint, { outage, starts }: SurviveSettings): number {
+  const { services, pods, endpoints } = point.cluster;
+  const active =
+    BASE_SECONDS +
+    (services + endpoints + (point.configuration === 'default' ? 0 : pods)) * SECONDS_PER_OBJECT;
+  return (starts + OTHER_STARTS) * active + (starts + OTHER_STARTS / 2) * outage;
+}

@@ -1,0 +1,129 @@
+/** The settings of `bench capacity survive`. */
+import { z } from 'zod';
+import type { Setting, SettingsOf } from '../../../config/setting.ts';
+import { SETTINGS } from '../../../config/settings.ts';
+import {
+  choice,
+  list,
+  percentText,
+  ratioFromText,
+  seconds,
+  wholeNumber,
+} from '../../../config/value-schemas.ts';
+import { type Factor, type Factors, factorsSchema, showFactors, words } from '../../../engine/factors.ts';
+import { pick } from '../../../engine/settings.ts';
+import { SERVERS } from '../common-settings.ts';
+import { CONFIGURATION_NAMES } from '../configurations.ts';
+import { MEMORY_SETTINGS } from '../memory/settings.ts';
+import type { Size } from '../memory-basis.ts';
+import { objectsList } from '../object-counts.ts';
+
+/**
+ * As the load test of Kubernetes makes them: 8,000 Services with 75,000 addresses at 5,000 nodes (kubernetes/kubernetes#68613), and
+ * 30 pods on a node (kubernetes/perf-tests#1826). Smaller ones in proportion.
+ */
+const ofNodes = (nodes: number): Size => ({ services: 1.6 * nodes, pods: 30 * nodes, endpoints: 15 * nodes });
+
+export const SIZES = {
+  '100-nodes': ofNodes(100),
+  '1000-nodes': ofNodes(1000),
+  '5000-nodes': ofNodes(5000),
+} as const;
+const SIZE_NAMES = ['100-nodes', '1000-nodes', '5000-nodes'] as const;
+
+const here = { targets: ['local'] } as const;
+
+export const FACTORS = {
+  lists: { ...here, ...words('paged', 'streamed') },
+  /** A share of the limit. */
+  gomemlimit: {
+    ...here,
+    read: (text: string) => (/^(none|[1-9]\d%|100%)$/.test(text) ? text : null),
+    values: 'none and percentages of the limit from 10% to 100%',
+  },
+  config: { ...here, ...words(...CONFIGURATION_NAMES) },
+} as const satisfies Record<string, Factor>;
+
+const resolutionMessage = 'must be a percentage from 1% to 50%, with its sign';
+const outageMessage = 'must be a duration from 1 second to 1 hour';
+const counts = { schema: objectsList } as const;
+
+export const SURVIVE_SETTINGS = {
+  size: {
+    flag: '--size <list>',
+    description: `sizes of clusters: ${SIZE_NAMES.join(', ')} (default: 1000-nodes)`,
+    schema: list(choice(SIZE_NAMES), `must be a list of ${SIZE_NAMES.join(', ')}`),
+    distinct: true,
+  },
+  objects: {
+    ...counts,
+    flag: '--objects <list>',
+    description: 'pods and services together, instead of --size',
+  },
+  services: {
+    ...counts,
+    flag: '--services <list>',
+    description: 'how many of the objects are services, one for each of --objects (default: 5.18 %)',
+  },
+  endpoints: {
+    ...counts,
+    flag: '--endpoints <list>',
+    description: 'addresses behind the services, one for each of --objects (default: as many as pods)',
+  },
+  servers: SERVERS,
+  factors: {
+    flag: '--factors <list>',
+    description: `what is varied: lists=paged,streamed; gomemlimit=none,80%; config=${CONFIGURATION_NAMES.join(',')} (default: lists=streamed;gomemlimit=none;config=default)`,
+    schema: factorsSchema(FACTORS),
+    default: {} as Factors<typeof FACTORS>,
+    show: (value: unknown) => showFactors(value as Factors),
+  },
+  starts: {
+    flag: '--starts <n>',
+    description: 'starts that must all survive under a limit',
+    schema: wholeNumber(1, 1000),
+    default: 5,
+  },
+  resolution: {
+    flag: '--resolution <share>',
+    description: 'the search ends when the limit is known this closely, or to 4 MiB',
+    schema: z.preprocess(
+      ratioFromText,
+      z.number(resolutionMessage).min(0.01, resolutionMessage).max(0.5, resolutionMessage),
+    ),
+    default: 0.05,
+    show: percentText,
+  },
+  outage: {
+    flag: '--outage <time>',
+    description: 'how long the API server is away',
+    schema: seconds(1, outageMessage).refine((value) => value <= 3600, outageMessage),
+    default: 120,
+  },
+  rate: {
+    flag: '--rate <qps>',
+    description: 'queries per second meanwhile',
+    schema: wholeNumber(1, 100_000),
+    default: 1000,
+  },
+  sideBySide: MEMORY_SETTINGS.sideBySide,
+  memory: MEMORY_SETTINGS.memory,
+  target: {
+    flag: '--target <name>',
+    description: 'local: a control group of this machine has the limit',
+    schema: z.literal(
+      'local',
+      'must be local: in a cluster, a pod whose container is killed is started again, which is not measured yet',
+    ),
+    default: 'local',
+  },
+  ...pick(['loader', 'corednsVersion', 'provision'], {
+    corednsVersion: { description: 'version of CoreDNS where --servers names none' },
+  }),
+  trials: {
+    ...SETTINGS.trials,
+    description: 'searches at each point, interleaved with the others',
+    default: 3,
+  },
+} as const satisfies Record<string, Setting>;
+export type SurviveSettings = SettingsOf<typeof SURVIVE_SETTINGS>;
