@@ -14,9 +14,9 @@ describe('bench disrupt', () => {
     [['--fault', 'rollout'], '--fault rollout needs the pods of a cluster'],
     [['--fault', 'restart', '--target', 'kubernetes'], '--fault restart is made on one machine only'],
     [['--factors', 'lameduck=5'], '--factors: lameduck cannot be varied with --target local'],
-    [['--factors', 'max_concurrent=10'], '--factors: max_concurrent needs an upstream'],
+    [['--factors', 'max_concurrent=100'], '--factors: max_concurrent needs an upstream'],
     [
-      ['--fault', 'upstream-slow', '--servers', 'unbound', '--factors', 'max_concurrent=10'],
+      ['--fault', 'upstream-slow', '--servers', 'unbound', '--factors', 'max_concurrent=100'],
       '--factors: max_concurrent is an option of CoreDNS, and unbound has none',
     ],
     [['--factors', 'lameduck=x'], '--factors: "lameduck=x" must be factors with their values'],

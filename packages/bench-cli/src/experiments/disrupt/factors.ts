@@ -8,7 +8,8 @@ export const FACTORS = {
   /** `fresh`: as many sockets as queries, as of programs that open one for each. */
   sockets: { targets: ['local', 'kubernetes'], ...words('reused', 'fresh') },
   /** Of servers that forward: queries at once to the upstream, seconds that an answer is kept at most, old answers. */
-  max_concurrent: { targets: ['local'], ...wholeNumbers(1, 100_000) },
+  // The answer check asks 64 names at once, and must not be refused.
+  max_concurrent: { targets: ['local'], ...wholeNumbers(100, 100_000) },
   cache: { targets: ['local'], ...wholeNumbers(0, 3600) },
   serve_stale: { targets: ['local'], ...words('off', 'on') },
 } as const satisfies Record<string, Factor>;
