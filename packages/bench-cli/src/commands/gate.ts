@@ -59,11 +59,16 @@ function sidesWithin({ entry, selector }: Selected, base: string) {
   const subjects = [
     ...new Set(entry.cases.filter((item) => fits(item, selector)).map(({ subject }) => subject)),
   ];
-  const reference = selectCases(entry, { ...selector, subject: base });
+  // The selector may name what is judged; where servers are a part of the point, `server` is not that.
+  const isPoint = entry.cases.some((item) => item.point.server !== undefined);
+  const point = Object.fromEntries(
+    Object.entries(selector).filter(([axis]) => axis !== 'subject' && (axis !== 'server' || isPoint)),
+  );
+  const reference = selectCases(entry, { ...point, subject: base });
   const others = subjects.filter((subject) => subject !== reference.cases[0]?.subject);
   const [only = null, ...more] = others;
   if (only !== null && more.length === 0)
-    return { reference, candidate: selectCases(entry, { ...selector, subject: only }) };
+    return { reference, candidate: selectCases(entry, { ...point, subject: only }) };
   throw new BenchError(
     'E_USAGE',
     only === null

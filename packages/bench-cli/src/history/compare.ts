@@ -334,6 +334,13 @@ function compareFamily(
   });
 }
 
+/** Whether some difference is that of the calmest trial; see `stats/allowance.ts`. */
+export function allowsForOthers({ cases }: Pick<ComparedRuns, 'cases'>): boolean {
+  return cases.some(({ figures }) =>
+    figures.some(({ delta }) => delta !== null && 'allowance' in delta && delta.allowance !== null),
+  );
+}
+
 /** Matches two selections, with one family of comparisons per estimand. */
 export function compareRuns(reference: Selected, candidate: Selected, options: CompareOptions): ComparedRuns {
   const { matches, onlyReference, onlyCandidate }: Matching = matchCases(reference, candidate);

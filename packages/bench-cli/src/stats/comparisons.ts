@@ -43,8 +43,12 @@ export function pairsOf(
   });
 }
 
-/** CPUs that the hypervisor and other programs took during a trial; undefined where nobody watched. */
+/**
+ * CPUs that the hypervisor and other programs took during a trial; undefined where nobody watched, and in a duet, whose servers had
+ * the same neighbours.
+ */
 export function takenDuring(trial: OkTrial): number | undefined {
+  if (trial.duet !== undefined) return undefined;
   const neighbours = neighboursOf(trial);
   return neighbours === null ? undefined : neighbours.stealCores + neighbours.otherCores;
 }

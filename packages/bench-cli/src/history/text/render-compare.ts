@@ -5,7 +5,7 @@ import { type EstimandFacts, showFigure } from '../../report/estimand.ts';
 import { formatP, signed } from '../../report/numbers.ts';
 import type { Delta, Difference } from '../../results/record.ts';
 import { columnsOf, wrapText } from '../../text.ts';
-import type { ComparedCase, ComparedFigure, ComparedRuns } from '../compare.ts';
+import { allowsForOthers, type ComparedCase, type ComparedFigure, type ComparedRuns } from '../compare.ts';
 import { isOfMachine } from '../differences.ts';
 import { formatChange, formatFigure, formatRange } from './words.ts';
 
@@ -83,14 +83,9 @@ function unmatchedLines({ onlyReference, onlyCandidate }: ComparedRuns, columns:
 
 const ALLOWED = ' Differences allow for the CPU that other programs took during each trial.';
 
-const isAllowed = ({ cases }: ComparedRuns) =>
-  cases.some(({ figures }) =>
-    figures.some(({ delta }) => delta !== null && 'allowance' in delta && delta.allowance !== null),
-  );
-
 function methodLine(result: ComparedRuns): string {
   const how = result.paired
-    ? `Trials of the same run: paired by round.${isAllowed(result) ? ALLOWED : ''}`
+    ? `Trials of the same run: paired by round.${allowsForOthers(result) ? ALLOWED : ''}`
     : 'Different runs: their trials are not paired, and another day may differ by more than the intervals say.';
   const by =
     result.normalizedBy === null

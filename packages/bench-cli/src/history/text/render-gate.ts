@@ -2,6 +2,7 @@
 import { percentText } from '../../config/value-schemas.ts';
 import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
 import { wrapText } from '../../text.ts';
+import { allowsForOthers } from '../compare.ts';
 import { isOfMachine } from '../differences.ts';
 import type { Gate, GatedCase } from '../gate.ts';
 
@@ -73,7 +74,8 @@ export function gateReason(gate: Gate): string {
   const machine = comparison.differences.filter(isOfMachine).map((difference) => difference.name);
   const warning =
     machine.length === 0 ? '' : ` The environments differ in ${machine.join(', ')}: that may be the reason.`;
-  const head = `${runs}${by}, tolerance: ${toleranceText(gate)}`;
+  const allowed = allowsForOthers(comparison) ? ', after allowing for what other programs took' : '';
+  const head = `${runs}${by}${allowed}, tolerance: ${toleranceText(gate)}`;
   if (outcome === 'failed') {
     const also =
       unknown.length === 0
