@@ -148,6 +148,37 @@ describe('Ctrl-C', () => {
     expect(after.trials.slice(0, 2)).toEqual(before.trials);
   });
 
+  it('names the place of a run that is not in the usual one, also when it is resumed, and asks the environment nothing else', async () => {
+    const started = hashes('hashes', '--trials', '2', '--wait', 'sha512#1,md5#1', '--out', 'kept here');
+    await world.errContains('2/4');
+    world.send('SIGINT');
+    expect(await started).toBe(130);
+    const [id = ''] = (await readdir(join(world.directory, 'kept here'))).filter((name) => /^\d/.test(name));
+    expect(world.err()).toContain(`--resume ${id} --out 'kept here'`);
+    Object.assign(world.env, { DINODNS_BENCH_TRIALS: 'many' });
+    const before = world.err().length;
+    const resumed = hashes('hashes', '--resume', `kept here/${id}`);
+    await world.errContains('2 cases, 2 trials');
+    world.send('SIGINT');
+    expect(await resumed).toBe(130);
+    expect(world.err().slice(before)).toContain(
+      `--resume ${id} --out '${join(world.directory, 'kept here')}'`,
+    );
+  });
+
+  it('is heard while the reports are written, which are finished', async () => {
+    const { rename } = world.fs;
+    Object.assign(world.fs, {
+      rename: (from: string, to: string) => {
+        if (to.endsWith('report.md')) world.send('SIGINT');
+        return rename(from, to);
+      },
+    });
+    expect(await hashes('hashes'), world.err()).toBe(0);
+    expect(await readdir(await onlyFolder())).toContain('report.html');
+    expect((await record()).status).toBe('complete');
+  });
+
   it('leaves nothing behind before the first trial', async () => {
     const running = hashes('hashes', '--wait', 'md5#0');
     await world.errContains('Note: home');
@@ -433,8 +464,12 @@ describe('a resumed run', () => {
   it('does not go on with programs of other versions', async () => {
     await unfinished();
     Object.assign(world.env, { CRYPTO: '2' });
+    const [out, err] = [world.out().length, world.err().length];
     expect(await resumed()).toBe(2);
     expect(world.err()).toContain('crypto: 1 in the record, now 2');
+    // Nothing was measured: no report is made again, and nobody is told to do the same once more.
+    expect(world.err().slice(err)).not.toMatch(/Written:|Continue with/);
+    expect(world.out().slice(out)).toBe('');
     expect((await record()).trials).toHaveLength(1);
     expect(await readdir(await onlyFolder())).toContain('closed');
   });

@@ -1,4 +1,5 @@
 /** What a resumed run shares with its record: figures of another cluster, plan or program must not stand beside its own. */
+import { SETTINGS } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { resumeWarnings } from '../measure/warnings.ts';
 import { withPortablePaths } from '../results/portable-paths.ts';
@@ -6,19 +7,29 @@ import type { World } from '../world.ts';
 import type { ExperimentPlan, Opened } from './experiment.ts';
 import { caseKeyOf, type LivingRecord, type RecordForm } from './form.ts';
 import type { MeasuredCase } from './plan.ts';
-import type { GivenSettings } from './settings.ts';
+import { decideSettings, type GivenSettings } from './settings.ts';
 
 type Resumed<Field extends keyof LivingRecord> = Pick<LivingRecord, 'id' | Field>;
 
 const START_ANEW = 'start a new run without --resume';
 
-/** Where runs are kept: the only setting besides `--resume`, since it says where the run is. */
-const PLACE = 'out';
+/** The settings besides `--resume`: where the run is, and whether programs may be installed here. No figure depends on them. */
+const GIVEN = { out: SETTINGS.out, provision: SETTINGS.provision };
 
-/** @throws BenchError `E_USAGE` for settings other than `--out` */
-export function refuseOthers({ flags, file, preset }: GivenSettings): void {
-  const given = Object.keys(flags).filter((name) => name !== PLACE && flags[name] !== undefined);
-  if (given.length === 0 && file === undefined && preset === undefined) return;
+/**
+ * What was given with `--resume`; everything else is in the record, and not asked of the environment.
+ * @throws BenchError `E_USAGE` for other settings
+ */
+export async function givenWithResume(
+  world: World,
+  command: string,
+  { flags, file, preset }: GivenSettings,
+): Promise<{ readonly out: string; readonly provision?: boolean }> {
+  const given = Object.keys(flags).filter((name) => !(name in GIVEN) && flags[name] !== undefined);
+  if (given.length === 0 && file === undefined && preset === undefined) {
+    const { out, provision } = await decideSettings(world, command, GIVEN, { flags, file });
+    return { out, ...(provision ? {} : { provision }) };
+  }
   throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
     evidence: given.map((name) => `also given: ${name}`),
     fix: 'Omit the other settings, or start a new run without --resume.',

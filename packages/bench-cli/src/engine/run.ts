@@ -1,8 +1,8 @@
 /** The life of a run, from settings to reports: the same for every experiment. README.md has it as a sequence. */
-import { relative } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
-import { listenForInterruption } from '../interruption.ts';
+import { type Interruption, listenForInterruption } from '../interruption.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
 import { titleWithVersion } from '../report/cases.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
@@ -15,7 +15,7 @@ import { close, errorsOf, joined } from './close.ts';
 import type { ExperimentPlan, Opened, Procedure, RunOptions } from './experiment.ts';
 import type { LivingRecord, RecordForm } from './form.ts';
 import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
-import { clusterAgain, continued, demandSamePlan, refuseOthers } from './resumed.ts';
+import { clusterAgain, continued, demandSamePlan, givenWithResume } from './resumed.ts';
 import {
   commandName,
   decideSettings,
@@ -56,11 +56,12 @@ async function decide<T extends SettingTable, D, C, E, R extends LivingRecord>(
   const name = commandName(procedure);
   const table = tableOf(procedure.settings);
   const { resume } = options;
-  if (resume !== undefined) refuseOthers(options);
   const typed =
-    resume === undefined && procedure.settle !== undefined
-      ? await procedure.settle(world, options)
-      : await decideSettings(world, name, table, options);
+    resume !== undefined
+      ? await givenWithResume(world, name, options)
+      : procedure.settle !== undefined
+        ? await procedure.settle(world, options)
+        : await decideSettings(world, name, table, options);
   const { out } = typed as unknown as EngineSettings;
   const store = createStore(world, out);
   const found = resume === undefined ? undefined : await store.loadAs(form.kind, resume);
@@ -76,7 +77,7 @@ async function decide<T extends SettingTable, D, C, E, R extends LivingRecord>(
           }),
           ...(await clusterAgain(world, previous)),
         };
-  const settings = { ...again, out } as SettingsOf<T>;
+  const settings = (previous === undefined ? again : { ...again, ...typed }) as SettingsOf<T>;
   const decided = planned(settings, await procedure.plan(settings, world));
   if (previous !== undefined) demandSamePlan(previous, decided.plan, decided.cases);
   const id = previous?.id ?? newRunId(world.clock.now());
@@ -178,6 +179,10 @@ async function runDecided<T extends SettingTable, D, C, E, R extends LivingRecor
   await store.makeRawDirectory(directory);
   const unlock = await store.lock(directory);
   let saved = run.previous;
+  let isFurther = false;
+  const display = createDisplay(world.stderr);
+  // Until the reports are written: they are worth the moment that they take.
+  const interruption = listenForInterruption(world, (text) => display.line(text), run.plan.interruption);
   try {
     if (saved !== undefined) {
       // Until the lock was there, another bench may have gone on with it.
@@ -189,18 +194,29 @@ async function runDecided<T extends SettingTable, D, C, E, R extends LivingRecor
         return saved;
       }
     }
-    const { record, errors } = await measure(world, prepared, run, options, (next) => {
-      saved = next;
-    });
+    const { record, errors } = await measure(
+      { world, display, interruption },
+      prepared,
+      run,
+      options,
+      (next) => {
+        saved = next;
+        isFurther = true;
+      },
+    );
     if (errors.length > 0) throw joined(errors);
     await report(world, prepared, run, record, print);
     return record;
   } catch (error) {
-    if (saved === undefined) throw error;
+    // A record that cannot be gone on with is as it was.
+    const isRefused = !isFurther && error instanceof BenchError && error.code === 'E_CONFIG';
+    if (saved === undefined || isRefused) throw error;
     // What was measured is shown all the same; the error is what matters if that is not possible.
-    if (!isInterruption(error)) await report(world, prepared, run, saved, print).catch(() => undefined);
-    throw explained(error, commandName(prepared.procedure), run, saved);
+    if (isFurther && !isInterruption(error))
+      await report(world, prepared, run, saved, print).catch(() => undefined);
+    throw explained(world, error, commandName(prepared.procedure), run, saved);
   } finally {
+    interruption.release();
     await unlock();
     // Without a single trial there is nothing to keep, report or resume.
     if (saved === undefined) await world.fs.rm(directory, { recursive: true, force: true });
@@ -237,13 +253,16 @@ function isInterruption(error: unknown): boolean {
 
 /** A run that ended early says what is saved, and how to go on if something is left to measure. */
 function explained(
+  { cwd }: Pick<World, 'cwd'>,
   error: unknown,
   name: string,
   { id, directory, engine }: Pick<AnyDecided, 'id' | 'directory' | 'engine'>,
   { status, trials }: Pick<LivingRecord, 'status' | 'trials'>,
 ): unknown {
   if (!(error instanceof BenchError)) return error;
-  const place = engine.out === ENGINE_SETTINGS.out.default ? '' : ` --out ${shellQuote(engine.out)}`;
+  const runs = dirname(resolve(cwd, directory));
+  const isUsual = runs === resolve(cwd, ENGINE_SETTINGS.out.default);
+  const place = isUsual ? '' : ` --out ${shellQuote(runs === resolve(cwd, engine.out) ? engine.out : runs)}`;
   const next = status === 'complete' ? '' : `Continue with: pnpm bench ${name} --resume ${id}${place}`;
   return new BenchError(
     error.code,
@@ -256,8 +275,14 @@ function explained(
   );
 }
 
+interface Heard {
+  readonly world: World;
+  readonly display: Display;
+  readonly interruption: Interruption;
+}
+
 async function measure<T extends SettingTable, D, C, E, R extends LivingRecord>(
-  world: World,
+  { world, display, interruption }: Heard,
   prepared: Prepared<T, D, C, E, R>,
   run: Decided<T, D, R>,
   { argv }: RunOptions,
@@ -269,8 +294,6 @@ async function measure<T extends SettingTable, D, C, E, R extends LivingRecord>(
 }> {
   const { settings, plan, store, directory, id: runId, previous } = run;
   let saved = previous;
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text), plan.interruption);
   const { signal, force } = interruption;
   const isResumed = previous !== undefined;
   try {
@@ -306,7 +329,6 @@ async function measure<T extends SettingTable, D, C, E, R extends LivingRecord>(
     if ('error' in outcome) throw joined([outcome.error, ...errors]);
     return { record: saved ?? outcome.record, errors };
   } finally {
-    interruption.release();
     display.clear();
   }
 }
@@ -330,8 +352,10 @@ async function measureOpened<T extends SettingTable, D, C, E, R extends LivingRe
   display.line(announcement(form, run, record));
   for (const note of [...(form.notesOf?.(record) ?? []), ...record.warnings]) display.line(`Note: ${note}`);
   const save = async (next: R) => {
-    record = withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
-    await store.saveAs(form.kind, record, directory);
+    const portable = withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
+    await store.saveAs(form.kind, portable, directory);
+    // Only then: a record that cannot be saved must not keep the one before from being saved as interrupted.
+    record = portable;
     onSaved(record);
   };
   return takeTrials({
