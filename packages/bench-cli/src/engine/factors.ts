@@ -52,7 +52,7 @@ export const showFactors = (factors: Factors) =>
 /** From text, or as a record has them. */
 export function factorsSchema<T extends Table>(table: T) {
   const known = Object.entries(table).map(([name, { values }]) => `${name} (${values})`);
-  const message = `must be factors with their values, for example lameduck=0,5;sockets=reused,fresh. Factors: ${known.join(', ')}`;
+  const message = `must be NAME=VALUE,VALUE;NAME=VALUE. Factors: ${known.join(', ')}`;
   return z
     .preprocess(
       // A file has them as a record does.
