@@ -1,16 +1,22 @@
 /** Copies of a cluster's DNS that are disrupted, when their pods leave the Service, and the factors. */
 import type { V1Container } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { faultRights } from '../src/cluster-changes/pod-faults.ts';
+import { faultRights, nodeToDrain } from '../src/cluster-changes/pod-faults.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { factorsSchema, pointsOf, showFactors } from '../src/engine/factors.ts';
 import { FACTORS } from '../src/experiments/disrupt/factors.ts';
 import { loadStart } from '../src/measure/load-with-event.ts';
 import { loadServers } from '../src/servers/load.ts';
 import type { ForwardOptions } from '../src/servers/server.ts';
-import type { CopyObjects } from '../src/targets/kubernetes/dns-copy/objects.ts';
+import { type CopyObjects, placementOf } from '../src/targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../src/targets/kubernetes/dns-copy/plan-copy.ts';
-import { breakable, copyAt, lameduckOf, withLameduck } from '../src/targets/kubernetes/dns-copy/variants.ts';
+import {
+  breakable,
+  copyAt,
+  graceSecondsOf,
+  lameduckOf,
+  withLameduck,
+} from '../src/targets/kubernetes/dns-copy/variants.ts';
 import { endpointTimes } from '../src/targets/kubernetes/endpoints.ts';
 import { realWorld } from '../src/world.ts';
 
@@ -92,6 +98,35 @@ describe('a copy at a point', () => {
     expect(spec?.template.spec?.containers.map(({ name }) => name)).toEqual(['coredns', 'beside']);
     // 30 s are the default of Kubernetes.
     expect([5, 30, 120].map(graceAt)).toEqual([30, 35, 125]);
+    // Their removal waits for as long.
+    const graceOf = (lameduck: number) => graceSecondsOf(copyAt(copy, { lameduck }));
+    expect([5, 30, 120].map(graceOf)).toEqual([30, 35, 125]);
+  });
+
+  it('runs where the DNS does, and on a node that was chosen', () => {
+    const dns = {
+      containers: [],
+      nodeSelector: { os: 'linux' },
+      tolerations: [{ key: 'CriticalAddonsOnly', operator: 'Exists' }],
+    };
+    expect(placementOf({}, dns)).toEqual({ nodeSelector: dns.nodeSelector, tolerations: dns.tolerations });
+    const spot = { key: 'spot', operator: 'Exists' };
+    expect(placementOf({ nodeSelector: { pool: 'dns' }, tolerations: [spot] }, dns)).toEqual({
+      nodeSelector: { pool: 'dns' },
+      tolerations: [spot, ...dns.tolerations],
+    });
+  });
+});
+
+describe('the node that is drained', () => {
+  const on = (...names: string[]) => names.map((nodeName) => ({ spec: { containers: [], nodeName } }));
+  const guarded = ['/api/v1/nodes/a', '/api/v1/nodes/b'];
+
+  it('is one that the guard may put back, and not that of all pods', () => {
+    expect(nodeToDrain(on('control-plane', 'b', 'a'), guarded)).toBe('b');
+    expect(nodeToDrain(on('a', 'a', 'b'), guarded)).toBe('a');
+    expect(() => nodeToDrain(on('x', 'y'), guarded)).toThrow('no pod is on a node that may be drained: x, y');
+    expect(() => nodeToDrain(on('a', 'a'), guarded)).toThrow('all 2 pods are on node a');
   });
 });
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { V1Toleration } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { makeCertificates } from '../src/certificates/certificates.ts';
 import { configure } from '../src/config/configuration.ts';
@@ -8,7 +9,13 @@ import { loaderResources, parseTimes } from '../src/loaders/cluster-job.ts';
 import { loaderCpuFor, loadFor } from '../src/measure/load.ts';
 import { findServer } from '../src/servers/registry.ts';
 import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
-import { candidateNodes, cniOf, providerOf, proxyModeOf } from '../src/targets/kubernetes/cluster-facts.ts';
+import {
+  candidateNodes,
+  cniOf,
+  nodesFor,
+  providerOf,
+  proxyModeOf,
+} from '../src/targets/kubernetes/cluster-facts.ts';
 import { imageTag } from '../src/targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../src/targets/kubernetes/images.ts';
 import { fullNodes } from '../src/targets/kubernetes/node-room.ts';
@@ -205,6 +212,12 @@ describe('small parts', () => {
     expect(names('pool=dns', ['dedicated=dns:NoSchedule'])).toEqual(['c']);
     expect(names('pool=dns', ['dedicated=web'])).toEqual([]);
     expect(names('b')).toEqual([]);
+    // As Kubernetes has it: without a key, every taint; without an operator, the value.
+    const tolerating = (...tolerations: V1Toleration[]) =>
+      nodesFor(nodes, { tolerations }).map(({ metadata }) => metadata?.name);
+    expect(tolerating({ operator: 'Exists' })).toEqual(['a', 'c']);
+    expect(tolerating({ key: 'dedicated', value: 'dns' })).toEqual(['a', 'c']);
+    expect(tolerating({ key: 'dedicated' })).toEqual(['a']);
   });
 
   it('those that are full are named with what is left of CPU and memory, the one with the most room first', () => {

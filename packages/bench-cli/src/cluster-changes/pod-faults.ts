@@ -26,6 +26,8 @@ export interface Pods {
   readonly before: readonly V1Pod[];
   /** For changes of nodes; null where none is to be made. */
   readonly guarded: Guarded | null;
+  /** Of the API: what the guard may put back. */
+  readonly protectedPaths: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -43,19 +45,45 @@ async function change({ api, path }: Pods, pointer: string, value: string | numb
   });
 }
 
+const nodePath = (name: string) => `/api/v1/nodes/${name}`;
+
+/**
+ * The node that is drained: one with pods, which the guard may put back, and that has not all of them.
+ * @throws BenchError `E_CLUSTER_CHANGED` or `E_CONFIG` if there is none
+ */
+export function nodeToDrain(pods: readonly V1Pod[], protectedPaths: readonly string[]): string {
+  const names = pods.map(({ spec }) => spec?.nodeName ?? '');
+  const possible = names.filter((name) => protectedPaths.includes(nodePath(name)));
+  const node = possible.find((name) => names.some((other) => other !== name));
+  if (node !== undefined) return node;
+  const [only] = possible;
+  if (only === undefined)
+    throw new BenchError(
+      'E_CLUSTER_CHANGED',
+      `no pod is on a node that may be drained: ${names.join(', ')}`,
+      {
+        evidence: protectedPaths.map((path) => `may be drained: ${path}`),
+        fix: 'Start a new run if nodes were added or their labels or taints were changed since this one began.',
+      },
+    );
+  throw new BenchError('E_CONFIG', `all ${names.length} pods are on node ${only}: without it there is none`, {
+    fix: 'Give more pods, for example --factors replicas=4, or choose nodes with room for them: --server-node.',
+  });
+}
+
 function cordon(node: unknown): PlannedEdit {
   const name = textAt(node, '/metadata/name');
   return {
     what: 'unschedulable',
-    object: { path: `/api/v1/nodes/${name}`, title: `Node ${name}`, uid: textAt(node, '/metadata/uid') },
+    object: { path: nodePath(name), title: `Node ${name}`, uid: textAt(node, '/metadata/uid') },
     edits: [{ pointer: '/spec/unschedulable', before: null, after: true }],
     pinned: [],
   };
 }
 
-async function drain({ api, namespace, before, guarded }: Pods): Promise<void> {
-  const node = before[0]?.spec?.nodeName ?? '';
-  await guarded?.session.apply(cordon(await read(api, `/api/v1/nodes/${node}`)));
+async function drain({ api, namespace, before, guarded, protectedPaths }: Pods): Promise<void> {
+  const node = nodeToDrain(before, protectedPaths);
+  await guarded?.session.apply(cordon(await read(api, nodePath(node))));
   for (const pod of before.filter(({ spec }) => spec?.nodeName === node)) {
     const eviction = {
       apiVersion: 'policy/v1',

@@ -41,6 +41,8 @@ export const disruptEvidenceSchema = z.object({
       backSeconds: seconds.nullable(),
     })
     .optional(),
+  /** Of the pods before the fault, one for each; absent on one machine. */
+  nodes: z.array(z.string()).optional(),
   /** Of the servers together before and after the load, and the peak of one process; null where it cannot be read. */
   memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
   /** Whether the load generator could not keep up, so that some losses may be its own. */

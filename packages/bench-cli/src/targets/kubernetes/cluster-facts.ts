@@ -1,5 +1,5 @@
 /** What is known of a cluster: for the record, and to decide where pods can run. */
-import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import type { V1Node, V1Pod, V1PodSpec, V1Toleration } from '@kubernetes/client-node';
 import { z } from 'zod';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
@@ -68,18 +68,40 @@ export function describeNode(node: V1Node, roles: readonly string[]): ClusterNod
   };
 }
 
-function tolerates(node: V1Node, tolerations: readonly string[]): boolean {
-  const known = tolerations.map(tolerationOf);
+function tolerates(node: V1Node, tolerations: readonly V1Toleration[]): boolean {
   return (node.spec?.taints ?? []).every(
     (taint) =>
       taint.effect === 'PreferNoSchedule' ||
-      known.some(
-        ({ key, value, effect, operator }) =>
-          key === taint.key &&
-          (operator === 'Exists' || value === taint.value) &&
-          (effect === undefined || effect === taint.effect),
+      tolerations.some(
+        ({ key = '', value = '', effect = '', operator }) =>
+          // Without a key, all taints.
+          (key === taint.key || (key === '' && operator === 'Exists')) &&
+          (operator === 'Exists' || value === (taint.value ?? '')) &&
+          (effect === '' || effect === taint.effect),
       ),
   );
+}
+
+/** The nodes on which pods with this selector and these tolerations may be placed. */
+export function nodesFor(
+  nodes: readonly V1Node[],
+  { nodeSelector = {}, tolerations = [] }: Pick<V1PodSpec, 'nodeSelector' | 'tolerations'>,
+): V1Node[] {
+  return nodes.filter(
+    (candidate) =>
+      candidate.spec?.unschedulable !== true &&
+      Object.entries(nodeSelector).every(([label, value]) => candidate.metadata?.labels?.[label] === value) &&
+      tolerates(candidate, tolerations),
+  );
+}
+
+/** What settings say of where pods of a component may be placed. */
+export function chosenPlacement(node: string | undefined, tolerations: readonly string[] = []) {
+  const nodeSelector = nodeSelectorOf(node);
+  return {
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    tolerations: tolerations.map(tolerationOf),
+  };
 }
 
 /** The nodes on which pods of a component may be placed. */
@@ -88,13 +110,7 @@ export function candidateNodes(
   node: string | undefined,
   tolerations: readonly string[] = [],
 ): V1Node[] {
-  const selector = Object.entries(nodeSelectorOf(node) ?? {});
-  return nodes.filter(
-    (candidate) =>
-      candidate.spec?.unschedulable !== true &&
-      selector.every(([label, value]) => candidate.metadata?.labels?.[label] === value) &&
-      tolerates(candidate, tolerations),
-  );
+  return nodesFor(nodes, chosenPlacement(node, tolerations));
 }
 
 /** The version that the cluster runs, or is on its way to. Rejects where it is none of OpenShift. */

@@ -81,6 +81,7 @@ async function placeIn(
     ...{ run, api, copy, settings, workload, queryFile, guarded, signal },
     beside: await uploadBeside(run, signal),
     roll: settings.inPlace && guarded !== null ? await rollingInPlace(api, copy.workload, guarded) : null,
+    protectedPaths: decided.changedPaths,
     loader: createBuiltinJob(run, BENCH_VERSION),
     server: { ...server, name },
     zoneSet: zoneSetOf(1, ['A']),

@@ -2,12 +2,13 @@
 import { openChangeable } from '../../../cluster-changes/changeable.ts';
 import { readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import type { PodFault } from '../../../cluster-changes/pod-faults.ts';
-import type { ExperimentPlan } from '../../../engine/experiment.ts';
+import type { ExperimentPlan, Point } from '../../../engine/experiment.ts';
 import { pointKey, pointsOf } from '../../../engine/factors.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { candidateNodes } from '../../../targets/kubernetes/cluster-facts.ts';
+import { chosenPlacement, nodesFor } from '../../../targets/kubernetes/cluster-facts.ts';
 import { choiceOf, findWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { placementOf } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import { type CopyPlan, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { lameduckOf, withLameduck } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import type { World } from '../../../world.ts';
@@ -28,7 +29,7 @@ export interface DecidedCluster {
 /** Planning takes a few requests. */
 const LIMIT_MS = 60_000;
 
-/** Starting pods, checking answers, and removing them. */
+/** Starting pods, checking answers, and removing them, besides their lameduck. */
 const SPARE_SECONDS = 25;
 
 /** Pods that a fault needs so that somebody is left who could answer. */
@@ -85,10 +86,11 @@ function summaryOf(
 async function nodesToDrain(
   client: KubeClient,
   { serverNode, serverTolerations }: DisruptSettings,
+  { spec }: CopyPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
   const { items } = await client.list('Node', {}, signal);
-  const nodes = candidateNodes(items, serverNode, serverTolerations);
+  const nodes = nodesFor(items, placementOf(chosenPlacement(serverNode, serverTolerations), spec));
   if (nodes.length >= 2) return nodes.map(({ metadata }) => `/api/v1/nodes/${metadata?.name}`);
   throw new BenchError('E_CONFIG', '--fault drain needs two nodes that take the pods, and there is one', {
     fix: 'Use rollout, delete, kill or scale-down.',
@@ -130,9 +132,9 @@ export async function planOnCluster(
       settings,
       Math.max(...(lameduck.length === 0 ? [lameduckOf(copy.corefile)] : lameduck.map(Number))),
     );
-  const nodes = faults.includes('drain') ? await nodesToDrain(client, settings, signal) : [];
+  const nodes = faults.includes('drain') ? await nodesToDrain(client, settings, copy, signal) : [];
   const server = serverOf(copy);
-  const expectedSeconds = settings.duration + SPARE_SECONDS;
+  const lameduckAt = (point: Point) => Number(point.lameduck ?? lameduckOf(copy.corefile));
   return {
     subjects: [
       { name: CONTROL, title: CONTROL },
@@ -144,7 +146,7 @@ export async function planOnCluster(
         key: `${subject}/${server}${pointKey(point)}`,
         subject,
         point: { server, ...point },
-        expectedSeconds,
+        expectedSeconds: settings.duration + SPARE_SECONDS + lameduckAt(point),
       })),
     ),
     decided: {

@@ -2,7 +2,13 @@
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import type { Guarded } from '../../../cluster-changes/guarded.ts';
-import { isSettled, makeFault, type PodFault, type Pods } from '../../../cluster-changes/pod-faults.ts';
+import {
+  isSettled,
+  makeFault,
+  nodeToDrain,
+  type PodFault,
+  type Pods,
+} from '../../../cluster-changes/pod-faults.ts';
 import type { PlannedTrial, Point, TrialEvents } from '../../../engine/experiment.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { Loader } from '../../../loaders/loader.ts';
@@ -19,7 +25,7 @@ import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { configMapObjects, copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { type RunningCopy, removeCopy, startCopy } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
-import { breakable, copyAt } from '../../../targets/kubernetes/dns-copy/variants.ts';
+import { breakable, copyAt, graceSecondsOf } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import { endpointTimes, watchEndpoints } from '../../../targets/kubernetes/endpoints.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import type { BenchWorkload } from '../../../workload/workload.ts';
@@ -45,6 +51,8 @@ export interface ClusterPlace {
   readonly made: Set<string>;
   /** For changes outside of the namespace of the run; null without any. */
   readonly guarded: Guarded | null;
+  /** Of those changes: the objects, by their paths of the API. */
+  readonly protectedPaths: readonly string[];
   /** Rolls out the DNS itself, which is measured then; null for copies. */
   readonly roll: (() => Promise<void>) | null;
   readonly signal: AbortSignal;
@@ -55,10 +63,13 @@ function socketsFor({ rate, duration }: DisruptSettings, { sockets }: Point): nu
   return sockets === 'fresh' ? Math.ceil(rate * duration) : null;
 }
 
+// The plan has no other values.
+const planAt = ({ copy }: ClusterPlace, planned: PlannedTrial) =>
+  copyAt(copy, planned.case.point as { lameduck?: number; replicas?: number });
+
 async function startAt(place: ClusterPlace, planned: PlannedTrial): Promise<RunningCopy> {
   const { run, made, beside, signal } = place;
-  // The plan has no other values.
-  const copy = copyAt(place.copy, planned.case.point as { lameduck?: number; replicas?: number });
+  const copy = planAt(place, planned);
   for (const object of configMapObjects(run, copy)) {
     const name = object.metadata?.name ?? '';
     if (!made.has(name)) await run.client.create('ConfigMap', object, signal);
@@ -70,7 +81,7 @@ async function startAt(place: ClusterPlace, planned: PlannedTrial): Promise<Runn
 }
 
 function podsOfFault(
-  { run, api, guarded }: ClusterPlace,
+  { run, api, guarded, protectedPaths }: ClusterPlace,
   { workload, pods: before }: RunningCopy,
   signal: AbortSignal,
 ): Pods {
@@ -83,6 +94,7 @@ function podsOfFault(
     labels,
     before,
     guarded,
+    protectedPaths,
     signal,
   };
 }
@@ -168,6 +180,7 @@ async function measure(
         timeoutSeconds: timeout,
       }),
       limited: loaded.limited,
+      nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
       endpoints: endpointTimes(watch.readings, begin),
       memory:
         before === null || after === null
@@ -191,6 +204,7 @@ export async function clusterTrial(
   on.phase('starting');
   const copy = await (roll === null ? startAt(place, planned) : theDns(place));
   try {
+    if (planned.case.subject === 'drain') nodeToDrain(copy.pods, place.protectedPaths);
     on.phase('checking answers');
     await check(place, copy);
     return await measure(place, planned, on, copy);
@@ -198,7 +212,7 @@ export async function clusterTrial(
     on.phase('stopping');
     if (roll === null) {
       await guarded?.session.revertAll();
-      await removeCopy(run, copy.workload);
+      await removeCopy(run, copy.workload, graceSecondsOf(planAt(place, planned)));
     }
   }
 }

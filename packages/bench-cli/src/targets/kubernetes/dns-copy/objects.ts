@@ -3,6 +3,7 @@ import type {
   V1ClusterRoleBinding,
   V1ConfigMap,
   V1Deployment,
+  V1PodSpec,
   V1PodTemplateSpec,
   V1Service,
   V1ServiceAccount,
@@ -54,6 +55,17 @@ export function configMapObjects({ namespace, runId }: Place, { configMaps }: Co
   }));
 }
 
+type Placement = Pick<V1PodSpec, 'nodeSelector' | 'tolerations'>;
+
+/** Where pods of a copy may run: where those of the DNS may, unless a node was chosen. */
+export function placementOf(chosen: Placement, { nodeSelector, tolerations = [] }: V1PodSpec): Placement {
+  const selector = chosen.nodeSelector ?? nodeSelector;
+  return {
+    ...(selector === undefined ? {} : { nodeSelector: selector }),
+    tolerations: [...(chosen.tolerations ?? []), ...tolerations],
+  };
+}
+
 /** As in the cluster's own pods, where their nodes, names and probes are concerned. */
 function likeTheDns(template: V1PodTemplateSpec, { spec, container }: CopyPlan): V1PodTemplateSpec {
   const own = template.spec;
@@ -66,10 +78,7 @@ function likeTheDns(template: V1PodTemplateSpec, { spec, container }: CopyPlan):
       ...own,
       ...(spec.dnsPolicy === undefined ? {} : { dnsPolicy: spec.dnsPolicy }),
       ...(spec.dnsConfig === undefined ? {} : { dnsConfig: spec.dnsConfig }),
-      ...(own.nodeSelector === undefined && spec.nodeSelector !== undefined
-        ? { nodeSelector: spec.nodeSelector }
-        : {}),
-      tolerations: [...(own.tolerations ?? []), ...(spec.tolerations ?? [])],
+      ...placementOf(own, spec),
       serviceAccountName: READER,
       automountServiceAccountToken: true,
       securityContext: {

@@ -7,8 +7,9 @@ import type { DnsWorkload } from './find-workload.ts';
 import { accountObject, bindingObject, type CopyObjects } from './objects.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
-/** Pods end within 5 seconds; a slow kubelet takes longer to report it. */
+/** Pods end within 5 seconds, or their lameduck; a slow kubelet takes longer to report it. */
 const GONE_SECONDS = 60;
+/** The same, and the requests. */
 const REMOVAL_SECONDS = 90;
 
 /** A copy that runs, as a DNS workload of its own. */
@@ -53,14 +54,18 @@ export async function startCopy(
   return { workload, pods, startSeconds: client.clock.monotonicSeconds() - begin };
 }
 
-/** Resolves when its pods are gone. */
+/**
+ * Resolves when its pods are gone.
+ * @param graceSeconds Their grace period, for as long as they may go on; default: that of `copyObjects`
+ */
 export async function removeCopy(
   run: ClusterRun,
   { name, labels }: Pick<CopyObjects, 'name' | 'labels'>,
+  graceSeconds = 0,
 ): Promise<void> {
   const { client, namespace } = run;
-  const signal = AbortSignal.timeout(REMOVAL_SECONDS * 1000);
+  const signal = AbortSignal.timeout((REMOVAL_SECONDS + graceSeconds) * 1000);
   await client.delete('Deployment', name, namespace, signal);
   await client.delete('Service', name, namespace, signal);
-  await waitUntilGone({ client, namespace, labels, what: name, signal }, GONE_SECONDS);
+  await waitUntilGone({ client, namespace, labels, what: name, signal }, GONE_SECONDS + graceSeconds);
 }

@@ -62,6 +62,12 @@ export function copyAt(
   };
 }
 
+/** The grace period of the pods of `breakable`: until their lameduck is over. */
+export function graceSecondsOf({ spec, corefile }: Pick<CopyPlan, 'spec' | 'corefile'>): number {
+  const { terminationGracePeriodSeconds: own = GRACE_SECONDS } = spec;
+  return Math.max(own, Math.ceil(lameduckOf(corefile)) + GRACE_BEYOND_SECONDS);
+}
+
 /** The Deployment of a copy as rolling updates and kills need it. */
 export function breakable(
   { deployment }: CopyObjects,
@@ -73,7 +79,6 @@ export function breakable(
   const [server] = pod?.containers ?? [];
   if (spec === undefined || pod === undefined || server === undefined)
     throw new Error('a Deployment without a pod');
-  const { terminationGracePeriodSeconds: own = GRACE_SECONDS } = copy.spec;
   const items = Object.entries(beside.mount.items).map(([key, path]) => ({ key, path }));
   const volume = { name: 'beside', configMap: { name: beside.mount.configMap, items } };
   return {
@@ -86,7 +91,7 @@ export function breakable(
         ...spec.template,
         spec: {
           ...pod,
-          terminationGracePeriodSeconds: Math.max(own, lameduckOf(copy.corefile) + GRACE_BEYOND_SECONDS),
+          terminationGracePeriodSeconds: graceSecondsOf(copy),
           shareProcessNamespace: true,
           containers: [server, besideContainer(beside.image, server, volume.name)],
           volumes: [...(pod.volumes ?? []), volume],
