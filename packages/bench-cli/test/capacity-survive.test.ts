@@ -5,7 +5,11 @@ import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import { publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
 import { limitChart, surviveDocument } from '../src/experiments/capacity/survive/document.ts';
-import { type SurviveRecord, surviveKind } from '../src/experiments/capacity/survive/evidence.ts';
+import {
+  confirmedLimit,
+  type SurviveRecord,
+  surviveKind,
+} from '../src/experiments/capacity/survive/evidence.ts';
 import {
   enginePoint,
   pointsOf,
@@ -25,6 +29,7 @@ import type { SurviveSettings } from '../src/experiments/capacity/survive/settin
 import { survivedLimit } from '../src/experiments/capacity/survived-limit.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
+import { createStore } from '../src/results/store.ts';
 import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -99,6 +104,11 @@ describe('the search', () => {
 
   it('ends where even the largest limit kills, and where the smallest one does not', () => {
     expect(search(() => false).next).toEqual({ kind: 'beyond' });
+    // 286.1 MiB, which no multiple of a mebibyte reaches.
+    expect(search(() => false, { most: 300e6 })).toMatchObject({ next: { kind: 'beyond' } });
+    expect(search((limit) => limit >= 286, { most: 300e6 }).next).toMatchObject({
+      limitBytes: 286 * MEBIBYTE,
+    });
     expect(search(() => true).next).toEqual({ kind: 'found', limitBytes: 16 * MEBIBYTE, killedBytes: null });
   });
 
@@ -120,12 +130,12 @@ describe('the plan', () => {
   it('has a case for each version, setting and size', async () => {
     const servers = 'coredns-cluster@1.11.3,coredns-cluster@1.15.0';
     const given = ['--servers', servers, '--objects', '1000,5000', '--services', '100,500'];
-    const varied = 'lists=paged,streamed;gomemlimit=none,80%;config=default,autopath';
+    const varied = 'lists=default,paged;gomemlimit=none,80%;config=default,autopath';
     expect(await survive(...given, '--factors', varied, '--dry-run'), world.err()).toBe(0);
     const plan = world.out();
     expect(plan).toContain('96 trials');
     expect(plan).toContain('CoreDNS 1.11.3, paged lists, no GOMEMLIMIT');
-    expect(plan).toContain('CoreDNS 1.15.0, streamed lists, GOMEMLIMIT 80\u00a0%');
+    expect(plan).toContain('CoreDNS 1.15.0, default lists, GOMEMLIMIT 80\u00a0%');
   });
 
   it.each([
@@ -150,19 +160,20 @@ const SETTINGS = {
   objects: [5000, 20_000],
   services: [500, 2000],
   servers: ['coredns-cluster@1.11.3', 'coredns-cluster@1.15.0'],
-  factors: { lists: ['streamed'], gomemlimit: ['none', '80%'], config: ['default'] },
+  factors: { gomemlimit: ['none', '80%'], config: ['default'] },
   ...{ starts: 5, resolution: 0.05, outage: 120, rate: 1000, trials: 3, loader: 'auto', provision: true },
   target: 'local',
 } as unknown as SurviveSettings;
 
 /** Three searches of each case: 1.11.3 needs 60 MiB and 10 for each thousand objects, the others less. */
-function searched(): SurviveRecord<SurviveSettings> {
+function searched(changes: Partial<SurviveSettings> = {}): SurviveRecord<SurviveSettings> {
+  const settings = { ...SETTINGS, ...changes };
   const { environment, startedAt, endedAt, ...head } = parseRecordAs(
     memoryKind,
     referenceText('capacity-memory'),
     'run.json',
   );
-  const points = pointsOf(SETTINGS, sizesOf(SETTINGS));
+  const points = pointsOf(settings, sizesOf(settings));
   const planned = points.map((point) => ({
     key: point.key,
     subject: subjectNameOf(point),
@@ -193,15 +204,32 @@ function searched(): SurviveRecord<SurviveSettings> {
       };
     }),
   );
-  const subjects = subjectsOf(SETTINGS);
+  const subjects = subjectsOf(settings);
   const estimands = [
     { name: 'limit', title: 'memory limit needed', unit: 'bytes', better: 'less', compared: 'ratio' },
   ] as const;
   const record = {
-    ...{ ...head, environment, startedAt, endedAt, experiment: surviveKind.experiment, settings: SETTINGS },
+    ...{ ...head, environment, startedAt, endedAt, experiment: surviveKind.experiment, settings },
     ...{ subjects, baseline: subjects[0]?.name ?? null, estimands: [...estimands], trials, conditions: {} },
   };
   return { ...record, cases: summarizeCases(planned, 3, record) };
+}
+
+/** The same, but the first search of its first case ended as a failure. */
+function withFailure(record: SurviveRecord<SurviveSettings>): SurviveRecord<SurviveSettings> {
+  const [first, ...others] = record.trials;
+  if (first?.status !== 'ok') throw new Error('no trial');
+  const { figures: _f, bounds: _b, evidence: _e, ...rest } = first;
+  const failure = {
+    code: 'E_NO_ANSWER',
+    message: 'no limit was survived by 5 starts',
+    fix: '',
+    evidence: [],
+  };
+  const cases = record.cases.map((item) =>
+    item.key === first.case ? { ...item, trials: { planned: 3, ok: 2, failed: 1 } } : item,
+  );
+  return { ...record, cases, trials: [{ ...rest, status: 'failed', failure }, ...others] };
 }
 
 describe('a record', () => {
@@ -213,32 +241,162 @@ describe('a record', () => {
     expect(drawn?.panels[0]?.lines).toHaveLength(4);
     expect(drawn?.panels[0]?.marks?.map(({ y }) => y)).toEqual([170, 340]);
     expect(drawn?.panels[0]?.lines[0]?.points.map(({ x, y }) => [x, y])).toEqual([
-      [5000, 111],
-      [20_000, 261],
+      [5000, 112],
+      [20_000, 262],
     ]);
     const { sections = [], warnings = [], result } = surviveDocument(record);
-    expect(result).toBe('limits from 63.0 MiB to 261 MiB survive');
-    expect(JSON.stringify(sections)).toContain('5 of 5');
-    expect(JSON.stringify(sections)).toContain('relist 3');
-    expect(warnings.join()).toContain('CoreDNS 1.11.3');
+    // The largest that the three searches found, not their median: 111 MiB were survived in one and killed in another.
+    expect(result).toBe('limits from 64.0 MiB to 262 MiB survive');
+    expect(JSON.stringify(sections)).toContain('"112 MiB","5","≤\u00a045\u00a0%","108 MiB (relist\u00a03)"');
+    expect(warnings).toEqual([]);
+  });
+
+  it('says how CoreDNS has read, and warns where it did not follow the variable', () => {
+    const record = searched({ factors: { lists: ['streamed'] } });
+    const { sections = [], warnings = [] } = surviveDocument(record);
+    expect(JSON.stringify(sections)).toMatch(/"lists"\].*"streams"\]/);
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(
+      /^CoreDNS 1\.11\.3, streamed lists.*though KUBE_FEATURE_WatchListClient asks/,
+    );
     expect(warnings.join()).not.toContain('CoreDNS 1.15.0');
+  });
+
+  it('tells killed from not right in time', () => {
+    const record = searched();
+    const [first] = record.trials;
+    if (first?.status !== 'ok') throw new Error('no trial');
+    const starts = first.evidence.starts.map((start) =>
+      start.outcome === 'killed' ? { ...start, outcome: 'stuck' as const } : start,
+    );
+    const trials = [{ ...first, evidence: { ...first.evidence, starts } }, ...record.trials.slice(1)];
+    expect(JSON.stringify(surviveDocument({ ...record, trials }).sections)).toContain(
+      '"108 MiB (relist\u00a02)","106 MiB (relist\u00a01)"',
+    );
+  });
+
+  it('confirms no limit of a case in which a search found none, or a larger limit killed', () => {
+    const record = withFailure(searched());
+    const { result, warnings = [], sections = [] } = surviveDocument(record);
+    expect(result).toBe('limits from 64.0 MiB to 262 MiB survive; no limit is confirmed in 1 of 8 cases');
+    expect(warnings.join()).toContain('no limit is confirmed: 1 of 3 searches found none');
+    expect(JSON.stringify(sections)).toContain('not confirmed');
+
+    const [item] = searched().cases;
+    const killed = searched().trials.map((trial) =>
+      trial.status === 'ok' && trial.round === 0
+        ? {
+            ...trial,
+            evidence: {
+              ...trial.evidence,
+              starts: trial.evidence.starts.map((start) => ({
+                ...start,
+                limitBytes: start.outcome === 'killed' ? 112 * MEBIBYTE : start.limitBytes,
+              })),
+            },
+          }
+        : trial,
+    );
+    if (item === undefined) throw new Error('no case');
+    expect(confirmedLimit(searched(), item)).toEqual({ limitBytes: 112 * MEBIBYTE, starts: 5 });
+    expect(confirmedLimit({ trials: killed }, item)).toBeNull();
+  });
+
+  const limitOf = (
+    record: SurviveRecord<SurviveSettings>,
+    version: string | null = null,
+    pods = 4000,
+    services = 400,
+  ) =>
+    survivedLimit(
+      record,
+      { pods, services, endpoints: pods },
+      { configuration: 'default', version, origin: 'here' },
+    );
+
+  it.each([
+    ['few starts', searched({ starts: 1 }), '1.11.3', 'its limits took --starts 1: a plan needs at least 5'],
+    [
+      'a short outage',
+      searched({ outage: 1 }),
+      null,
+      'its API server was away for only 1 s: a plan needs at least 10 s',
+    ],
+    ['a failed search', withFailure(searched()), '1.11.3', 'not all of its searches found a limit'],
+    [
+      'forced streams',
+      searched({ factors: { lists: ['streamed'] } }),
+      null,
+      'it has no limit for CoreDNS without GOMEMLIMIT and with lists=default or paged',
+    ],
+  ])('gives a plan no limit, but the reason: %s', (_, record, version, unusable) => {
+    expect(limitOf(record, version)).toEqual({ unusable });
+  });
+
+  it('says in a plan that its outage was a short one', () => {
+    expect(limitOf(searched({ outage: 10 }))).toMatchObject({
+      limit: { notes: [expect.stringContaining('away for 10 s; the usual test is 2 min')] },
+    });
   });
 
   it('gives a plan the largest limit found without GOMEMLIMIT, of the next larger cluster and the version', () => {
     const of = (pods: number, services: number, version: string | null) =>
-      survivedLimit(
-        searched(),
-        { pods, services, endpoints: pods },
-        { configuration: 'default', version, origin: 'here' },
-      );
-    expect(of(4000, 400, '1.11.3')?.megabytes).toBe((112 * MEBIBYTE) / 1e6);
-    expect(of(15_000, 1500, null)?.source).toMatch(
-      /^survived by 5 of 5 starts: here, run \S+ \(CoreDNS 1\.15\.0, default, 20,000/,
+      limitOf(searched(), version, pods, services);
+    expect(of(4000, 400, '1.11.3')).toMatchObject({
+      limit: { megabytes: (112 * MEBIBYTE) / 1e6, version: '1.11.3', notes: [] },
+    });
+    expect(JSON.stringify(of(15_000, 1500, null))).toMatch(
+      /survived by 5 of 5 starts: here, run \S+ \(CoreDNS 1\.15\.0, default, 20,000/,
     );
     // Smaller than half of what was measured, larger than all of it, another version.
     expect(of(1000, 100, null)).toBeNull();
     expect(of(50_000, 100, null)).toBeNull();
     expect(of(4000, 400, '1.13.1')).toBeNull();
+  });
+
+  it('of another version than the memory line, gives a plan no limit, whichever of them was named', async () => {
+    const store = createStore(world, 'results');
+    const memory = parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json');
+    const environment = { ...memory.environment, hostname: world.machine.hostname };
+    await store.saveAs(memoryKind, { ...memory, environment });
+    const older = {
+      ...searched({ servers: ['coredns-cluster@1.11.3'] }),
+      environment,
+      id: '20261123-000000-0000',
+    };
+    await store.saveAs(surviveKind, older);
+    const limitWith = async (...flags: readonly string[]) => {
+      const size = ['--pods', '15000', '--services', '1500', '--json'];
+      const before = world.out().length;
+      expect(await world.bench('capacity', 'plan', ...size, ...flags), world.err()).toBe(0);
+      const { figures } = JSON.parse(world.out().slice(before)) as {
+        figures: { name: string; basis: string }[];
+      };
+      return (name: string) => figures.find((figure) => figure.name === name)?.basis;
+    };
+    // The memory line is that of 1.15.0, the last of its run.
+    expect((await limitWith())('memory limit')).toMatch(/^1\.25 ×/);
+    for (const flags of [
+      ['--coredns-version', '1.11.3'],
+      ['--basis', older.id],
+    ]) {
+      const basisOf = await limitWith(...flags);
+      expect(basisOf('steady memory')).toContain('CoreDNS 1.11.3');
+      expect(basisOf('memory limit')).toMatch(/^survived by 5 of 5 starts: .*CoreDNS 1\.11\.3/);
+    }
+    expect(
+      await world.bench(
+        'capacity',
+        'plan',
+        '--pods',
+        '15000',
+        '--services',
+        '1500',
+        '--basis',
+        `${memory.id}+${older.id}`,
+      ),
+    ).toBe(2);
+    expect(world.err()).toContain('of CoreDNS 1.15.0');
   });
 
   it('is the limit of a plan, which says so', () => {
@@ -260,16 +418,29 @@ describe('a record', () => {
         nodes: null,
       },
     } as const;
-    const limitOf = (survived: { megabytes: number; source: string } | null) =>
-      planCapacity(demand, publishedBasis('default'), publishedThroughput('default'), survived).figures.find(
-        ({ name }) => name === 'memory limit',
+    const planned = (megabytes: number | null) =>
+      planCapacity(
+        demand,
+        publishedBasis('default'),
+        publishedThroughput('default'),
+        megabytes === null
+          ? null
+          : { megabytes, version: '', source: 'survived by 5 of 5 starts: here', notes: ['Short.'] },
       );
-    expect(limitOf({ megabytes: 200, source: 'survived by 5 of 5 starts: here' })).toMatchObject({
+    const figureOf = (megabytes: number | null) =>
+      planned(megabytes).figures.find(({ name }) => name === 'memory limit');
+    expect(planned(200).notes).toContain('Short.');
+    expect(figureOf(200)).toMatchObject({
       value: 200,
       basis: 'survived by 5 of 5 starts: here',
     });
-    expect(limitOf(null)?.basis).toMatch(/^1.25 ×/);
-    // Never less than what is requested.
-    expect(limitOf({ megabytes: 10, source: '' })?.value).toBe(69.82);
+    expect(figureOf(null)?.basis).toMatch(/^1.25 ×/);
+    // Never less than what is requested, and then it does not claim that this was tried.
+    expect(figureOf(10)).toMatchObject({
+      value: 69.82,
+      basis: expect.stringMatching(
+        /^steady memory, as the memory request: more than 10Mi \(10 MB\), which was/,
+      ),
+    });
   });
 });

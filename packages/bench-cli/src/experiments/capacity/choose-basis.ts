@@ -87,17 +87,34 @@ function useless(id: string, what: string, request: BasisRequest): BenchError {
   );
 }
 
+/** Of the version that the memory is of: request and limit of one pod are those of one program. */
+const sameVersion = <R extends BasisRequest>(
+  request: R,
+  other: { version: string | null } | undefined,
+): R => ({
+  ...request,
+  version: request.version ?? other?.version ?? null,
+});
+
+/** The limit of a named run. @throws BenchError `E_USAGE` if it has none */
+function demandLimit(record: SurviveRecord, request: BasisRequest): SurvivedLimit {
+  const found = survivedLimit(record, request.size, { ...request, origin: 'measured' });
+  if (found === null) throw useless(record.id, 'survive', request);
+  if ('limit' in found) return found.limit;
+  throw new BenchError('E_USAGE', `--basis: run ${record.id} cannot be used: ${found.unusable}`, {
+    fix: 'Measure it again with the defaults of `bench capacity survive`, or omit the run.',
+  });
+}
+
 /** What the named runs have; a later one does not replace an earlier one. */
 async function namedRuns(store: RunStore, wanted: string, request: BasisRequest): Promise<Found> {
   const found: { -readonly [K in keyof Found]: Found[K] } = {};
+  const searched: SurviveRecord[] = [];
   const options = { ...request, origin: 'measured' };
   for (const name of wanted.split(POOL_SIGN)) {
     const { experiment } = await store.find(name);
     if (experiment === surviveKind.experiment) {
-      const { record } = await store.loadAs(surviveKind, name);
-      const survived = survivedLimit(record, request.size, options);
-      if (survived === null) throw useless(record.id, 'survive', request);
-      found.survived ??= survived;
+      searched.push((await store.loadAs(surviveKind, name)).record);
     } else if (experiment === memoryKind.experiment) {
       const { record } = await store.loadAs(memoryKind, name);
       const basis = measuredBasis(record, options);
@@ -110,17 +127,17 @@ async function namedRuns(store: RunStore, wanted: string, request: BasisRequest)
       found.throughput ??= throughput;
     }
   }
-  return found;
+  const [survived] = searched.map((record) => demandLimit(record, sameVersion(request, found.basis)));
+  return { ...found, ...(survived && { survived }) };
 }
 
-/** The newest line that may be used; why newer ones were not is added to `notes`. */
+/** The newest line that may be used; `unused` is told why newer ones may not. */
 async function newestBasis(
   records: AsyncIterable<MemoryRecord>,
   request: BasisRequest,
   origin: string,
-  notes: string[],
+  unused: (id: string, reason: string) => void,
 ): Promise<MemoryBasis | undefined> {
-  const unused = (id: string, reason: string) => notes.push(`Run ${id} was not used, because ${reason}.`);
   for await (const record of records) {
     const found = measuredBasis(record, { ...request, origin });
     if (found !== null && isUsable(found, request)) return found;
@@ -138,10 +155,12 @@ async function newestBasis(
 async function newestSurvived(
   records: AsyncIterable<SurviveRecord>,
   { size, ...options }: BasisRequest,
+  unused: (id: string, reason: string) => void,
 ): Promise<SurvivedLimit | undefined> {
   for await (const record of records) {
     const found = survivedLimit(record, size, { ...options, origin: HISTORY });
-    if (found !== null) return found;
+    if (found !== null && 'limit' in found) return found.limit;
+    if (found !== null) unused(record.id, found.unusable);
   }
   return undefined;
 }
@@ -165,6 +184,7 @@ async function ownRuns(
   named: Found,
 ): Promise<Found & Pick<ChosenBasis, 'notes'>> {
   const notes: string[] = [];
+  const unused = (id: string, reason: string) => notes.push(`Run ${id} was not used, because ${reason}.`);
   const { cluster } = request;
   const places = [
     ...(cluster === null ? [] : [["this cluster's history", madeOn(cluster)] as const]),
@@ -172,7 +192,12 @@ async function ownRuns(
   ];
   let { basis } = named;
   for (const [origin, isWanted] of places)
-    basis ??= await newestBasis(ownRecords(store, memoryKind, isWanted), request, origin, notes);
+    basis ??= await newestBasis(
+      ownRecords(store, memoryKind, isWanted),
+      sameVersion(request, named.survived),
+      origin,
+      unused,
+    );
   const throughput =
     named.throughput ??
     (await newestThroughput(ownRecords(store, throughputKind, madeHere(world)), {
@@ -180,7 +205,12 @@ async function ownRuns(
       origin: HISTORY,
     }));
   const survived =
-    named.survived ?? (await newestSurvived(ownRecords(store, surviveKind, madeHere(world)), request));
+    named.survived ??
+    (await newestSurvived(
+      ownRecords(store, surviveKind, madeHere(world)),
+      sameVersion(request, basis),
+      unused,
+    ));
   return {
     ...(basis && { basis }),
     ...(throughput && { throughput }),

@@ -96,10 +96,12 @@ export function measuredBasis(
     const fit = fitOf(figure);
     return fit === undefined ? () => null : along(fit);
   };
-  const details = `CoreDNS ${versionOf(record, server)}, ${found}, ${steady.starts} starts with up to ${formatCount(steady.maxObjects)} objects`;
+  const measured = versionOf(record, server);
+  const details = `CoreDNS ${measured}, ${found}, ${steady.starts} starts with up to ${formatCount(steady.maxObjects)} objects`;
   return {
     kind: 'measured',
     source: `${origin}, run ${record.id} (${details})`,
+    version: measured === '' ? null : measured,
     formula: formulaOf(steady),
     maxObjects: steady.maxObjects,
     countsEndpoints: steady.terms.some(({ of }) => of === 'endpoints'),

@@ -32,6 +32,8 @@ export interface MemoryBasis {
   readonly kind: 'measured' | 'published';
   /** Where it comes from: `published: CoreDNS 1.2.5, 2018`. */
   readonly source: string;
+  /** Of CoreDNS, where it was measured; null for what was published, which is used with any. */
+  readonly version: string | null;
   /** The line of steady memory in words: `(pods + services) ÷ 1000 + 54`. */
   readonly formula: string;
   /** The largest number of pods and services that was measured. */
@@ -63,6 +65,7 @@ export function publishedBasis(configuration: Configuration): MemoryBasis {
   return {
     kind: 'published',
     source: PUBLISHED_BASIS,
+    version: null,
     formula: FORMULAS[configuration],
     maxObjects: MAX_PUBLISHED_OBJECTS,
     countsEndpoints: false,

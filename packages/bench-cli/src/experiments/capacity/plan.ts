@@ -265,6 +265,15 @@ function replicaFigures({ qps, cores, source }: ThroughputBasis, replicas: numbe
   ];
 }
 
+const steadyEnd = (isExact: boolean) => (isExact ? 'steady memory' : 'upper end of steady memory');
+
+/** A limit that survived is not taken below the request. */
+function limitBasis({ limit }: Memory, survived: SurvivedLimit | null, isExact: boolean): string {
+  if (survived === null) return `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`;
+  if (limit === survived.megabytes) return survived.source;
+  return `${steadyEnd(isExact)}, as the memory request: more than ${limitText(survived.megabytes)}, which was ${survived.source}`;
+}
+
 /** The plan for a demand, from what was measured here, or published; `survived`: the limit, instead of one above the peak. */
 export function planCapacity(
   demand: Demand,
@@ -284,18 +293,8 @@ export function planCapacity(
     ...queryFigures(demand, queries),
     ...steadyFigures(configuration, basis, size),
     ...peakFigures(basis, size, memory),
-    figure(
-      MEMORY_REQUEST,
-      memory.steady.high,
-      'MB',
-      isExact ? 'steady memory' : 'upper end of steady memory',
-    ),
-    figure(
-      MEMORY_LIMIT,
-      memory.limit,
-      'MB',
-      survived?.source ?? `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`,
-    ),
+    figure(MEMORY_REQUEST, memory.steady.high, 'MB', steadyEnd(isExact)),
+    figure(MEMORY_LIMIT, memory.limit, 'MB', limitBasis(memory, survived, isExact)),
     ...replicaFigures(throughput, replicas),
   ];
   return {
@@ -310,6 +309,7 @@ export function planCapacity(
     verdicts: [memoryVerdict(demand, memory), replicaVerdict(demand, replicas)],
     notes: [
       ...memoryNotes(configuration, basis),
+      ...(survived?.notes ?? []),
       `${throughput.conditions}. ${UTILIZATION * 100} % of it is planned for; one replica is to spare.`,
     ],
   };

@@ -4,11 +4,18 @@ import { type EngineCase, okTrials } from '../../../engine/record.ts';
 import { caseTitle } from '../../../engine/words.ts';
 import { type Block, chart, type LineChart, table, text } from '../../../report/document/document.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { formatDuration } from '../../../text.ts';
+import { counted, formatDuration } from '../../../text.ts';
 import { numberColumn } from '../figures.ts';
-import { decisive, SCENARIOS, type StartResult, type SurviveRecord } from './evidence.ts';
+import {
+  confirmedLimit,
+  SCENARIOS,
+  type StartResult,
+  type SurviveEvidence,
+  type SurviveRecord,
+} from './evidence.ts';
+import { pointOf } from './points.ts';
 import { killedBound, MEBIBYTE } from './search.ts';
-import type { SurviveSettings } from './settings.ts';
+import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 
 type Record = SurviveRecord<SurviveSettings>;
 
@@ -24,48 +31,52 @@ function evidenceOf(record: Record, { key }: EngineCase) {
   return okTrials(record, key).map(({ evidence }) => evidence);
 }
 
-/** "relist 3, cold start 1" */
-function deathsText(starts: readonly StartResult[], outcome: StartResult['outcome']): string {
-  const ended = starts.filter((start) => start.outcome === outcome);
+/** `104 MiB (relist 3, cold start 1)`: the largest limit under which starts ended so, and during what they did. */
+function endedText(all: readonly StartResult[], outcome: StartResult['outcome']): string {
+  const ended = all.filter((start) => start.outcome === outcome);
+  if (ended.length === 0) return '–';
   const parts = SCENARIOS.flatMap((name) => {
     const count = ended.filter(({ during }) => during === name).length;
-    return count === 0 ? [] : [`${name} ${count}`];
+    return count === 0 ? [] : [`${name}\u00a0${count}`];
   });
-  return parts.length === 0 ? '–' : parts.join(', ');
+  return `${formatBytes(Math.max(...ended.map(({ limitBytes }) => limitBytes)))} (${parts.join(', ')})`;
+}
+
+/** How CoreDNS has read: `lists`, `streams`, or both where it differs between resources or searches. */
+function readAs(found: readonly SurviveEvidence[]): string {
+  const counts = new Set(found.map(({ streamed }) => streamed.length));
+  if (counts.size === 1 && counts.has(0)) return 'lists';
+  return counts.has(0) ? 'streams in some searches' : 'streams';
 }
 
 /** How the limit of each case came about. */
-function startsTable(record: Record): Block {
+function limitsTable(record: Record): Block {
   return table(
-    'Starts',
+    'Limits that survived',
     [
       { title: 'Server' },
-      numberColumn('Killed at'),
       numberColumn('Survived at'),
-      numberColumn('Of starts'),
+      numberColumn('Starts there'),
       numberColumn('Chance of being killed'),
-      { title: 'Killed during' },
-      { title: 'Not right in time' },
+      { title: 'Killed, up to' },
+      { title: 'Not right in time, up to' },
+      { title: 'Read as' },
     ],
     claimed(record).flatMap((item) => {
       const found = evidenceOf(record, item);
-      // The largest: under it, and so under all of them, nothing that was tried was killed.
-      const last = found.toSorted((a, b) => b.limitBytes - a.limitBytes)[0];
-      if (last === undefined) return [];
+      if (found.length === 0) return [];
       const all = found.flatMap(({ starts }) => starts);
-      const survived = decisive(last).length;
-      const killed = Math.max(...found.map(({ killedBytes }) => killedBytes ?? 0));
-      return [
-        [
-          caseTitle(record, item),
-          killed === 0 ? '–' : formatBytes(killed),
-          formatBytes(last.limitBytes),
-          `${survived} of ${survived}`,
-          `≤\u00a0${formatCount(Math.round(killedBound(survived) * 100))}\u00a0%`,
-          deathsText(all, 'killed'),
-          deathsText(all, 'stuck'),
-        ],
-      ];
+      const confirmed = confirmedLimit(record, item);
+      const figures =
+        confirmed === null
+          ? ['not confirmed', '–', '–']
+          : [
+              formatBytes(confirmed.limitBytes),
+              formatCount(confirmed.starts),
+              `≤\u00a0${formatCount(Math.round(killedBound(confirmed.starts) * 100))}\u00a0%`,
+            ];
+      const ends = [endedText(all, 'killed'), endedText(all, 'stuck')];
+      return [[caseTitle(record, item), ...figures, ...ends, readAs(found)]];
     }),
   );
 }
@@ -74,14 +85,14 @@ function startsTable(record: Record): Block {
 export function limitChart(record: Record): LineChart | null {
   const cases = claimed(record);
   if (new Set(cases.map(({ point }) => point.objects)).size < 2) return null;
-  const limits = cases.flatMap(({ summary }) => summary.limit?.median ?? []);
+  const limits = cases.flatMap((item) => confirmedLimit(record, item)?.limitBytes ?? []);
   const highest = Math.max(...limits, 0) / MEBIBYTE;
   const panels = [...Map.groupBy(cases, ({ point }) => String(point.configuration))];
   return {
     type: 'lines',
     name: 'limits',
     title: 'Memory limit that CoreDNS needs, by pods and services',
-    caption: `The smallest limit under which ${record.settings.starts} of ${record.settings.starts} starts survived: medians of the searches with 95 % intervals. Horizontal lines are limits of today.`,
+    caption: `The limit under which at least ${record.settings.starts} of ${record.settings.starts} starts survived: the largest that a search has found. Bars reach down to the smallest. Horizontal lines are limits of today.`,
     xAxis: 'pods and services',
     yAxis: 'MiB',
     panels: panels.map(([configuration, own]) => ({
@@ -91,17 +102,14 @@ export function limitChart(record: Record): LineChart | null {
         points: own
           .filter(({ subject }) => subject === name)
           .toSorted((a, b) => Number(a.point.objects) - Number(b.point.objects))
-          .flatMap(({ summary, point }) => {
-            const { limit } = summary;
-            if (limit == null) return [];
-            const { median, low, high } = limit;
-            const tip = `${title}, ${formatCount(Number(point.objects))} objects: ${formatBytes(median)}`;
-            return [
-              {
-                ...{ x: Number(point.objects), y: median / MEBIBYTE, tip },
-                ...(low === null || high === null ? {} : { low: low / MEBIBYTE, high: high / MEBIBYTE }),
-              },
-            ];
+          .flatMap((item) => {
+            const confirmed = confirmedLimit(record, item);
+            if (confirmed === null) return [];
+            const x = Number(item.point.objects);
+            const high = confirmed.limitBytes / MEBIBYTE;
+            const found = evidenceOf(record, item).map(({ limitBytes }) => limitBytes / MEBIBYTE);
+            const tip = `${title}, ${formatCount(x)} objects: ${formatBytes(confirmed.limitBytes)}`;
+            return [{ x, y: high, low: Math.min(...found), high, tip }];
           }),
       })),
       marks: LEVELS.filter(({ y }, index) => index === 0 || highest > y / 2),
@@ -136,14 +144,23 @@ function startData(record: Record) {
   return { columns, rows };
 }
 
-/** Lists that were asked for as streams and came as lists. */
+/** Lists that were asked for as streams and came as lists; limits that are not confirmed. */
 function warningsOf(record: Record): string[] {
   return claimed(record).flatMap((item) => {
     const found = evidenceOf(record, item);
+    if (found.length === 0) return [];
+    const title = caseTitle(record, item);
     const isStreamed = found.some(({ streamed }) => streamed.length > 0);
-    if (found.length === 0 || isStreamed || !item.subject.split('/').includes('streamed')) return [];
+    const { failed } = item.trials;
+    const reason =
+      failed > 0
+        ? `${failed} of ${found.length + failed} searches found none`
+        : 'starts under larger limits did not survive';
     return [
-      `${caseTitle(record, item)}: this version read everything as lists, though the API server offers streams.`,
+      ...(isStreamed || pointOf(item).lists !== 'streamed'
+        ? []
+        : [`${title}: this version read everything as lists, though ${STREAMS_VARIABLE} asks for streams.`]),
+      ...(confirmedLimit(record, item) === null ? [`${title}: no limit is confirmed: ${reason}.`] : []),
     ];
   });
 }
@@ -153,33 +170,43 @@ function methodOf({ settings }: Record): string[] {
   return [
     `Each start is a new CoreDNS, unmodified, in a control group of its own with the limit, beside an API server of ours with generated objects. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; a tenth of the Services with all endpoints and pods replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
     'Killed: the kernel counted a kill in the control group. Not right in time: it lived, but 90 s and a second for each thousand objects later, no right answer had come; that is not survived either.',
-    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), and every start that is killed rules out its limit and all smaller ones. The limit is the smallest one above them under which ${starts} of ${starts} starts survived. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size.`,
+    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), and every start that is killed rules out its limit and all smaller ones. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size.`,
     'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end.',
     'Anonymous memory decides: the kernel drops pages of the program file before it kills. Starts do all of this one at a time, but for the outages, which may overlap.',
   ];
 }
 
+/** `limits from 63 MiB to 261 MiB survive; no limit is confirmed in 1 of 4 cases`; undefined before the first search has ended. */
+function resultOf(record: Record): string | undefined {
+  const ended = claimed(record).filter((item) => evidenceOf(record, item).length > 0);
+  if (ended.length === 0) return undefined;
+  const limits = ended.flatMap((item) => confirmedLimit(record, item)?.limitBytes ?? []);
+  const [least, most] = [Math.min(...limits), Math.max(...limits)].map(formatBytes);
+  const range = least === most ? `a limit of ${most} survives` : `limits from ${least} to ${most} survive`;
+  const missing = ended.length - limits.length;
+  return [
+    ...(limits.length === 0 ? [] : [range]),
+    ...(missing === 0 ? [] : [`no limit is confirmed in ${missing} of ${counted(ended.length, 'case')}`]),
+  ].join('; ');
+}
+
 export function surviveDocument(record: Record): DocumentParts {
   const drawn = limitChart(record);
-  const needed = claimed(record).flatMap((item) => {
-    const { limit } = item.summary;
-    return limit == null ? [] : [{ item, limit }];
-  });
-  const [most] = needed.toSorted((a, b) => b.limit.median - a.limit.median);
-  const [least] = needed.toSorted((a, b) => a.limit.median - b.limit.median);
   const sizes = new Set(claimed(record).map(({ point }) => point.objects));
   const size = sizes.size === 1 ? `${formatCount(Number([...sizes][0]))} objects: ` : '';
+  const result = resultOf(record);
   return {
     kind: 'Capacity of cluster DNS',
     title: 'The smallest memory limit that CoreDNS survives',
-    result:
-      most === undefined || least === undefined
-        ? undefined
-        : `${size}limits from ${formatBytes(least.limit.median)} to ${formatBytes(most.limit.median)} survive`,
+    result: result === undefined ? undefined : `${size}${result}`,
     tables: [
-      { title: 'Memory limit needed', estimands: ['limit', 'lost'] },
       {
-        title: 'Until answers are right, at that limit',
+        title: 'Searches',
+        estimands: ['limit', 'lost'],
+        columns: ['Limit found, median', 'Queries lost or failed'],
+      },
+      {
+        title: 'Until answers are right, at the limit that each search found',
         estimands: ['coldStart', 'relist', 'replaced', 'outage'],
         columns: ['Cold start', 'Relist', 'Replaced endpoints', 'After the outage'],
       },
@@ -189,11 +216,11 @@ export function surviveDocument(record: Record): DocumentParts {
     sections: [
       ...(drawn === null ? [] : [{ title: 'Limit by objects', blocks: [chart(drawn)] }]),
       {
-        title: 'How sure the limits are',
+        title: 'Limits that survived',
         blocks: [
-          startsTable(record),
+          limitsTable(record),
           text(
-            'Of all searches of a case: the largest limit under which a start was killed, and the largest that a search found.',
+            'Of all searches of a case: the largest limit that one found, with the starts under it, and the largest under which a start was killed or was not right in time.',
           ),
         ],
       },

@@ -1,6 +1,6 @@
 /** What `bench capacity survive` records of each search. Base units; nothing is rounded. */
 import { z } from 'zod';
-import { type EngineRecord, engineKind } from '../../../engine/record.ts';
+import { type EngineCase, type EngineRecord, engineKind, okTrials } from '../../../engine/record.ts';
 
 const bytes = z.number().nonnegative();
 const count = z.number().int().nonnegative();
@@ -53,9 +53,35 @@ export const surviveKind = engineKind<typeof surviveEvidenceSchema, Readonly<Rec
   SURVIVE_NAME,
   surviveEvidenceSchema,
 );
-export type SurviveRecord<Settings = unknown> = EngineRecord<SurviveEvidence, Settings>;
+export type SurviveRecord<Settings = Readonly<Record<string, unknown>>> = EngineRecord<
+  SurviveEvidence,
+  Settings
+>;
 
 /** The starts under the limit that was found. */
 export function decisive({ starts, limitBytes }: SurviveEvidence): readonly StartResult[] {
   return starts.filter((start) => start.limitBytes === limitBytes);
+}
+
+/** A limit that nothing contradicts. */
+export interface ConfirmedLimit {
+  readonly limitBytes: number;
+  /** Starts under it, in all searches of the case: all of them survived. */
+  readonly starts: number;
+}
+
+/**
+ * The largest limit that a search of a case has found: smaller ones are ruled out by starts of another search, or were luckier.
+ * Null if a search has found none, or if a start at or above it did not survive.
+ */
+export function confirmedLimit(
+  record: Pick<SurviveRecord, 'trials'>,
+  { key, trials }: Pick<EngineCase, 'key' | 'trials'>,
+): ConfirmedLimit | null {
+  const found = okTrials(record, key).map(({ evidence }) => evidence);
+  if (found.length === 0 || trials.failed > 0) return null;
+  const limitBytes = Math.max(...found.map((search) => search.limitBytes));
+  const starts = found.flatMap((search) => search.starts);
+  if (starts.some((start) => start.outcome !== 'survived' && start.limitBytes >= limitBytes)) return null;
+  return { limitBytes, starts: starts.filter((start) => start.limitBytes === limitBytes).length };
 }

@@ -15,7 +15,7 @@ import { oneAtATime } from '../one-at-a-time.ts';
 import type { StartResult, SurviveEvidence } from './evidence.ts';
 import { firstLimit, type SurvivePlan, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit } from './search.ts';
-import type { SurviveSettings } from './settings.ts';
+import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 import { type Start, type StartContext, startUnder } from './start.ts';
 
 export interface Searcher {
@@ -96,10 +96,9 @@ export async function openHere({
               ...point,
               directory: raw,
               within: group.wrap,
-              streamedLists: point.lists === 'streamed',
+              streamedLists: point.lists !== 'paged',
               env: {
-                // Versions of client-go that can stream lists, but do not do so by themselves.
-                ...(point.lists === 'streamed' ? { KUBE_FEATURE_WatchListClient: 'true' } : {}),
+                ...(point.lists === 'streamed' ? { [STREAMS_VARIABLE]: 'true' } : {}),
                 ...(typeof share === 'number' ? { GOMEMLIMIT: `${Math.floor(limitBytes * share)}B` } : {}),
               },
             },
@@ -156,6 +155,9 @@ export async function openHere({
     conditions: {
       'load generator': `${session.loader.kind} ${session.loader.version}`,
       'side by side': `up to ${decided.lanes} starts`,
+      ...(settings.factors.lists?.includes('streamed') === true
+        ? { 'streamed lists': `${STREAMS_VARIABLE}=true in the environment of CoreDNS` }
+        : {}),
     },
     warnings: loadAverageWarnings(environment),
     [Symbol.asyncDispose]: () => session.close(),

@@ -8,12 +8,12 @@ import type { ConfigurationName } from '../configurations.ts';
 import { COMPANIONS_BYTES, expectedBytes } from '../memory/points.ts';
 import { PUBLISHED_SERVICE_SHARE } from '../memory/settings.ts';
 import type { Size } from '../memory-basis.ts';
-import { SIZES, type SurviveSettings } from './settings.ts';
+import { LISTS, SIZES, type SurviveSettings } from './settings.ts';
 
 /** What is compared: a version and what is set for it. */
 interface Variant {
   readonly server: string;
-  readonly lists: 'paged' | 'streamed';
+  readonly lists: (typeof LISTS)[number];
   /** `none`, or a share of the limit: `80%`. */
   readonly gomemlimit: string;
 }
@@ -81,7 +81,7 @@ export function sizesOf({ size, objects, services, endpoints }: SurviveSettings)
 }
 
 function variantsOf({ servers, factors }: SurviveSettings): Variant[] {
-  const { lists = ['streamed'], gomemlimit = ['none'] } = factors;
+  const { lists = ['default'], gomemlimit = ['none'] } = factors;
   return servers
     .map(canonicalServerName)
     .flatMap((server) =>
@@ -92,8 +92,8 @@ function variantsOf({ servers, factors }: SurviveSettings): Variant[] {
 const nameOf = ({ server, lists, gomemlimit }: Variant) => `${server}/${lists}/${gomemlimit}`;
 
 function variantNamed(name: string): Variant {
-  const [server = '', lists, gomemlimit = 'none'] = name.split('/');
-  return { server, lists: lists === 'paged' ? 'paged' : 'streamed', gomemlimit };
+  const [server = '', word, gomemlimit = 'none'] = name.split('/');
+  return { server, lists: LISTS.find((each) => each === word) ?? 'default', gomemlimit };
 }
 
 /** Settings are named where they are varied, or not the default. */
@@ -105,7 +105,7 @@ export function subjectsOf(settings: SurviveSettings): Subject[] {
     const { server, lists, gomemlimit } = variant;
     const words = [
       server.replace('coredns-cluster', 'CoreDNS').replace('@', ' '),
-      ...(isVaried((each) => each.lists, 'streamed') ? [`${lists} lists`] : []),
+      ...(isVaried((each) => each.lists, 'default') ? [`${lists} lists`] : []),
       ...(isVaried((each) => each.gomemlimit, 'none')
         ? [gomemlimit === 'none' ? 'no GOMEMLIMIT' : `GOMEMLIMIT ${gomemlimit.replace('%', '\u00a0%')}`]
         : []),

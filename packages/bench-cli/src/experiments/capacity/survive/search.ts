@@ -36,6 +36,7 @@ const STEP_BYTES = 4 * MEBIBYTE;
 const STRIDE = 1.25;
 
 const rounded = (bytes: number) => Math.round(bytes / MEBIBYTE) * MEBIBYTE;
+const roundedDown = (bytes: number) => Math.floor(bytes / MEBIBYTE) * MEBIBYTE;
 
 /** Below a limit that was survived and while none killed: near the peak of that start, if it used much less. */
 function below(high: number, tried: readonly Tried[], { least, resolution }: SearchOptions): number {
@@ -49,14 +50,16 @@ function below(high: number, tried: readonly Tried[], { least, resolution }: Sea
  * survivors is the candidate: first it gets a neighbour that killed, then as many starts as it takes.
  */
 export function nextLimit(tried: readonly Tried[], options: SearchOptions): Next {
-  const { first, least, most, resolution, starts } = options;
+  const { first, least, resolution, starts } = options;
+  // A multiple of a mebibyte, as all limits: else none would reach it.
+  const most = roundedDown(options.most);
   const low = Math.max(0, ...tried.flatMap((start) => (start.survived ? [] : start.limitBytes)));
   const survivors = tried.filter(({ limitBytes }) => limitBytes > low);
   const high = Math.min(...survivors.map(({ limitBytes }) => limitBytes));
   if (survivors.length === 0) {
     if (low >= most) return { kind: 'beyond' };
     const next = low === 0 ? Math.max(first, least) : Math.max(low * STRIDE, low + STEP_BYTES);
-    return { kind: 'try', limitBytes: rounded(Math.min(next, most)) };
+    return { kind: 'try', limitBytes: Math.min(rounded(next), most) };
   }
   const isLeast = low === 0 && high <= least;
   const isNeighbour = low > 0 && high - low <= Math.max(STEP_BYTES, low * resolution);

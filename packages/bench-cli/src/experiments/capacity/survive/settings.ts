@@ -33,8 +33,20 @@ const SIZE_NAMES = ['100-nodes', '1000-nodes', '5000-nodes'] as const;
 
 const here = { targets: ['local'] } as const;
 
+/**
+ * How CoreDNS reads:
+ * - `default`: the API server offers streamed lists, and CoreDNS decides, as in a cluster: client-go asks for them by itself from
+ *   0.35, which is CoreDNS 1.14.3;
+ * - `paged`: the API server offers none;
+ * - `streamed`: it offers them, and `STREAMS_VARIABLE` makes older versions ask for them.
+ */
+export const LISTS = ['default', 'paged', 'streamed'] as const;
+
+/** Set to `true` in the environment of CoreDNS: a feature gate of client-go. */
+export const STREAMS_VARIABLE = 'KUBE_FEATURE_WatchListClient';
+
 export const FACTORS = {
-  lists: { ...here, ...words('paged', 'streamed') },
+  lists: { ...here, ...words(...LISTS) },
   /** A share of the limit. */
   gomemlimit: {
     ...here,
@@ -73,7 +85,7 @@ export const SURVIVE_SETTINGS = {
   servers: SERVERS,
   factors: {
     flag: '--factors <list>',
-    description: `what is varied: lists=paged,streamed; gomemlimit=none,80%; config=${CONFIGURATION_NAMES.join(',')} (default: lists=streamed;gomemlimit=none;config=default)`,
+    description: `what is varied: lists=${LISTS.join(',')} (streamed sets ${STREAMS_VARIABLE}=true); gomemlimit=none,80%; config=${CONFIGURATION_NAMES.join(',')} (default: lists=default;gomemlimit=none;config=default)`,
     schema: factorsSchema(FACTORS),
     default: {} as Factors<typeof FACTORS>,
     show: (value: unknown) => showFactors(value as Factors),
