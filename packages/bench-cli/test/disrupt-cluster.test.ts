@@ -5,7 +5,7 @@ import { faultRights, nodeToDrain } from '../src/cluster-changes/pod-faults.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { factorsSchema, pointsOf, showFactors } from '../src/engine/factors.ts';
 import { FACTORS } from '../src/experiments/disrupt/factors.ts';
-import { loadStart } from '../src/measure/load-with-event.ts';
+import { loadStart, loadWithEvent } from '../src/measure/load-with-event.ts';
 import { loadServers } from '../src/servers/load.ts';
 import type { ForwardOptions } from '../src/servers/server.ts';
 import { type CopyObjects, placementOf } from '../src/targets/kubernetes/dns-copy/objects.ts';
@@ -18,7 +18,7 @@ import {
   withLameduck,
 } from '../src/targets/kubernetes/dns-copy/variants.ts';
 import { endpointTimes } from '../src/targets/kubernetes/endpoints.ts';
-import { realWorld } from '../src/world.ts';
+import { type Clock, realWorld } from '../src/world.ts';
 
 const COREFILE = `.:53 {
     errors
@@ -138,6 +138,25 @@ describe('when pods leave the Service', () => {
     ['one goes and comes back', [at(0, 'a', 'b'), at(11, 'b'), at(14, 'a', 'b')], 1, 4],
     ['one goes for good', [at(0, 'a', 'b'), at(10.5, 'b')], 0.5, null],
     ['another one comes first', [at(0, 'a'), at(12, 'a', 'b'), at(12.5, 'b')], 2.5, 2.5],
+    [
+      'each of two is replaced by another one that comes first',
+      [
+        at(0, 'a', 'b'),
+        at(11, 'a', 'b', 'c'),
+        at(12, 'b', 'c'),
+        at(14, 'b', 'c', 'd'),
+        at(15, 'c', 'd'),
+        at(17, 'c', 'd'),
+      ],
+      2,
+      5,
+    ],
+    [
+      'two are replaced, each after it went',
+      [at(0, 'a', 'b'), at(11, 'b'), at(12, 'b', 'c'), at(13, 'c'), at(14, 'c', 'd')],
+      1,
+      4,
+    ],
     ['it was another one before the fault', [at(0, 'a'), at(9, 'b'), at(11, 'b')], null, null],
   ])('%s', (_, readings, goneSeconds, backSeconds) => {
     expect(endpointTimes(readings, 10)).toEqual({ goneSeconds, backSeconds });
@@ -162,6 +181,39 @@ describe('the start of a load', () => {
       9,
     );
     expect(loadStart([], [])).toBeNull();
+  });
+});
+
+describe('an event in a load', () => {
+  it.each([
+    ['when it is made', false, 2],
+    ['when it says so, after what comes first', true, 5],
+  ])('begins %s', async (_, isTold, begin) => {
+    let now = 0;
+    const sleep = (seconds: number) => {
+      now += seconds;
+      return Promise.resolve();
+    };
+    const over = Promise.withResolvers<void>();
+    const { event } = await loadWithEvent({
+      clock: { monotonicSeconds: () => now, sleep } as unknown as Clock,
+      on: { phase: () => undefined, rate: () => undefined },
+      event: 'drain',
+      afterSeconds: 2,
+      signal: new AbortController().signal,
+      async load({ onStarted }) {
+        onStarted();
+        await over.promise;
+        return [];
+      },
+      async act({ begins }) {
+        await sleep(3);
+        if (isTold) begins();
+        await sleep(1);
+        over.resolve();
+      },
+    });
+    expect(event).toEqual({ begin, end: 6 });
   });
 });
 

@@ -1,9 +1,15 @@
 /** What `bench disrupt` makes of the intervals that the load generator tells. */
 import { describe, expect, it } from 'vitest';
+import { pointsOf } from '../src/experiments/disrupt/document.ts';
 import type { DetailedInterval } from '../src/loaders/loader.ts';
 import { clientLosses, type DisturbedLoad } from '../src/measure/client-losses.ts';
 import type { LoadResult } from '../src/results/record.ts';
-import { failedLookups, type ResolverName } from '../src/stats/resolver-retries.ts';
+import {
+  canTellFailed,
+  failedLookups,
+  RESOLVER_NAMES,
+  type ResolverName,
+} from '../src/stats/resolver-retries.ts';
 
 const QUIET: DetailedInterval = {
   atSeconds: 0,
@@ -106,7 +112,7 @@ describe('lookups of applications', () => {
   const lostFor = (seconds: number) =>
     Array.from({ length: 120 }, (_, index) => (index >= 20 && index < 20 + seconds * 10 ? 10 : 0));
   const failing = (seconds: number, resolver: ResolverName) =>
-    failedLookups({ lost: lostFor(seconds), seconds: 0.1, sent: 10 }, resolver);
+    failedLookups({ lost: lostFor(seconds), errors: [], seconds: 0.1, sent: 10 }, resolver);
 
   it('succeed if the loss is over when their resolver asks again, and fail if it is not', () => {
     expect(failing(2, 'musl')).toBe(0);
@@ -119,6 +125,47 @@ describe('lookups of applications', () => {
   it('fail by chance where each query may be lost', () => {
     const lost = Array.from({ length: 200 }, () => 1);
     // A tenth, and again a tenth; the last five seconds are asked again after the load.
-    expect(failedLookups({ lost, seconds: 0.1, sent: 10 }, 'glibc')).toBeCloseTo(15, 9);
+    expect(failedLookups({ lost, errors: [], seconds: 0.1, sent: 10 }, 'glibc')).toBeCloseTo(15, 9);
+  });
+
+  it('fail if the second attempt is answered with an error as well, which comes at once in glibc and Go', () => {
+    const errors = lostFor(3);
+    const failing = (resolver: ResolverName) =>
+      failedLookups({ lost: [], errors, seconds: 0.1, sent: 10 }, resolver);
+    expect(RESOLVER_NAMES.map((name) => Math.round(failing(name)))).toEqual([300, 50, 300]);
+    // A quarter fails by chance.
+    const half = errors.map((count) => count / 2);
+    expect(failedLookups({ lost: [], errors: half, seconds: 0.1, sent: 10 }, 'go')).toBeCloseTo(75, 9);
+  });
+
+  it.each([
+    ['all is answered in time', { late: [9, 9, 0], timeoutSeconds: 1 }, [true, true, true]],
+    ['answers come after 5 s', { late: [9, 9, 1] }, [false, false, false]],
+    ['the loss is known', { lost: 5, late: [9, 0, 0] }, [true, true, true]],
+    ['what is lost may have come later', { lost: 5, timeoutSeconds: 2 }, [false, false, false]],
+    ['musl may not have waited for the second answer', { lost: 5, late: [9, 1, 0] }, [true, false, true]],
+    ['errors come at once', { errors: 5 }, [true, true, true]],
+    ['errors may be late', { errors: 5, late: [1, 0, 0] }, [false, false, false]],
+  ])('have a figure or none where %s', (_, times, known) => {
+    const answers = { lost: 0, errors: 0, late: [0, 0, 0], timeoutSeconds: 10, ...times };
+    expect(RESOLVER_NAMES.map((name) => canTellFailed(answers, name))).toEqual(known);
+  });
+});
+
+describe('the chart of several trials', () => {
+  it('is aligned at the fault of each', () => {
+    const trial = (begin: number) => {
+      const timeline = Array.from({ length: 40 }, (_, index) => ({
+        answered: 10,
+        errors: 0,
+        lost: index >= begin * 10 && index < begin * 10 + 5 ? 10 : 0,
+      }));
+      return { ...evidence([]), fault: { begin, end: begin + 1 }, timeline };
+    };
+    const points = pointsOf([2, 2.3, 2.5].map(trial), 'lost', 'x');
+    expect(points[0]?.x).toBe(-1.95);
+    expect(points.filter(({ y }) => y > 0).map(({ x, y }) => [x, y])).toEqual(
+      [0.05, 0.15, 0.25, 0.35, 0.45].map((x) => [x, 100]),
+    );
   });
 });

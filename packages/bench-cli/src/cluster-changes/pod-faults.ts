@@ -81,9 +81,14 @@ function cordon(node: unknown): PlannedEdit {
   };
 }
 
-async function drain({ api, namespace, before, guarded, protectedPaths }: Pods): Promise<void> {
+async function drain(
+  { api, namespace, before, guarded, protectedPaths }: Pods,
+  begins: () => void,
+): Promise<void> {
   const node = nodeToDrain(before, protectedPaths);
   await guarded?.session.apply(cordon(await read(api, nodePath(node))));
+  // The cordon takes nothing from clients.
+  begins();
   for (const pod of before.filter(({ spec }) => spec?.nodeName === node)) {
     const eviction = {
       apiVersion: 'policy/v1',
@@ -94,7 +99,7 @@ async function drain({ api, namespace, before, guarded, protectedPaths }: Pods):
   }
 }
 
-const MAKE: Readonly<Record<PodFault, (pods: Pods) => Promise<unknown>>> = {
+const MAKE: Readonly<Record<PodFault, (pods: Pods, begins: () => void) => Promise<unknown>>> = {
   rollout: (pods) =>
     change(pods, ROLLOUT_POINTER, { [ROLLOUT_ANNOTATION]: pods.client.clock.now().toISOString() }),
   delete: ({ client, namespace, before, signal }) =>
@@ -104,14 +109,20 @@ const MAKE: Readonly<Record<PodFault, (pods: Pods) => Promise<unknown>>> = {
   drain,
 };
 
-export function makeFault(fault: PodFault, pods: Pods): Promise<unknown> {
-  return MAKE[fault](pods);
+/** @param begins Called just before the request that has an effect, where others come first. */
+export function makeFault(fault: PodFault, pods: Pods, begins: () => void): Promise<unknown> {
+  return MAKE[fault](pods, begins);
+}
+
+/** Whether all pods run as the Deployment says; others may be ending. */
+export async function isRolledOut({ api, path }: Pick<Pods, 'api' | 'path'>): Promise<boolean> {
+  return rolloutOf(await read(api, path)) === null;
 }
 
 /** Whether all pods run as the Deployment says, and none is ending. */
 export async function isSettled(fault: PodFault, pods: Pods): Promise<boolean> {
-  const { client, api, path, namespace, labels, signal } = pods;
-  if (rolloutOf(await read(api, path)) !== null) return false;
+  const { client, namespace, labels, signal } = pods;
+  if (!(await isRolledOut(pods))) return false;
   const { items } = await client.list('Pod', { namespace, labels }, signal);
   if (items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined)) return false;
   return fault !== 'kill' || items.some((pod) => restartsOf(pod) > 0);
@@ -149,12 +160,15 @@ export function faultRights(
   ];
 }
 
-/** A rolling update of a workload that is not the run's own: each call is one, to or from a template with an annotation. */
+/**
+ * A rolling update of a workload that is not the run's own: each call is one, to or from a template with an annotation. It calls
+ * `begins` just before the request.
+ */
 export async function rollingInPlace(
   api: ClusterApi,
   { path, title, uid }: PlannedEdit['object'],
   { session }: Guarded,
-): Promise<() => Promise<void>> {
+): Promise<(begins: () => void) => Promise<void>> {
   const isAnnotated = isObject(valueAt(await read(api, path), ROLLOUT_POINTER));
   const pointer = isAnnotated ? `${ROLLOUT_POINTER}${pointerOf(ROLLOUT_ANNOTATION)}` : ROLLOUT_POINTER;
   const edit: PlannedEdit = {
@@ -164,10 +178,10 @@ export async function rollingInPlace(
     pinned: [],
   };
   let applied: number | null = null;
-  return async () => {
+  return async (begins) => {
     const number = applied;
     applied = null;
-    if (number === null) applied = await session.apply(edit);
-    else await session.revert(number);
+    if (number === null) applied = await session.apply(edit, begins);
+    else await session.revert(number, begins);
   };
 }

@@ -28,6 +28,7 @@ async function attempt(
   api: ClusterApi,
   change: Change,
   token: string,
+  onSend: () => void,
 ): Promise<{ readonly finding: Finding; readonly done: boolean }> {
   const { path } = change.object;
   const object = await read(api, path);
@@ -40,18 +41,23 @@ async function attempt(
   const inverse = marked
     ? [testMark(token), ...inversePatch(change), ...unmarkPatch(token)]
     : inversePatch(change);
+  onSend();
   const done = (await patch(api, path, inverse)) !== null;
   return { finding, done };
 }
 
-/** Puts one change back, and removes the mark from its object. Resolves with its new state. */
+/**
+ * Puts one change back, and removes the mark from its object. Resolves with its new state.
+ * @param onSend Called just before each request that may do so.
+ */
 export async function revert(
   api: ClusterApi,
   change: Change,
   token: string,
+  onSend: () => void = () => undefined,
 ): Promise<Pick<Change, 'state' | 'found'>> {
   for (let attempts = 1; ; attempts += 1) {
-    const { finding, done } = await attempt(api, change, token);
+    const { finding, done } = await attempt(api, change, token, onSend);
     if (done && finding.kind === 'foreign') return { state: 'superseded', found: finding.found };
     if (done) return { state: 'reverted', found: null };
     if (attempts === MAX_ATTEMPTS) {

@@ -69,11 +69,12 @@ export interface ChangeSession {
   confirm(): Promise<void>;
   /**
    * Writes a change into the journal and makes it. Resolves with its number.
+   * @param onSend Called just before the request that makes it.
    * @throws ChangeRefused if the object is not as planned; LeaseLost, JournalLost.
    */
-  apply(edit: PlannedEdit): Promise<number>;
+  apply(edit: PlannedEdit, onSend?: () => void): Promise<number>;
   /** Puts one change back. Resolves with what became of it. @throws LeaseLost, JournalLost. */
-  revert(number: number): Promise<Change>;
+  revert(number: number, onSend?: () => void): Promise<Change>;
   /**
    * Puts all changes back, the last one first. Resolves with those that somebody else has changed since.
    * @throws LeaseLost, JournalLost if the guard is doing so.
@@ -134,6 +135,7 @@ async function makeChange(
   keeper: LeaseKeeper,
   edit: PlannedEdit,
   token: string,
+  onSend: () => void = () => undefined,
 ): Promise<void> {
   const { path, title } = edit.object;
   await keeper.confirm();
@@ -145,6 +147,7 @@ async function makeChange(
     await patch(api, path, unmarkPatch(token));
     throw error;
   }
+  onSend();
   const changed = await patch(api, path, [testMark(token), ...forwardPatch(edit)]);
   if (changed !== null) return;
   const object = await read(api, path);
@@ -227,22 +230,22 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
   return {
     signal: keeper.signal,
     confirm: keeper.confirm,
-    async apply(edit) {
+    async apply(edit, onSend) {
       await keeper.confirm();
       const number = stored.journal.changes.length;
       const change: Change = { ...edit, state: 'planned', inverse: inversePatch(edit), found: null };
       await write({ ...stored.journal, changes: [...stored.journal.changes, change] });
       tell('planned', edit);
-      await makeChange(api, keeper, edit, token);
+      await makeChange(api, keeper, edit, token, onSend);
       await write(withChange(stored.journal, number, { state: 'applied' }));
       tell('applied', edit);
       return number;
     },
-    async revert(number) {
+    async revert(number, onSend) {
       const change = changeAt(number);
       await keeper.confirm();
       tell('reverting', change);
-      const next = await revert(api, change, token);
+      const next = await revert(api, change, token, onSend);
       await write(withChange(stored.journal, number, next));
       tell(next.state === 'superseded' ? 'superseded' : 'reverted', change, next.found ?? '');
       return { ...change, ...next };

@@ -12,6 +12,8 @@ export interface LoadEvents {
 export interface Begun {
   readonly signal: AbortSignal;
   isOver(): boolean;
+  /** Called just before what has an effect is sent, where something else comes first. The event begins then. */
+  begins(): void;
 }
 
 export interface LoadWithEvent {
@@ -64,9 +66,12 @@ export async function loadWithEvent({
   let isOver = false;
   const disrupting = started.promise.then(async () => {
     await clock.sleep(afterSeconds, signal);
-    const begin = now();
+    let begin = now();
     on.phase(event);
-    await act({ signal, isOver: () => isOver });
+    const begins = () => {
+      begin = now();
+    };
+    await act({ signal, isOver: () => isOver, begins });
     return { begin, end: now() };
   });
   // It is awaited below; until then its rejection must not count as unhandled.

@@ -1,21 +1,32 @@
 /**
- * What applications see of lost queries: their resolver asks again. Computed, with one name server, as the Service of a
+ * What applications see of lost queries and errors: their resolver asks again. Computed, with one name server, as the Service of a
  * cluster's DNS is one. Pure.
  */
 
-/** When a resolver asks, in seconds since the lookup began, and when it gives up. */
+/** Both attempts of a resolver, and its patience. */
 interface Resolver {
   readonly title: string;
-  readonly asksAt: readonly number[];
+  /** Until it asks again without an answer. */
+  readonly againAfterSeconds: number;
+  /** Whether an error lets it ask again at once; if not, it goes on waiting. */
+  readonly againOnError: boolean;
+  /** An answer to its last attempt that comes after this time is no use. */
+  readonly patienceSeconds: number;
 }
 
+/** Answers to a first attempt that take longer come too late for all of them. */
+const FIRST_ANSWER_SECONDS = 5;
+
 export const RESOLVERS = {
-  /** resolv.conf(5): `timeout:5`, `attempts:2`. */
-  glibc: { title: 'glibc', asksAt: [0, 5] },
-  /** `src/network/res_msend.c`: 5 s in all and two attempts, so that it asks again after half of that. */
-  musl: { title: 'musl', asksAt: [0, 2.5] },
-  /** `net/dnsconfig_unix.go`: 5 s for each of two attempts. */
-  go: { title: 'Go', asksAt: [0, 5] },
+  /** resolv.conf(5): `timeout:5`, `attempts:2`; `res_send.c`: after an error the next attempt at once. */
+  glibc: { title: 'glibc', againAfterSeconds: 5, againOnError: true, patienceSeconds: 5 },
+  /**
+   * `src/network/res_msend.c`: 5 s in all and two attempts, so that it asks again after half of that. It ignores errors, after
+   * up to two more queries at once for SERVFAIL, which are not counted here.
+   */
+  musl: { title: 'musl', againAfterSeconds: 2.5, againOnError: false, patienceSeconds: 2.5 },
+  /** `net/dnsconfig_unix.go`: 5 s for each of two attempts; `dnsclient_unix.go`: after an error the next one at once. */
+  go: { title: 'Go', againAfterSeconds: 5, againOnError: true, patienceSeconds: 5 },
 } as const satisfies Record<string, Resolver>;
 export type ResolverName = keyof typeof RESOLVERS;
 export const RESOLVER_NAMES = Object.keys(RESOLVERS) as readonly ResolverName[];
@@ -23,22 +34,54 @@ export const RESOLVER_NAMES = Object.keys(RESOLVERS) as readonly ResolverName[];
 export interface LossTimeline {
   /** Queries lost, by the time at which they were sent. */
   readonly lost: readonly number[];
+  /** Queries answered with an error, by the time of the answer. */
+  readonly errors: readonly number[];
   /** Of each entry. */
   readonly seconds: number;
   /** Queries sent in each. */
   readonly sent: number;
 }
 
+/** Of the whole load: what tells whether the timeline says which attempts of a resolver fail. */
+export interface AnswerTimes {
+  readonly lost: number;
+  readonly errors: number;
+  /** How long a query was waited for before it was lost. */
+  readonly timeoutSeconds: number;
+  /** Answers that took longer than 1, 2 and 5 seconds. */
+  readonly late: readonly number[];
+}
+
+/** False if some attempts fail, and answers may have been too late for it or in time for it: the timeline has not their times. */
+export function canTellFailed(
+  { lost, errors, timeoutSeconds, late: [over1 = 0, over2 = 0, over5 = 0] }: AnswerTimes,
+  resolver: ResolverName,
+): boolean {
+  if (over5 > 0) return false;
+  if (lost + errors === 0) return true;
+  if (lost > 0 && timeoutSeconds < FIRST_ANSWER_SECONDS) return false;
+  // Errors are known by the time at which they came, which must be about that at which they were asked for.
+  if (errors > 0 && over1 > 0) return false;
+  return RESOLVERS[resolver].patienceSeconds >= FIRST_ANSWER_SECONDS || over2 === 0;
+}
+
 /**
- * How many of the lookups fail, if each query of the load began one: all of its queries are lost. Each is lost with the share of
- * those that were sent at its time; after the load, none is. With `rotate` or several search domains there are more queries.
+ * How many of the lookups fail, if each query of the load began one: both attempts are lost, or answered with an error. Each fails
+ * with the share of those of its time; after the load, none does. With `rotate` or several search domains there are more queries.
  */
-export function failedLookups({ lost, seconds, sent }: LossTimeline, resolver: ResolverName): number {
+export function failedLookups({ lost, errors, seconds, sent }: LossTimeline, resolver: ResolverName): number {
   if (sent === 0) return 0;
-  const shareAt = (index: number) => Math.min(1, (lost[index] ?? 0) / sent);
-  const steps = RESOLVERS[resolver].asksAt.map((at) => Math.round(at / seconds));
-  return lost.reduce(
-    (sum, _, index) => sum + sent * steps.reduce((product, step) => product * shareAt(index + step), 1),
-    0,
-  );
+  const { againAfterSeconds, againOnError } = RESOLVERS[resolver];
+  const later = Math.round(againAfterSeconds / seconds);
+  const lostAt = (index: number) => Math.min(1, (lost[index] ?? 0) / sent);
+  const errorAt = (index: number) => Math.min(1 - lostAt(index), (errors[index] ?? 0) / sent);
+  const failsAt = (index: number) => lostAt(index) + errorAt(index);
+  const length = Math.max(lost.length, errors.length);
+  return Array.from(
+    { length },
+    (_, index) =>
+      sent *
+      (lostAt(index) * failsAt(index + later) +
+        errorAt(index) * failsAt(againOnError ? index : index + later)),
+  ).reduce((sum, failed) => sum + failed, 0);
 }

@@ -48,12 +48,20 @@ function findingOf(record: DisruptRecord, item: EngineCase): Finding {
   };
 }
 
-/** Medians over the trials, in tenths of a second; trials end at different times. */
-function pointsOf(evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) {
-  const length = Math.max(0, ...evidences.map(({ timeline }) => timeline.length));
-  return Array.from({ length }, (_, index) => {
-    const values = evidences.map(({ timeline }) => (timeline[index]?.[key] ?? 0) / BUCKET_SECONDS);
-    const x = Number(((index + 0.5) * BUCKET_SECONDS - FAULT_SECONDS).toFixed(3));
+/** Medians over the trials, in tenths of a second since the fault of each began; trials begin and end at different times. */
+export function pointsOf(evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) {
+  const aligned = evidences.map(({ timeline, fault }) => ({
+    timeline,
+    zero: Math.round(fault.begin / BUCKET_SECONDS),
+  }));
+  if (aligned.length === 0) return [];
+  // From where all trials were under load.
+  const first = -Math.min(...aligned.map(({ zero }) => zero));
+  const last = Math.max(...aligned.map(({ timeline, zero }) => timeline.length - zero));
+  return Array.from({ length: Math.max(0, last - first) }, (_, at) => {
+    const since = first + at;
+    const values = aligned.map(({ timeline, zero }) => (timeline[zero + since]?.[key] ?? 0) / BUCKET_SECONDS);
+    const x = Number(((since + 0.5) * BUCKET_SECONDS).toFixed(3));
     const y = median(values);
     return { x, y, tip: `${title}, ${x} s: ${formatCount(y)} per second` };
   });
@@ -153,7 +161,7 @@ function methodOf({ settings }: DisruptRecord): string[] {
       : [
           `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as the API server tells: kube-proxy hears of them no earlier.`,
         ]),
-    'Failed lookups are computed from the lost queries: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s), and each were lost with the share of those that were sent in the same tenth of a second.',
+    'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
     'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
     ...(settings.factors.sockets === undefined ? [] : [SOCKETS]),
   ];

@@ -37,7 +37,7 @@ export const disruptEvidenceSchema = z.object({
     .object({
       /** From the fault until a pod was no longer among those for new clients; null if all stayed. */
       goneSeconds: seconds.nullable(),
-      /** From the fault until as many as before were again, once one was gone; null if they were not. */
+      /** From the fault until the ready ones changed for the last time, being as many as before; null if they were fewer or none had gone. */
       backSeconds: seconds.nullable(),
     })
     .optional(),

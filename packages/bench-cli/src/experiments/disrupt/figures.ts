@@ -1,7 +1,13 @@
 /** The figures of a trial, and how faults are compared with their control. Pure. */
 import type { Estimand } from '../../engine/estimand.ts';
 import { BUCKET_SECONDS, LATE_SECONDS } from '../../measure/client-losses.ts';
-import { failedLookups, RESOLVER_NAMES, RESOLVERS, type ResolverName } from '../../stats/resolver-retries.ts';
+import {
+  canTellFailed,
+  failedLookups,
+  RESOLVER_NAMES,
+  RESOLVERS,
+  type ResolverName,
+} from '../../stats/resolver-retries.ts';
 import type { DisruptEvidence } from './evidence.ts';
 import type { DisruptSettings } from './settings.ts';
 
@@ -36,19 +42,22 @@ const ESTIMANDS: readonly Estimand<DisruptEvidence>[] = [
   figure('p99', 'p99', 'seconds', 'ratio', ({ p99Seconds }) => p99Seconds),
 ];
 
-/** Lookups that fail although their resolver asks again. Expected, so no whole number. */
-const lookups = (rate: number) =>
+/** Lookups that fail although their resolver asks again. Expected, so no whole number; null where it cannot be told. */
+const lookups = (rate: number, timeoutSeconds: number) =>
   RESOLVER_NAMES.map((name) =>
-    figure(lookupsName(name), `failed with ${RESOLVERS[name].title}`, 'count', 'no', ({ timeline }) =>
-      failedLookups(
+    figure(lookupsName(name), `failed with ${RESOLVERS[name].title}`, 'count', 'no', (evidence) => {
+      const { queriesLost: lost, errors, late, timeline } = evidence;
+      if (!canTellFailed({ lost, errors, late, timeoutSeconds }, name)) return null;
+      return failedLookups(
         {
-          lost: timeline.map(({ lost }) => lost),
+          lost: timeline.map((bucket) => bucket.lost),
+          errors: timeline.map((bucket) => bucket.errors),
           seconds: BUCKET_SECONDS,
           sent: rate * BUCKET_SECONDS,
         },
         name,
-      ),
-    ),
+      );
+    }),
   );
 
 /** Of the servers together, but for the peak, which is that of one process. */
@@ -71,6 +80,7 @@ const ON_CLUSTER: readonly Estimand<DisruptEvidence>[] = [
 export function estimandsOf({
   target,
   rate,
-}: Pick<DisruptSettings, 'target' | 'rate'>): readonly Estimand<DisruptEvidence>[] {
-  return [...ESTIMANDS, ...lookups(rate), ...MEMORY, ...(target === 'kubernetes' ? ON_CLUSTER : [])];
+  timeout,
+}: Pick<DisruptSettings, 'target' | 'rate' | 'timeout'>): readonly Estimand<DisruptEvidence>[] {
+  return [...ESTIMANDS, ...lookups(rate, timeout), ...MEMORY, ...(target === 'kubernetes' ? ON_CLUSTER : [])];
 }

@@ -12,7 +12,7 @@ interface Reading {
 export interface EndpointTimes {
   /** From then until one that was ready before was no longer; null if all stayed. */
   readonly goneSeconds: number | null;
-  /** From then until as many as before were ready again, once one was gone; null if they were not. */
+  /** From then until the ready ones changed for the last time, once one was gone; null if they were fewer than before then. */
   readonly backSeconds: number | null;
 }
 
@@ -26,13 +26,20 @@ function readyIn(slices: readonly V1EndpointSlice[]): Set<string> {
   );
 }
 
+const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
+  one.size === other.size && [...one].every((address) => other.has(address));
+
 export function endpointTimes(readings: readonly Reading[], fromSeconds: number): EndpointTimes {
   const before = readings.findLast(({ atSeconds }) => atSeconds <= fromSeconds)?.ready ?? new Set<string>();
   const after = readings.filter(({ atSeconds }) => atSeconds > fromSeconds);
   const goneAt = after.findIndex(({ ready }) => [...before].some((address) => !ready.has(address)));
   const gone = after[goneAt];
   if (gone === undefined) return { goneSeconds: null, backSeconds: null };
-  const back = after.slice(goneAt).find(({ ready }) => ready.size >= before.size);
+  // With a surge they are never fewer, and each replacement is a change: only the last one is the end.
+  const last = after.findLast(
+    ({ ready }, index) => index >= goneAt && !isSame(ready, after[index - 1]?.ready ?? before),
+  );
+  const back = last !== undefined && last.ready.size >= before.size ? last : undefined;
   const since = (reading: Reading | undefined) =>
     reading === undefined ? null : reading.atSeconds - fromSeconds;
   return { goneSeconds: since(gone), backSeconds: since(back) };

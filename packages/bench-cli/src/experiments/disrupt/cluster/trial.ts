@@ -54,7 +54,7 @@ export interface ClusterPlace {
   /** Of those changes: the objects, by their paths of the API. */
   readonly protectedPaths: readonly string[];
   /** Rolls out the DNS itself, which is measured then; null for copies. */
-  readonly roll: (() => Promise<void>) | null;
+  readonly roll: ((begins: () => void) => Promise<void>) | null;
   readonly signal: AbortSignal;
 }
 
@@ -160,10 +160,10 @@ async function measure(
         });
         return [outcome];
       },
-      async act({ signal, isOver }) {
+      async act({ signal, isOver, begins }) {
         if (fault === CONTROL) return;
         const pods = podsOfFault(place, copy, signal);
-        await (place.roll?.() ?? makeFault(fault, pods));
+        await (place.roll?.(begins) ?? makeFault(fault, pods, begins));
         while (!isOver() && !(await isSettled(fault, pods))) await world.clock.sleep(LOOK_SECONDS, signal);
       },
     });
