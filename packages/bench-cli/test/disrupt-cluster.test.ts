@@ -1,15 +1,19 @@
 /** Copies of a cluster's DNS that are disrupted, when their pods leave the Service, and the factors. */
 import type { V1Container } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { demandRest } from '../src/cluster-changes/at-rest.ts';
+import { readRights } from '../src/cluster-changes/copy-rights.ts';
 import { faultRights, nodeToDrain } from '../src/cluster-changes/pod-faults.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { factorsSchema, pointsOf, showFactors } from '../src/engine/factors.ts';
 import { FACTORS } from '../src/experiments/disrupt/factors.ts';
+import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { loadStart, loadWithEvent } from '../src/measure/load-with-event.ts';
 import { loadServers } from '../src/servers/load.ts';
 import type { ForwardOptions } from '../src/servers/server.ts';
+import type { DnsWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import { type CopyObjects, placementOf } from '../src/targets/kubernetes/dns-copy/objects.ts';
-import type { CopyPlan } from '../src/targets/kubernetes/dns-copy/plan-copy.ts';
+import { type CopyPlan, planCopy } from '../src/targets/kubernetes/dns-copy/plan-copy.ts';
 import {
   breakable,
   copyAt,
@@ -271,7 +275,57 @@ describe('servers that forward', () => {
   });
 });
 
+describe('a DNS without a Corefile', () => {
+  const workload = {
+    ...{ kind: 'Deployment', namespace: 'kube-system', name: 'dns', title: 'Deployment kube-system/dns' },
+    ...{ containerIndex: 0, replicas: 2 },
+  } as unknown as DnsWorkload;
+  const client = {
+    get: async () => ({ spec: { template: { spec: { containers: [container] } } } }),
+  } as unknown as KubeClient;
+  const plan = (instead: string | null) => planCopy(client, workload, instead, new AbortController().signal);
+
+  it('cannot be copied, and can be measured in place', async () => {
+    await expect(plan('--in-place')).rejects.toMatchObject({
+      message: expect.stringContaining('has no Corefile in a ConfigMap'),
+      problems: [{ fix: 'A copy beside it cannot be made; measure it in place: --in-place.' }],
+    });
+    expect(await plan(null)).toMatchObject({ corefile: '', replicas: 2 });
+  });
+});
+
+describe('a DNS that is to be changed', () => {
+  const workload = { title: 'Deployment kube-system/dns', path: '/apis/x', image: 'i', container: 'c' };
+  const status = { replicas: 2, updatedReplicas: 1, availableReplicas: 2 };
+  const object = { kind: 'Deployment', spec: { replicas: 2 }, status };
+  const rest = (found: object) =>
+    demandRest({
+      client: {
+        list: async () => ({ items: [{ spec: { containers: [{ name: 'c', image: 'i' }] } }] }),
+      } as unknown as KubeClient,
+      api: { send: async () => ({ status: 200, body: found }) },
+      workload: workload as unknown as DnsWorkload,
+      signal: new AbortController().signal,
+    });
+
+  it('has to be at rest', async () => {
+    await expect(rest(object)).rejects.toThrow('is not at rest: 1 of 2 pods are updated');
+    await expect(rest({ ...object, spec: { replicas: 2, paused: true } })).rejects.toThrow('is paused');
+    await rest({ ...object, status: { ...status, updatedReplicas: 2 } });
+  });
+});
+
 describe('the rights of faults', () => {
+  it('in place, are those of what is read', () => {
+    const dns = { path: '/apis/apps/v1/namespaces/kube-system/deployments/dns', namespace: 'kube-system' };
+    expect(readRights(dns).map(describeRight)).toEqual([
+      'get deployments.apps dns in namespace kube-system',
+      'get configmaps in namespace kube-system',
+      'list pods in namespace kube-system',
+      'list services',
+    ]);
+  });
+
   it('are those in the namespace of the run that each takes', () => {
     expect(
       faultRights(['delete', 'drain'], 'run-1', { namespace: 'kube-system' }).map(describeRight),

@@ -12,14 +12,20 @@ export function readRoleOf({ namespace }: Pick<DnsWorkload, 'namespace'>): strin
   return namespace === 'openshift-dns' ? 'openshift-dns' : 'system:coredns';
 }
 
-export function copyRights(workload: DnsWorkload, role: string): Right[] {
-  const { namespace } = workload;
-  const rbac = { group: 'rbac.authorization.k8s.io', namespace: null };
+/** Those of reading the DNS, and the Services whose names are asked for. */
+export function readRights({ path, namespace }: Pick<DnsWorkload, 'path' | 'namespace'>): Right[] {
   return [
-    ...rightsOn(placeOf(workload.path), 'get'),
+    ...rightsOn(placeOf(path), 'get'),
     ...rightsOn({ group: '', resource: 'configmaps', namespace, name: '' }, 'get'),
     ...rightsOn({ group: '', resource: 'pods', namespace, name: '' }, 'list'),
     ...rightsOn({ group: '', resource: 'services', namespace: null, name: '' }, 'list'),
+  ];
+}
+
+export function copyRights(workload: DnsWorkload, role: string): Right[] {
+  const rbac = { group: 'rbac.authorization.k8s.io', namespace: null };
+  return [
+    ...readRights(workload),
     ...rightsOn({ ...rbac, resource: 'clusterrolebindings', name: '' }, 'create'),
     ...rightsOn({ ...rbac, resource: 'clusterroles', name: role }, 'bind'),
   ];

@@ -55,6 +55,14 @@ function demandForwarding(
         fix: 'Give a fault of the upstream, such as --fault upstream-silent.',
       },
     );
+  if (factors.cache?.some((seconds) => Number(seconds) === 0) && factors.serve_stale?.includes('on'))
+    throw new BenchError(
+      'E_CONFIG',
+      '--factors: without a cache (cache=0) there are no old answers to serve',
+      {
+        fix: 'Give cache=1 or more, or omit serve_stale.',
+      },
+    );
   const other = servers.find(({ kind }) => kind !== 'coredns');
   if (factors.max_concurrent !== undefined && other !== undefined)
     throw new BenchError(

@@ -144,7 +144,7 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
     placements: (until === undefined ? rounds : Math.max(rounds, maxTrials)) * (aa ? 3 : 2),
     method:
       how === 'shadow'
-        ? { copy: await planCopy(client, workload, signal) }
+        ? { copy: await planCopy(client, workload, '--method in-place', signal) }
         : { edits: await planEdits(api, workload, images.B) },
   };
   const expectedSeconds = settle + 2 * idle + 2 * duration + SPARE_SECONDS;

@@ -2,14 +2,16 @@
  * A cluster for `bench disrupt`: a namespace of the run, in which copies of the cluster's DNS are disrupted. Nodes and the DNS
  * itself are changed under a journal, and a guard puts them back if this process cannot.
  */
+
+import { demandRest } from '../../../cluster-changes/at-rest.ts';
 import { openChangeable } from '../../../cluster-changes/changeable.ts';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
-import { copyRights } from '../../../cluster-changes/copy-rights.ts';
+import { copyRights, readRights } from '../../../cluster-changes/copy-rights.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
 import { faultRights, rollingInPlace } from '../../../cluster-changes/pod-faults.ts';
-import { demandRights, type Right, rightsOn } from '../../../cluster-changes/rights.ts';
+import { demandRights, type Right } from '../../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
@@ -53,11 +55,8 @@ function rightsOf({ settings, decided }: Request, namespace: string): Right[] {
   const { copy, faults, role, changedPaths } = decided;
   const { inPlace, leaseNamespace } = settings;
   const { workload } = copy;
-  const list = { group: '', namespace: workload.namespace, name: '' };
   return [
-    ...(inPlace
-      ? ['pods', 'services'].flatMap((resource) => rightsOn({ ...list, resource }, 'list'))
-      : copyRights(workload, role)),
+    ...(inPlace ? readRights(workload) : copyRights(workload, role)),
     ...faultRights(faults, inPlace ? null : namespace, workload),
     ...(changedPaths.length === 0 ? [] : sessionRights(changedPaths, leaseNamespace, namespace)),
   ];
@@ -105,6 +104,7 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
   const rights = rightsOf(request, namespaceOf(kubernetes.namespacePrefix, runId));
   await demandRights(client, rights, ROLE_FILE, signal);
   if (changedPaths.length > 0) await demandNoJournal(api, leaseNamespace);
+  if (inPlace) await demandRest({ client, api, workload: copy.workload, signal });
   const environment = await describeEnvironment(world);
   const opened = await openCluster({
     ...{ world, runId, signal, force },

@@ -121,7 +121,7 @@ export async function planOnCluster(
   const signal = AbortSignal.timeout(LIMIT_MS);
   const { client } = await openChangeable(world, settings.context, signal);
   const workload = await findWorkload(client, choiceOf(settings), signal);
-  const copy = await planCopy(client, workload, signal);
+  const copy = await planCopy(client, workload, settings.inPlace ? null : '--in-place', signal);
   const { lameduck = [], replicas = [copy.replicas] } = settings.factors;
   demandReplicas(faults, replicas.map(Number));
   // As in the Corefile where it is no factor; without the plugin, it cannot be one.

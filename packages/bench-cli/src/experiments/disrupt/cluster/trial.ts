@@ -3,6 +3,7 @@ import type { ZoneSet } from '@dinodns-bench/zones';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import type { Guarded } from '../../../cluster-changes/guarded.ts';
 import {
+  isRolledOut,
   isSettled,
   makeFault,
   nodeToDrain,
@@ -10,6 +11,7 @@ import {
   type Pods,
 } from '../../../cluster-changes/pod-faults.ts';
 import type { PlannedTrial, Point, TrialEvents } from '../../../engine/experiment.ts';
+import { BenchError } from '../../../errors.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import { checkAnswers } from '../../../measure/answer-check.ts';
@@ -99,12 +101,27 @@ function podsOfFault(
   };
 }
 
-/** The DNS of the cluster itself, once the rolling update before is over. */
+/**
+ * The DNS of the cluster itself, once the rolling update before is over.
+ * @throws BenchError `E_POD_TIMEOUT` if it is not in time
+ */
 async function theDns(place: ClusterPlace): Promise<RunningCopy> {
   const { run, copy, signal } = place;
+  const { clock } = run.client;
+  const { readyTime } = place.settings;
+  const until = clock.monotonicSeconds() + readyTime;
   const found = { workload: copy.workload, pods: [], startSeconds: 0 };
-  while (!(await isSettled('rollout', podsOfFault(place, found, signal))))
-    await run.client.clock.sleep(LOOK_SECONDS, signal);
+  while (!(await isSettled('rollout', podsOfFault(place, found, signal)))) {
+    if (clock.monotonicSeconds() >= until)
+      throw new BenchError(
+        'E_POD_TIMEOUT',
+        `${copy.workload.title} was not at rest within ${readyTime} seconds`,
+        {
+          fix: 'See what its pods wait for with `kubectl rollout status`, or raise --ready-time.',
+        },
+      );
+    await clock.sleep(LOOK_SECONDS, signal);
+  }
   return { ...found, pods: await podsOf(run.client, copy.workload, signal) };
 }
 
@@ -168,7 +185,8 @@ async function measure(
       },
     });
     const after = await memoryNow();
-    const begin = loaded.event.begin + loaded.startSeconds;
+    const isWhole = await isRolledOut(podsOfFault(place, copy, outer));
+    const times = endpointTimes(watch.readings, loaded.event.begin + loaded.startSeconds);
     return {
       ...clientLosses({
         load: mergeLoads(loaded.outcomes.map(({ result }) => result)),
@@ -181,7 +199,8 @@ async function measure(
       }),
       limited: loaded.limited,
       nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
-      endpoints: endpointTimes(watch.readings, begin),
+      // Otherwise the last change is still to come.
+      endpoints: isWhole ? times : { ...times, backSeconds: null },
       memory:
         before === null || after === null
           ? null

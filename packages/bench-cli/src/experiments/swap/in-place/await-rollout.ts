@@ -6,7 +6,7 @@ import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { lastLogLines } from '../../../kubernetes-api/logs.ts';
-import { type DnsWorkload, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { type DnsWorkload, imageIn, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { assessPod, type PodFailure } from '../../../targets/kubernetes/pod-state.ts';
 
 export interface RolloutRequest {
@@ -53,10 +53,6 @@ export function demandUntouched(workload: DnsWorkload, image: string, object: un
   if (found !== image) throw reverted(workload, image, found);
   const replicas = valueAt(object, '/spec/replicas');
   if (replicas !== workload.replicas) throw rescaled(workload, replicas);
-}
-
-export function imageIn(pod: V1Pod, { container }: DnsWorkload): string {
-  return pod.spec?.containers.find(({ name }) => name === container)?.image ?? '';
 }
 
 /** The failure of any of its containers; sidecars count, too. */

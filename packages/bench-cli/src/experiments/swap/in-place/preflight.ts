@@ -1,16 +1,14 @@
 /** Everything that is checked before the first change. Changes nothing. */
+import { demandRest } from '../../../cluster-changes/at-rest.ts';
 import { forwardPatch, inversePatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
-import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
+import { type ClusterApi, patch } from '../../../cluster-changes/cluster-api.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
-import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { placeOf } from '../../../cluster-changes/place.ts';
 import { demandRights, type Right, rightsOn } from '../../../cluster-changes/rights.ts';
-import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { type DnsWorkload, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import { imageIn } from './await-rollout.ts';
+import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 
 /** The file that grants the rights. */
 export const ROLE_FILE = 'k8s/rbac-swap.yaml';
@@ -43,28 +41,6 @@ export function inPlaceRights({
     ),
     ...rightsOn({ group: '', resource: 'services', namespace: workload.namespace, name: '' }, 'list'),
   ];
-}
-
-/** A cluster in the middle of something else is no place to begin. */
-async function demandRest({ client, api, workload, signal }: PreflightRequest): Promise<void> {
-  const object = await read(api, workload.path);
-  const problem = (message: string, fix: string) =>
-    new BenchError('E_CONFIG', `${workload.title} ${message}`, { fix: `${fix} Nothing was changed.` });
-  if (textAt(object, '/spec/updateStrategy/type') === 'OnDelete')
-    throw problem(
-      'replaces pods only when they are deleted (OnDelete)',
-      'Set its update strategy to RollingUpdate.',
-    );
-  if (valueAt(object, '/spec/paused') === true)
-    throw problem('is paused', 'Resume it: `kubectl rollout resume`.');
-  const rollout = rolloutOf(object);
-  if (rollout !== null)
-    throw problem(`is not at rest: ${rollout}`, 'Wait for its rollout: `kubectl rollout status`.');
-  const pods = await podsOf(client, workload, signal);
-  const other = pods.find((pod) => imageIn(pod, workload) !== workload.image);
-  if (pods.length === 0) throw problem('has no pods', 'Scale it up.');
-  if (other !== undefined)
-    throw problem(`has a pod with another image: ${imageIn(other, workload)}`, 'Wait for its rollout.');
 }
 
 /** Asks the API server to make each change, and to put it back, without doing so: admission webhooks have a say as well. */

@@ -62,6 +62,11 @@ export async function podsOf(
   return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
 }
 
+/** The image of its container in one of its pods. */
+export function imageIn(pod: V1Pod, { container }: Pick<DnsWorkload, 'container'>): string {
+  return pod.spec?.containers.find(({ name }) => name === container)?.image ?? '';
+}
+
 /** From settings. */
 export function choiceOf({
   workload,

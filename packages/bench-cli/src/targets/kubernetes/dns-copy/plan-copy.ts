@@ -40,10 +40,14 @@ async function specOf(client: KubeClient, { kind, name, namespace }: DnsWorkload
   throw new BenchError('E_CONFIG', `${kind} ${namespace}/${name} is gone`, { fix: 'Try again.' });
 }
 
-/** @throws BenchError `E_CONFIG` for a DNS without a Corefile in a ConfigMap. */
+/**
+ * @param instead The flag that measures the DNS itself; null where that is so, and no copy is made.
+ * @throws BenchError `E_CONFIG` for a DNS without a Corefile in a ConfigMap, if it is to be copied.
+ */
 export async function planCopy(
   client: KubeClient,
   workload: DnsWorkload,
+  instead: string | null,
   signal: AbortSignal,
 ): Promise<CopyPlan> {
   const { spec, ...strategy } = await specOf(client, workload, signal);
@@ -56,9 +60,9 @@ export async function planCopy(
     if (found !== null) configMaps.set(name, found);
   }
   const corefile = corefileOf(container, mounts, configMaps);
-  if (corefile === '') {
+  if (corefile === '' && instead !== null) {
     throw new BenchError('E_CONFIG', `${workload.title} has no Corefile in a ConfigMap`, {
-      fix: 'A copy beside it cannot be made; measure it in place: --method in-place.',
+      fix: `A copy beside it cannot be made; measure it in place: ${instead}.`,
     });
   }
   const { env, gaps: envGaps } = carriedEnv(container);
