@@ -86,6 +86,11 @@ describe('configure', () => {
     [{ threads: '30' }, '--threads: 30 threads need at least as many sockets'],
     [{ tier: '1,1' }, '--tier: 1,1 names something twice'],
     [{ outstanding: '2', threads: '4' }, '--threads: 4 threads share --outstanding 2'],
+    [{ target: 'kubernetes', path: 'pod', mode: 'single', tier: '2' }, '--path: pod leads to one pod'],
+    [
+      { target: 'kubernetes', path: 'local', mode: 'single', tier: '2' },
+      '--path: local leads to pods of one node only',
+    ],
   ])('refuses settings that do not fit together: %j', (flags, expected) => {
     const problems = problemsOf(() => configure({ env: {}, flags }));
     expect(problems.join('\n')).toContain(expected);

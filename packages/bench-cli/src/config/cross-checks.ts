@@ -52,12 +52,15 @@ function signingProblems({ dnssec, zones, target }: Settings): string[] {
   return problems;
 }
 
-/** Only a load balancer shares the queries among pods. */
-function pathProblems({ path, mode, tier, target }: Settings): string[] {
-  const isOnePod = path === 'pod' || path === 'headless';
-  if (target !== 'kubernetes' || !isOnePod || !mode.includes('single') || tier.every((value) => value <= 1))
-    return [];
-  return [`--path: ${path} leads to one pod; use --mode multi, tiers up to 1, or --path service`];
+/** Only a load balancer shares the queries among pods, and with `local` only among those of the loader's node. */
+function pathProblems({ path, mode, tier, target, serverNode }: Settings): string[] {
+  const hasOnePod = !mode.includes('single') || tier.every((value) => value <= 1);
+  if (target !== 'kubernetes' || path === 'service' || hasOnePod) return [];
+  if (path !== 'local')
+    return [`--path: ${path} leads to one pod; use --mode multi, tiers up to 1, or --path service`];
+  return serverNode === undefined
+    ? ['--path: local leads to pods of one node only; put all of them there with --server-node']
+    : [];
 }
 
 /** The search needs open loops, which only the built-in loader has, and finds the rate itself. */
