@@ -46,13 +46,16 @@ describe('images', () => {
 });
 
 describe('pods', () => {
-  it('no node can take: the scheduler says why', async () => {
+  it('no node can take: the scheduler says why, and the full node is named', async () => {
     const failure = await failureOf(
       ...['--tier', '512', '--mode', 'multi', '--cpu-request', '512', '--schedule-time', '2'],
     );
     expect(failure).toMatchObject({
       code: 'E_POD_UNSCHEDULABLE',
-      evidence: [expect.stringMatching(/Insufficient cpu/)],
+      evidence: [
+        expect.stringMatching(/Insufficient cpu/),
+        expect.stringMatching(/^node .* is full: .* CPUs left, the pod requests 512 CPUs$/),
+      ],
     });
   });
 
