@@ -6,7 +6,7 @@ import { type SurviveRecord, surviveKind } from '../src/experiments/capacity/sur
 import { createStore } from '../src/results/store.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
-const { it } = fileNeeds('coredns', 'dnsperf', 'root');
+const { it } = fileNeeds('coredns', 'root');
 
 let world: TestWorld;
 beforeEach(async () => {

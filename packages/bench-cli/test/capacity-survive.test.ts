@@ -1,8 +1,16 @@
 /** `bench capacity survive` without a server: the search, its settings, its plan, its document. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
+import { BenchError } from '../src/errors.ts';
 import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
+import {
+  CorednsLateError,
+  QUICK_PACE,
+  type StartParts,
+  untilRead,
+} from '../src/experiments/capacity/memory/start.ts';
 import { publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
+import { aloneAfter, oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
 import { limitChart, surviveDocument } from '../src/experiments/capacity/survive/document.ts';
 import {
@@ -26,10 +34,13 @@ import {
   type Tried,
 } from '../src/experiments/capacity/survive/search.ts';
 import type { SurviveSettings } from '../src/experiments/capacity/survive/settings.ts';
+import { underQueries } from '../src/experiments/capacity/survive/under-queries.ts';
 import { survivedLimit } from '../src/experiments/capacity/survived-limit.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
+import type { LoadOutcome } from '../src/loaders/loader.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
+import type { Clock } from '../src/world.ts';
 import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -118,6 +129,101 @@ describe('the search', () => {
   });
 });
 
+describe('side by side', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const { signal } = new AbortController();
+  const sleep = (seconds: number) => new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000));
+  const clock = { monotonicSeconds: () => Date.now() / 1000, sleep } as Clock;
+
+  it('sends on while the answers of the load before are given up', async () => {
+    const began: number[] = [];
+    const begin = clock.monotonicSeconds();
+    const sending = underQueries(
+      {
+        ...{ clock, firstSeconds: 3, signal },
+        load: async ({ seconds, onStarted }) => {
+          began.push(clock.monotonicSeconds() - begin);
+          onStarted();
+          // The time-out of its last query.
+          await sleep(seconds + 2);
+          return {
+            result: { queriesSent: 10 * seconds, queriesLost: seconds, responseCodes: { SERVFAIL: 1 } },
+          } as unknown as LoadOutcome;
+        },
+      },
+      async () => {
+        await sleep(5.5);
+        return 'done';
+      },
+    );
+    await vi.advanceTimersByTimeAsync(9000);
+    expect(await sending).toEqual({ done: 'done', counts: { sent: 60, lost: 6, servfail: 4 } });
+    expect(began).toEqual([0, 3, 4, 5]);
+  });
+
+  it('ends with the reason of a load that failed', async () => {
+    const sending = underQueries(
+      { clock, firstSeconds: 1, signal, load: () => Promise.reject(new Error('no socket')) },
+      () => sleep(2),
+    );
+    const failed = expect(sending).rejects.toThrow('no socket');
+    await vi.advanceTimersByTimeAsync(3000);
+    await failed;
+  });
+
+  it('begins no other start from some time before an outage ends', async () => {
+    const alone = oneAtATime();
+    const order: string[] = [];
+    const note = (text: string) => order.push(`${text} at ${Math.round((Date.now() - begin) / 100) / 10}`);
+    const begin = Date.now();
+    const outage = aloneAfter(2, { alone, clock, signal }, async () => {
+      await sleep(5);
+      note('read again');
+    });
+    const active = async () => {
+      note('another begins');
+      await sleep(1.5);
+    };
+    const others = Promise.all([
+      alone(active),
+      sleep(1).then(() => alone(active)),
+      sleep(2.5).then(() => alone(active)),
+    ]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await Promise.all([outage, others]);
+    expect(order).toEqual([
+      'another begins at 0',
+      'another begins at 1.5',
+      'read again at 5',
+      'another begins at 5',
+    ]);
+  });
+
+  it('tells a CoreDNS that is late from an API server of ours that does not answer', async () => {
+    const readWith = (status: () => Promise<unknown>) =>
+      untilRead(
+        {
+          ...{ world: { clock }, signal, pace: QUICK_PACE },
+          point: { key: 'case', configuration: 'default', objects: 1000, cluster: { endpoints: 0 } },
+          running: { api: { status }, died: new Promise<never>(() => undefined) },
+        } as unknown as StartParts,
+        {},
+      ).catch((error: unknown) => error);
+    const late = readWith(() => Promise.resolve({ reads: {}, openWatches: 0 }));
+    await vi.advanceTimersByTimeAsync(130_000);
+    expect(await late).toBeInstanceOf(CorednsLateError);
+    const silent = new BenchError('E_NO_ANSWER', 'the API server does not answer', { fix: '' });
+    expect(await readWith(() => Promise.reject(silent))).toBe(silent);
+    expect(silent).not.toBeInstanceOf(CorednsLateError);
+  });
+});
+
 let world: TestWorld;
 beforeEach(async () => {
   world = await testWorld();
@@ -161,7 +267,7 @@ const SETTINGS = {
   services: [500, 2000],
   servers: ['coredns-cluster@1.11.3', 'coredns-cluster@1.15.0'],
   factors: { gomemlimit: ['none', '80%'], config: ['default'] },
-  ...{ starts: 5, resolution: 0.05, outage: 120, rate: 1000, trials: 3, loader: 'auto', provision: true },
+  ...{ starts: 5, resolution: 0.05, outage: 120, rate: 1000, trials: 3, provision: true },
   target: 'local',
 } as unknown as SurviveSettings;
 

@@ -79,14 +79,13 @@ function resourcesOf({ configuration }: Pick<MemoryPoint, 'configuration'>): rea
   return watchesPods(configuration) ? [...always, 'pods'] : always;
 }
 
-function tooLate({ point }: StartParts, what: string, seconds: number): BenchError {
-  return new BenchError(
-    'E_NO_ANSWER',
-    `${point.key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`,
-    {
+/** CoreDNS takes too long for something, while the programs that measure it work. */
+export class CorednsLateError extends BenchError {
+  constructor({ point }: StartParts, what: string, seconds: number) {
+    super('E_NO_ANSWER', `${point.key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`, {
       fix: 'Its log is in the run folder under raw/. If the machine is busy with something else, measure again.',
-    },
-  );
+    });
+  }
 }
 
 /** Polls until `isDone`, for at most `seconds`. */
@@ -99,12 +98,15 @@ async function until(
   const { world, running, signal } = context;
   const end = world.clock.monotonicSeconds() + seconds;
   while (!(await Promise.race([isDone(), running.died]))) {
-    if (world.clock.monotonicSeconds() > end) throw tooLate(context, what, seconds);
+    if (world.clock.monotonicSeconds() > end) throw new CorednsLateError(context, what, seconds);
     await world.clock.sleep(POLL_SECONDS, signal);
   }
 }
 
-/** Until every resource was read to its end more often than `before` says, and is watched. */
+/**
+ * Until every resource was read to its end more often than `before` says, and is watched.
+ * @throws CorednsLateError; BenchError if the API server does not answer
+ */
 export async function untilRead(
   context: StartParts,
   before: Readonly<Record<string, number>>,
@@ -119,7 +121,7 @@ export async function untilRead(
   });
 }
 
-/** Until memory has not risen for a while; resolves with the peak, and when it last rose. */
+/** Until memory has not risen above its peak (`forgetPeak`) for a while; resolves with the peak, and when it last rose. */
 export async function untilQuiet(context: StartParts): Promise<{ peak: PeakReading; atSeconds: number }> {
   const { world, running, pace, signal } = context;
   let peak = await readPeak(world, running.pid);

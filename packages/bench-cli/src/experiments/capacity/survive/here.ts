@@ -43,7 +43,11 @@ export async function openHere({
 }: OpenRequest<SurviveSettings, SurvivePlan>): Promise<Opened<Searcher>> {
   // Before anything is started: whether there can be limits at all.
   await (await openMemoryGroup(world, 'capacity-survive-probe', LEAST_BYTES)).remove();
-  const configuration = commonConfiguration(world, settings.servers, settings);
+  const configuration = commonConfiguration(world, settings.servers, {
+    ...settings,
+    // The only one that sends on schedule while nothing is answered.
+    loader: 'builtin',
+  });
   const servers = await clusterServers(world, configuration);
   const { session, programs, environment } = await openMachine(
     ...([world, runId, configuration, servers, display, { signal, force }] as const),
@@ -54,16 +58,19 @@ export async function openHere({
 
   function loadInto(raw: string): StartContext['load'] {
     let loads = 0;
-    return ({ instance: { address, port } }, { file, seconds, isPaced, signal: until }) => {
+    return (
+      { instance: { address, port } },
+      { file, seconds, isPaced, onStarted = () => undefined, signal: until },
+    ) => {
       loads += 1;
       return session.loader.load({
         ...loadFor(configuration, { address, port }),
         ...{ endpoint: { address, port }, transport: 'udp', queryFile: file, durationSeconds: seconds },
-        ...{ source: null, dnssecOk: false, openLoop: false, signal: until },
+        ...{ source: null, dnssecOk: false, openLoop: isPaced, signal: until },
         ratePerSecond: isPaced ? settings.rate : null,
         timeoutSeconds: TIMEOUT_SECONDS,
         outputFile: `${raw}/${session.loader.kind}-${loads}.txt`,
-        onStarted: () => undefined,
+        onStarted,
         onProgress: () => undefined,
       });
     };

@@ -129,7 +129,7 @@ export const SURVIVE_SETTINGS = {
     ),
     default: 'local',
   },
-  ...pick(['loader', 'corednsVersion', 'provision'], {
+  ...pick(['corednsVersion', 'provision'], {
     corednsVersion: { description: 'version of CoreDNS where --servers names none' },
   }),
   trials: {

@@ -1,15 +1,24 @@
 /** One start of CoreDNS under a memory limit: all that it has to survive, one after the other, until it is killed. */
 import { type ClusterSpec, defineCluster, serviceName } from '@dinodns-bench/cluster-objects';
 import { createDnsClient, type DnsClient, DnsQueryError } from '../../../dns/client.ts';
-import { BenchError } from '../../../errors.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
 import type { MemoryGroup } from '../../../targets/local/memory-group.ts';
 import type { World } from '../../../world.ts';
 import { type AnnouncedService, isCorednsReady } from '../api-control.ts';
 import type { DeployedCoredns } from '../deploy-coredns.ts';
+import { forgetPeak, readPeak } from '../memory/memory-of.ts';
 import type { QueryFiles } from '../memory/queries.ts';
-import { fillCache, QUICK_PACE, type StartParts, untilQuiet, untilRead } from '../memory/start.ts';
+import {
+  CorednsLateError,
+  fillCache,
+  QUICK_PACE,
+  type StartParts,
+  untilQuiet,
+  untilRead,
+} from '../memory/start.ts';
+import { aloneAfter } from '../one-at-a-time.ts';
 import type { Scenario, ScenarioResult, StartResult } from './evidence.ts';
+import { underQueries } from './under-queries.ts';
 
 export interface StartContext {
   readonly world: World;
@@ -21,10 +30,16 @@ export interface StartContext {
   /** Only one start at a time does such work, but for the outages. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   deploy(): Promise<DeployedCoredns>;
-  /** Sends queries for some seconds: at the rate of the run, or as many as are answered. */
+  /** Sends queries for some seconds: at the rate of the run, whether or not they are answered, or as many as are answered. */
   load(
     deployed: DeployedCoredns,
-    load: { file: string; seconds: number; isPaced: boolean; signal: AbortSignal },
+    load: {
+      file: string;
+      seconds: number;
+      isPaced: boolean;
+      onStarted?: () => void;
+      signal: AbortSignal;
+    },
   ): Promise<LoadOutcome>;
   onPhase(phase: Scenario): void;
   readonly signal: AbortSignal;
@@ -57,14 +72,17 @@ const REPLACED_SHARE = 0.1;
 /** CoreDNS lives, but its answers are not right in time. */
 class Stuck extends Error {}
 
+/** Only what CoreDNS has not done: an API server of ours that does not answer is a fault of the measurement. */
 function stuckIfLate(error: unknown): never {
-  throw error instanceof BenchError && error.code === 'E_NO_ANSWER' ? new Stuck() : error;
+  throw error instanceof CorednsLateError ? new Stuck() : error;
 }
 
 /** A start that is under way. */
 interface Running extends StartContext, StartParts {
   readonly deployed: DeployedCoredns;
   readonly client: DnsClient;
+  /** The most anonymous memory of each scenario so far. */
+  readonly peaks: number[];
 }
 
 async function answerTo(client: DnsClient, name: string): Promise<readonly string[]> {
@@ -125,34 +143,25 @@ async function announcedNames({ running }: Running, afterSeconds: number): Promi
   return Promise.all(announcing);
 }
 
-/** Sends queries for as long as `work` takes, to the second. */
-async function underQueries<T>(start: Running, work: () => Promise<T>) {
-  const { deployed, queries, signal } = start;
-  const counts = { sent: 0, lost: 0, servfail: 0 };
-  const failed = new AbortController();
-  let isOver = false;
-  const sending = (async () => {
-    while (!isOver) {
-      const { result } = await start.load(deployed, {
-        ...{ file: queries.load, seconds: 1, isPaced: true },
-        signal: AbortSignal.any([failed.signal, signal]),
-      });
-      counts.sent += result.queriesSent;
-      counts.lost += result.queriesLost;
-      counts.servfail += result.responseCodes.SERVFAIL ?? 0;
-    }
-  })();
-  const working = work();
-  try {
-    await Promise.race([working, sending]);
-    isOver = true;
-    await sending;
-    return { done: await working, counts };
-  } finally {
-    isOver = true;
-    failed.abort();
-    await Promise.allSettled([working, sending]);
-  }
+/** Sends queries for as long as `work` takes; `firstSeconds` of it are known. */
+function whileAsked<T>(start: Running, firstSeconds: number, work: () => Promise<T>) {
+  const { deployed, queries, signal, world } = start;
+  return underQueries(
+    {
+      ...{ clock: world.clock, firstSeconds, signal },
+      load: (load) => start.load(deployed, { ...load, file: queries.load, isPaced: true }),
+    },
+    work,
+  );
+}
+
+/**
+ * Begins a new peak, and keeps the one before: `untilQuiet` sees only what rises above it. Before each scenario, which may need
+ * less than an earlier one.
+ */
+async function newPeak({ world, running, peaks }: Running): Promise<void> {
+  peaks.push((await readPeak(world, running.pid)).anonymousBytes);
+  await forgetPeak(world, running.pid);
 }
 
 /** Answers are right: until everything else is read as well. */
@@ -176,8 +185,9 @@ async function under(
   happen: () => Promise<{ readonly names: readonly Right[]; readonly isReadAgain: boolean; begin: number }>,
 ): Promise<ScenarioResult> {
   start.onPhase(name);
+  await newPeak(start);
   const { reads } = await start.running.api.status();
-  const { done, counts } = await underQueries(start, async () => {
+  const { done, counts } = await whileAsked(start, 1, async () => {
     const { names, isReadAgain, begin } = await happen();
     const rightSeconds = names.length === 0 ? null : await untilRight(start, begin, names);
     await allRead(start, isReadAgain ? reads : {});
@@ -211,12 +221,15 @@ async function outage(start: Running): Promise<ScenarioResult> {
   const { reads } = await running.api.status();
   await running.api.outage(outageSeconds);
   const begin = world.clock.monotonicSeconds() + outageSeconds;
-  const { done, counts } = await underQueries(start, async () => {
+  const { done, counts } = await whileAsked(start, Math.ceil(outageSeconds), async () => {
     await world.clock.sleep(outageSeconds, signal);
+    await newPeak(start);
     const rightSeconds = await untilRight(start, begin, names);
     await allRead(start, reads);
     return rightSeconds;
   });
+  await untilQuiet(start);
+  await newPeak(start);
   return { name: 'API server outage', rightSeconds: done, queries: counts };
 }
 
@@ -233,30 +246,33 @@ async function endure(
   scenarios: ScenarioResult[],
 ): Promise<Pick<Start, 'streamed'> & { peakBytes: number }> {
   const { world, point, queries, alone, signal } = context;
-  const start = await alone(async () => {
+  const { start, activeSeconds } = await alone(async () => {
     context.onPhase('cold start');
+    const begin = world.clock.monotonicSeconds();
     const deployed = await context.deploy();
     const { address, port } = deployed.instance;
     const client = createDnsClient({ address, port }, 'udp', world.clock);
     own(deployed, client);
-    const started: Running = { ...context, deployed, client, running: deployed.running, pace: QUICK_PACE };
+    const { running } = deployed;
+    const started: Running = { ...context, deployed, client, running, pace: QUICK_PACE, peaks: [] };
     const living = async () => {
       scenarios.push(await coldStart(started));
       context.onPhase('relist');
       await fillCache({
-        ...{ world, point, queries, signal, running: deployed.running, pace: QUICK_PACE },
+        ...{ world, point, queries, signal, running, pace: QUICK_PACE },
         load: (file, seconds) => context.load(deployed, { file, seconds, isPaced: false, signal }),
       });
       scenarios.push(await relist(started));
       scenarios.push(await replaced(started));
     };
-    await Promise.race([living(), deployed.running.died]);
-    return started;
+    await Promise.race([living(), running.died]);
+    return { start: started, activeSeconds: world.clock.monotonicSeconds() - begin };
   });
   const living = async () => {
-    scenarios.push(await outage(start));
-    const { peak } = await untilQuiet(start);
-    return { peakBytes: peak.anonymousBytes, streamed: await streamedIn(start) };
+    // Everything is read again when it ends. A start of another lane that began just before takes about as long as this one did.
+    const aloneFrom = context.outageSeconds - activeSeconds;
+    scenarios.push(await aloneAfter(aloneFrom, { ...context, clock: world.clock }, () => outage(start)));
+    return { peakBytes: Math.max(...start.peaks), streamed: await streamedIn(start) };
   };
   return Promise.race([living(), start.running.died]);
 }

@@ -1,0 +1,192 @@
+/** One start of `bench capacity survive`, with a CoreDNS and an API server of the test: which peak it reports, and how it ends. */
+import { createSocket, type Socket } from 'node:dgram';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { defineCluster, serviceName } from '@dinodns-bench/cluster-objects';
+import { decode, encode } from 'dns-packet';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { BenchError } from '../src/errors.ts';
+import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
+import { type StartContext, startUnder } from '../src/experiments/capacity/survive/start.ts';
+import type { World } from '../src/world.ts';
+
+const CLUSTER = defineCluster({ services: 60, pods: 100, endpoints: 100 });
+const RESOURCES = ['namespaces', 'services', 'endpointslices'];
+const MEGABYTE = 1e6;
+const OUTAGE_SECONDS = 3;
+
+/** Ten seconds of it pass in one. */
+const SPEED = 10;
+const monotonicSeconds = () => (performance.now() / 1000) * SPEED;
+const clock = {
+  monotonicSeconds,
+  sleep: (seconds: number, signal?: AbortSignal) => delay((seconds / SPEED) * 1000, undefined, { signal }),
+  after: (seconds: number, action: () => void) => {
+    const timer = setTimeout(action, (seconds / SPEED) * 1000);
+    return () => clearTimeout(timer);
+  },
+} as unknown as World['clock'];
+
+let dns: Socket;
+let ready: Server;
+/** What happened, and whether memory rose meanwhile. */
+let events: string[];
+
+beforeEach(async () => {
+  events = [];
+  dns = createSocket('udp4');
+  const addresses = new Map(
+    Array.from({ length: 60 }, (_, index) => CLUSTER.service(index)).map((service) => [
+      serviceName(CLUSTER, service).replace(/\.$/, ''),
+      service.addresses[0] ?? '',
+    ]),
+  );
+  dns.on('message', (message, from) => {
+    const { id = 0, questions = [] } = decode(message);
+    const name = questions[0]?.name ?? '';
+    const data = addresses.get(name) ?? '10.9.9.9';
+    const answers = [{ name, type: 'A', ttl: 5, data } as const];
+    dns.send(encode({ type: 'response', id, questions, answers }), from.port, from.address);
+  });
+  await new Promise<void>((listening) => dns.bind(0, '127.0.0.1', listening));
+  ready = createServer((_, response) => response.end('OK'));
+  await new Promise<void>((listening) => ready.listen(0, '127.0.0.1', listening));
+});
+afterEach(async () => {
+  dns.close();
+  await new Promise((closed) => ready.close(closed));
+});
+
+/** For this long, memory rises after an event: longer than anything but the wait for it takes. Then it is free again. */
+const RISE_SECONDS = 6;
+
+/** Megabytes between two events. */
+const REST = 30;
+
+/** Memory as the kernel tells it. */
+function memory() {
+  let riseFrom = monotonicSeconds();
+  let target = 100;
+  let highest = 0;
+  const elapsed = () => (monotonicSeconds() - riseFrom) / RISE_SECONDS;
+  const now = () => (elapsed() > 1 ? REST : REST + (target - REST) * elapsed());
+  const note = (text: string) =>
+    events.push(`${text} ${elapsed() > 1 ? 'after' : 'during'} the rise to ${target} MB`);
+  return {
+    note,
+    rise(megabytes: number): void {
+      note(`${megabytes} MB`);
+      [riseFrom, target] = [monotonicSeconds(), megabytes];
+    },
+    forget(): void {
+      highest = now();
+    },
+    status(): string {
+      highest = Math.max(highest, now());
+      const kilobytes = (value: number) => Math.round((value * MEGABYTE) / 1024);
+      return [
+        `VmHWM:\t${kilobytes(highest)} kB`,
+        `VmRSS:\t${kilobytes(now())} kB`,
+        `RssAnon:\t${kilobytes(now())} kB`,
+        'RssFile:\t0 kB',
+        'RssShmem:\t0 kB',
+      ].join('\n');
+    },
+  };
+}
+
+function contextOf(
+  changes: { status?: () => Promise<never>; kills?: number } = {},
+  used = memory(),
+): StartContext {
+  let reads = 1;
+  const api = {
+    status: async () => ({
+      reads: Object.fromEntries(RESOURCES.map((name) => [name, reads])),
+      lists: {},
+      openWatches: RESOURCES.length,
+    }),
+    announce: () => Promise.resolve({ name: 'new.example', address: '10.9.9.9' }),
+    expire: async () => {
+      reads += 1;
+      used.rise(80);
+    },
+    replace: async () => {
+      used.rise(60);
+      return [{ name: 'replaced.example', address: '10.9.9.9' }];
+    },
+    outage: async (seconds: number) => {
+      void delay((seconds / SPEED) * 1000).then(() => {
+        reads += 1;
+        used.rise(70);
+      });
+    },
+    ...changes,
+  };
+  const fs = {
+    readFile: async () => used.status(),
+    writeFile: async () => used.forget(),
+  };
+  const { port } = dns.address();
+  return {
+    ...{ limitBytes: 200 * MEGABYTE, outageSeconds: OUTAGE_SECONDS, signal: new AbortController().signal },
+    world: { clock, fs } as unknown as World,
+    point: { key: 'case', configuration: 'nocache', objects: 160, cluster: CLUSTER.spec },
+    group: { kills: () => Promise.resolve(changes.kills ?? 0) },
+    queries: { load: 'load.txt', fill: 'fill.txt', few: 'few.txt' },
+    alone: oneAtATime(),
+    deploy: () =>
+      Promise.resolve({
+        deployment: { remove: () => Promise.resolve() },
+        instance: { address: '127.0.0.1', port },
+        running: {
+          ...{ pid: 1, api, startedAtSeconds: monotonicSeconds(), died: new Promise<never>(() => undefined) },
+          readyPort: (ready.address() as AddressInfo).port,
+        },
+      } as unknown as Awaited<ReturnType<StartContext['deploy']>>),
+    load: async (_, { seconds, isPaced, onStarted, signal }) => {
+      expect(isPaced).toBe(true);
+      onStarted?.();
+      await clock.sleep(seconds, signal);
+      const result = { queriesSent: 100 * seconds, queriesLost: 1, responseCodes: {} };
+      return { result } as unknown as Awaited<ReturnType<StartContext['load']>>;
+    },
+    onPhase: () => undefined,
+  };
+}
+
+it('waits until memory rises no more in every scenario, and reports the largest peak of all', async () => {
+  const used = memory();
+  const { result, streamed } = await startUnder(contextOf({}, used));
+  used.note('end');
+  expect(result).toMatchObject({ outcome: 'survived', during: null });
+  expect(result.scenarios.map(({ name }) => name)).toEqual([
+    'cold start',
+    'relist',
+    'replaced endpoints',
+    'API server outage',
+  ]);
+  expect(streamed).toEqual(RESOURCES);
+  // Each scenario needs less than the cold start: without a new peak for each, it would be over at once.
+  expect(events).toEqual([
+    '80 MB after the rise to 100 MB',
+    '60 MB after the rise to 80 MB',
+    '70 MB after the rise to 60 MB',
+    'end after the rise to 70 MB',
+  ]);
+  // That of the cold start, as far as it was looked at: all later ones are smaller.
+  expect(result.peakBytes).toBeGreaterThan(90 * MEGABYTE);
+  for (const { name, queries } of result.scenarios)
+    if (name !== 'cold start') expect(queries?.sent, name).toBeGreaterThan(0);
+});
+
+it('fails where the API server of the measurement does not answer, and is killed only where the kernel says so', async () => {
+  const status = () => Promise.reject(new BenchError('E_NO_ANSWER', 'the API server is silent', { fix: '' }));
+  await expect(startUnder(contextOf({ status }))).rejects.toThrow('the API server is silent');
+  expect((await startUnder(contextOf({ status, kills: 1 }))).result).toMatchObject({
+    outcome: 'killed',
+    during: 'cold start',
+    peakBytes: null,
+  });
+});
