@@ -71,4 +71,4 @@ it('finds a limit between one that killed and one that was survived, and leaves 
   const planned = world.out().slice(before);
   expect(planned).not.toContain('survived by');
   expect(planned).toContain('was not used, because its limits took --starts 1: a plan needs at least 5.');
-}, 120_000);
+}, 240_000);
