@@ -73,14 +73,16 @@ export async function startServer(
   { file = CLI, wrapper = [] as readonly string[] } = {},
 ): Promise<RunningServer> {
   const program = run(file, file === CLI ? ['--port', '0', ...args] : args, wrapper);
+  // The framework of an example may say something before, on the same output.
+  const readyLine = () => /^\{.*\}$/m.exec(program.stdout)?.[0];
   const line = await Promise.race([
-    until(() => program.stdout.includes('\n'), 60),
+    until(() => readyLine() !== undefined, 60),
     program.exited.then(({ code }) => {
       throw new Error(`The server ended with ${code} before it was ready: ${program.stderr}`);
     }),
   ]);
   if (!line) throw new Error(`The server was not ready in time: ${program.stderr}`);
-  const ready: ReadyLine = JSON.parse(program.stdout.slice(0, program.stdout.indexOf('\n')));
+  const ready: ReadyLine = JSON.parse(readyLine() ?? '');
   return Object.assign(program, {
     ready,
     stop: () => {
