@@ -136,15 +136,15 @@ const PLACES = {
 const SOCKETS =
   'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each.';
 
-/** Cases of which some trials say less than they seem to. */
+/** What the load generator has to do with the figures; nothing where it kept up. */
 function limitsOf(record: DisruptRecord): string[] {
-  return record.cases.flatMap((item) => {
-    const limited = evidencesOf(record, item.key).filter((evidence) => evidence.limited === true).length;
-    if (limited === 0) return [];
-    return [
-      `${caseTitle(record, item)}: in ${counted(limited, 'trial')} the load generator could not keep up, and losses may be its own. Give it more CPU, or use a lower --rate.`,
-    ];
-  });
+  const all = record.cases.flatMap(({ key }) => evidencesOf(record, key));
+  const limited = all.filter((evidence) => evidence.limited === true).length;
+  if (limited === 0) return [];
+  return [
+    `In ${limited} of ${counted(all.length, 'trial')} the load generator sent one query in a hundred more than a millisecond late, or was busy all the time: ` +
+      'times of a few milliseconds are partly its own, and so are losses if the controls have some. Give it more CPU, or use a lower --rate.',
+  ];
 }
 
 function methodOf({ settings }: DisruptRecord): string[] {

@@ -45,7 +45,7 @@ export const disruptEvidenceSchema = z.object({
   nodes: z.array(z.string()).optional(),
   /** Of the servers together before and after the load, and the peak of one process; null where it cannot be read. */
   memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
-  /** Whether the load generator could not keep up, so that some losses may be its own. */
+  /** Whether the load generator was late with one query in a hundred by more than a millisecond, or otherwise the limit. */
   limited: z.boolean().optional(),
   /** In tenths of a second, from the first query. */
   timeline: z.array(bucketSchema),
