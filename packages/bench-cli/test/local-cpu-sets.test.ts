@@ -48,3 +48,10 @@ test('a free port can be bound over UDP and over TCP', async () => {
   udp.close();
   await new Promise((resolve) => tcp.close(resolve));
 });
+
+// Of 256 random ones out of 28,000, two would be the same in two runs of three.
+test('no port is found twice in a row of starts', async () => {
+  const found: number[] = [];
+  while (found.length < 256) found.push(await findFreePort('127.0.0.1'));
+  expect(new Set(found).size).toBe(found.length);
+});

@@ -33,13 +33,23 @@ async function isFreeForUdp(address: string, port: number): Promise<boolean> {
 
 const ATTEMPTS = 50;
 
-/** A port of `address` that is free for UDP and TCP now. Rejects with `E_PORT_TAKEN` if none turns up. */
+/**
+ * Ports that were found lately, newest last: their programs may not listen yet, and the kernel would give them once more, to a server
+ * beside, or to another part of the same one. Starts side by side need some dozens at most.
+ */
+const lately: number[] = [];
+const REMEMBERED = 256;
+
+/** A port of `address` that is free for UDP and TCP now, and was not found lately. Rejects with `E_PORT_TAKEN` if none turns up. */
 export async function findFreePort(address: string): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = await withFreeTcpPort(address, async (candidate) =>
-      (await isFreeForUdp(address, candidate)) ? candidate : null,
+      !lately.includes(candidate) && (await isFreeForUdp(address, candidate)) ? candidate : null,
     );
-    if (port !== null) return port;
+    if (port === null) continue;
+    lately.push(port);
+    lately.splice(0, lately.length - REMEMBERED);
+    return port;
   }
   throw new BenchError('E_PORT_TAKEN', `no port of ${address} is free for both UDP and TCP`, {
     fix: '`ss -lntu` shows what is listening; stop what is not needed.',
