@@ -1,29 +1,28 @@
 /** The life of a run, from settings to reports: the same for every experiment. README.md has it as a sequence. */
-import { dirname, relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
 import { type Interruption, listenForInterruption } from '../interruption.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
-import { titleWithVersion } from '../report/cases.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
 import { withHomePaths, withPortablePaths, withRelativePaths } from '../results/portable-paths.ts';
 import { newRunId } from '../results/run-id.ts';
-import { createStore, type RunStore } from '../results/store.ts';
-import { counted, formatDuration, shellQuote } from '../text.ts';
+import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
+import {
+  type AnyDecided,
+  announcement,
+  type Decided,
+  explained,
+  isInterruption,
+  planText,
+} from './announce.ts';
 import { close, errorsOf, joined } from './close.ts';
 import type { ExperimentPlan, Opened, Procedure, RunOptions } from './experiment.ts';
 import type { LivingRecord, RecordForm } from './form.ts';
-import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
+import { casesOf, planTrials } from './plan.ts';
 import { clusterAgain, continued, demandSamePlan, givenWithResume } from './resumed.ts';
-import {
-  commandName,
-  decideSettings,
-  ENGINE_SETTINGS,
-  type EngineSettings,
-  settingsAgain,
-  tableOf,
-} from './settings.ts';
+import { commandName, decideSettings, type EngineSettings, settingsAgain, tableOf } from './settings.ts';
 import { takeTrials } from './trials.ts';
 import { renderOptions, routineFormats, withRawOutput, writeFiles } from './write-reports.ts';
 
@@ -32,21 +31,6 @@ export interface Prepared<T extends SettingTable, D, C, E, R extends LivingRecor
   readonly procedure: Procedure<T, D, C, E, R>;
   readonly form: RecordForm<R, SettingsOf<T>, D, C, E>;
 }
-
-/** A run that is decided: nothing has been provisioned, started or written. */
-interface Decided<T extends SettingTable, D, R> {
-  readonly settings: SettingsOf<T>;
-  readonly engine: EngineSettings;
-  readonly plan: ExperimentPlan<D>;
-  readonly cases: readonly MeasuredCase[];
-  readonly store: RunStore;
-  readonly id: string;
-  readonly directory: string;
-  /** The record to resume. */
-  readonly previous: R | undefined;
-}
-
-type AnyDecided = Decided<SettingTable, unknown, LivingRecord>;
 
 async function decide<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world: World,
@@ -94,36 +78,6 @@ function planned<S, D>(settings: S, plan: ExperimentPlan<D>) {
     plan,
     cases: casesOf(plan.cases, { aa: engine.aa, baseline: plan.baseline }),
   };
-}
-
-/** The trials that the record does not have, and how long they take. */
-function missingOf({ plan, cases, engine, previous }: Omit<AnyDecided, 'settings' | 'store'>) {
-  const trials = planTrials(cases, engine.trials, plan);
-  const missing = trials.filter(({ key }) => previous?.trials.every((trial) => trial.key !== key) ?? true);
-  const { lanes = 1 } = plan;
-  return [
-    counted(cases.length, 'case'),
-    counted(missing.length, 'trial'),
-    ...(lanes === 1 ? [] : [`up to ${lanes} side by side`]),
-    `about ${formatDuration(expectedSeconds(missing) / lanes)}`,
-  ].join(', ');
-}
-
-/** The plan for people: what is measured, how often, and how long it takes. */
-function planText(run: AnyDecided, { format }: Pick<RunOptions, 'format'>): string {
-  const { plan, cases } = run;
-  if (plan.show !== undefined) return plan.show(format);
-  const titleOf = new Map(plan.subjects.map(({ name, title }) => [name, title]));
-  const lines = cases.map(({ key, subject, aa, details }) => {
-    const words = [
-      titleOf.get(subject) ?? subject,
-      ...(aa ? ['A/A'] : []),
-      ...(details === undefined ? [] : [details]),
-    ];
-    return `${key}  ${words.join(', ')}`;
-  });
-  const summary = plan.summary === undefined ? [] : [`${plan.summary}\n`];
-  return [...summary, ...lines, missingOf(run), ''].join('\n');
 }
 
 /** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
@@ -247,34 +201,6 @@ async function report<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
 }
 
-function isInterruption(error: unknown): boolean {
-  return error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
-}
-
-/** A run that ended early says what is saved, and how to go on if something is left to measure. */
-function explained(
-  { cwd }: Pick<World, 'cwd'>,
-  error: unknown,
-  name: string,
-  { id, directory, engine }: Pick<AnyDecided, 'id' | 'directory' | 'engine'>,
-  { status, trials }: Pick<LivingRecord, 'status' | 'trials'>,
-): unknown {
-  if (!(error instanceof BenchError)) return error;
-  const runs = dirname(resolve(cwd, directory));
-  const isUsual = runs === resolve(cwd, ENGINE_SETTINGS.out.default);
-  const place = isUsual ? '' : ` --out ${shellQuote(runs === resolve(cwd, engine.out) ? engine.out : runs)}`;
-  const next = status === 'complete' ? '' : `Continue with: pnpm bench ${name} --resume ${id}${place}`;
-  return new BenchError(
-    error.code,
-    `${error.message}; ${counted(trials.length, 'trial')} saved in ${directory}`,
-    {
-      evidence: [...error.evidence],
-      fix: isInterruption(error) && next !== '' ? next : `${error.fix} ${next}`.trim(),
-      cause: error,
-    },
-  );
-}
-
 interface Heard {
   readonly world: World;
   readonly display: Display;
@@ -371,21 +297,6 @@ async function measureOpened<T extends SettingTable, D, C, E, R extends LivingRe
         : [await procedure.trial(opened.context, first, on(first))];
     },
   });
-}
-
-/** What is about to be measured. */
-function announcement<R extends LivingRecord>(
-  form: RecordForm<R, never, never, never, never>,
-  run: AnyDecided,
-  record: R,
-): string {
-  const generator = form.conditionsOf(record)['load generator'];
-  const programs = form.programsOf(record).map(titleWithVersion);
-  const named = [
-    ...(programs.length === 0 ? [] : [programs.join(', ')]),
-    ...(generator === undefined ? [] : [generator]),
-  ].join('; ');
-  return `${named === '' ? '' : `${named}\n`}${missingOf(run)}`;
 }
 
 /** The record as the first trial finds it. */

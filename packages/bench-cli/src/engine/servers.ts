@@ -7,7 +7,7 @@ import { openTrials } from '../measure/open-trials.ts';
 import { type Prepared, prepareRun } from '../measure/prepare.ts';
 import { type TrialContext, workloadOf } from '../measure/trial-context.ts';
 import { loadAverageWarnings } from '../measure/warnings.ts';
-import { type Plan, planRun, type PlannedTrial as ServerTrial } from '../plan/plan.ts';
+import { type Plan, planOn, type PlannedTrial as ServerTrial } from '../plan/plan.ts';
 import { locateServers } from '../servers/at/index.ts';
 import { loadServers } from '../servers/load.ts';
 import type { Server } from '../servers/server.ts';
@@ -118,9 +118,7 @@ export async function planServers(
   const loaded = await loadServers(world, configuration.servers, configuration);
   demandHere(loaded, command);
   const servers = await locateServers(loaded, configuration);
-  // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
-  const onCluster = configuration.kubernetes.target === 'kubernetes';
-  const plan = planRun(configuration, onCluster ? Number.POSITIVE_INFINITY : world.machine.availableCpus);
+  const plan = planOn(world, configuration);
   demandModes(servers, plan, configuration);
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);
   const workloads = await Promise.all(

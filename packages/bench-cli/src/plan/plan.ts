@@ -8,6 +8,7 @@ import { caseNameOf } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
 import type { Mode, Transport } from '../results/record.ts';
 import type { SummarizedCase } from '../stats/cases.ts';
+import type { World } from '../world.ts';
 
 /** `key`: see `keyOf`. */
 export interface PlannedCase extends SummarizedCase {
@@ -269,4 +270,11 @@ export function planRun(configuration: RunConfiguration, availableCpus: number):
     { duet: null, cases, trials: [], estimatedSeconds: 0, secondsPerTrial },
     configuration.trials,
   );
+}
+
+/** The cases of a configuration where they will run. */
+export function planOn({ machine }: Pick<World, 'machine'>, configuration: RunConfiguration): Plan {
+  // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
+  const onCluster = configuration.kubernetes.target === 'kubernetes';
+  return planRun(configuration, onCluster ? Number.POSITIVE_INFINITY : machine.availableCpus);
 }

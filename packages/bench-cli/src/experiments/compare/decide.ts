@@ -14,7 +14,7 @@ import { type GivenSettings, readConfigurationFile } from '../../engine/settings
 import { BenchError } from '../../errors.ts';
 import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibration.ts';
 import { fitsShortTrials, usesDuet } from '../../plan/duet.ts';
-import { asDuet, type Plan, planRun } from '../../plan/plan.ts';
+import { asDuet, type Plan, planOn } from '../../plan/plan.ts';
 import { renderPlan } from '../../plan/render.ts';
 import type { Transport } from '../../results/record.ts';
 import { locateServers } from '../../servers/at/index.ts';
@@ -187,9 +187,7 @@ async function decideServers(world: World, configuration: RunConfiguration): Pro
   demandTarget(named, configuration);
   demandSameNames(named, configuration);
   const servers = await locateServers(named, configuration);
-  // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
-  const onCluster = configuration.kubernetes.target === 'kubernetes';
-  const plan = planRun(configuration, onCluster ? Number.POSITIVE_INFINITY : world.machine.availableCpus);
+  const plan = planOn(world, configuration);
   demandSupport(servers, plan, configuration);
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);
   const inCluster = servers.some(({ existing }) => existing !== undefined && existing.kind !== 'address');
