@@ -271,6 +271,21 @@ echo "$@ $CGO_ENABLED" > ${machine.home}/called
     expect(await stagingLeft(machine)).toEqual([]);
   });
 
+  test('that uses names which the linker hides is linked again with them shown', async () => {
+    const machine = await machineWith();
+    await writeFile(join(machine.home, 'built'), fakeCoredns(VERSION), { mode: 0o755 });
+    await machine.script(
+      'go',
+      `${GO_VERSION}
+case "$*" in
+  *"-ldflags=-s -w -checklinkname=0"*) /bin/cp ${machine.home}/built "$GOBIN/coredns" ;;
+  *) echo "link: golang.org/x/net/internal/socket: invalid reference to syscall.recvmsg" >&2; exit 1 ;;
+esac`,
+    );
+    const tool = await createProvisioner(machine.world)(corednsProgram, machine.options);
+    expect(tool).toMatchObject({ source: 'go-install', version: VERSION });
+  });
+
   test('that does not build is reported with the words of Go', async () => {
     const machine = await machineWith();
     await machine.script('go', `${GO_VERSION}\necho "go: module lookup disabled by GOPROXY=off" >&2; exit 1`);

@@ -19,7 +19,14 @@ export function corednsGoTarget(version: string): string {
 }
 
 /** Without symbols and debugging information, as the official releases are linked: 75 instead of 107 MiB, and linked faster. */
-const LINKED_AS_RELEASED = '-ldflags=-s -w';
+const LINKED_AS_RELEASED = '-s -w';
+
+/**
+ * CoreDNS before 1.10 uses names inside Go's standard library that linkers since Go 1.23 hide from other packages. This flag shows
+ * them again; older linkers do not know it, therefore it is only used after the linker has complained.
+ */
+const SHOW_HIDDEN_NAMES = '-checklinkname=0';
+const HIDDEN_NAME = /invalid reference to /;
 
 /** What `go install -v` does: it prints a line for each module it downloads and each package it compiles. */
 export interface BuildProgress {
@@ -81,17 +88,22 @@ async function buildInto(
   const onLine = (line: string) => {
     done = countBuildLine(done, line);
   };
-  const build = await world.processes.start([go, 'install', '-v', LINKED_AS_RELEASED, target], {
-    // Outside every module and workspace, because Go would use its go.mod.
-    cwd: staging,
-    // Go's temporary files are in the same directory, so that an aborted build removes them too.
-    env: { CGO_ENABLED: '0', GOBIN: staging, GOTMPDIR: staging, GOWORK: 'off' },
-    onStdoutLine: onLine,
-    onStderrLine: onLine,
-  });
-  const problem = await waitFor(world, build, signal, () => {
-    progress.detail(`${done.modules} modules downloaded, ${done.packages} packages compiled`);
-  });
+  const install = async (linking: string): Promise<string | null> => {
+    const build = await world.processes.start([go, 'install', '-v', `-ldflags=${linking}`, target], {
+      // Outside every module and workspace, because Go would use its go.mod.
+      cwd: staging,
+      // Go's temporary files are in the same directory, so that an aborted build removes them too.
+      env: { CGO_ENABLED: '0', GOBIN: staging, GOTMPDIR: staging, GOWORK: 'off' },
+      onStdoutLine: onLine,
+      onStderrLine: onLine,
+    });
+    return waitFor(world, build, signal, () => {
+      progress.detail(`${done.modules} modules downloaded, ${done.packages} packages compiled`);
+    });
+  };
+  let problem = await install(LINKED_AS_RELEASED);
+  if (problem !== null && HIDDEN_NAME.test(problem))
+    problem = await install(`${LINKED_AS_RELEASED} ${SHOW_HIDDEN_NAMES}`);
   if (problem !== null) return { problem: `go install ${target} failed: ${problem}` };
   const checksum = await moduleChecksum(world, go, join(staging, 'coredns'));
   return keepCoredns(world, join(staging, 'coredns'), version, {
