@@ -49,6 +49,8 @@ describe('bench loss', () => {
     expect(await world.bench('loss', ...SHORT), world.err()).toBe(0);
     const record = await readRecord();
     const { bands, limit, probes, recovery } = demandOk(record);
+    // What others took is known, so that comparisons can allow for it.
+    expect(record.trials[0]).toMatchObject({ taken: expect.any(Number) });
     const [none, few] = bands;
     expect(bands.map(({ maxLostRatio }) => maxLostRatio)).toEqual([0, 0.05]);
     expect(none?.rate).toBeGreaterThan(0);

@@ -2,6 +2,7 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { summarizeCases } from '../src/engine/cases.ts';
 import { closedAfter } from '../src/engine/close.ts';
 import { inLanes } from '../src/engine/lanes.ts';
 import { secondsUnderWay } from '../src/engine/trials.ts';
@@ -537,6 +538,44 @@ describe('comparisons', () => {
     ]);
     expect(cases[2].comparison.baseline).toBe('md5');
     expect(world.out()).toContain('A/A: the baseline against itself');
+  });
+
+  it('allow for what others took during the trials, except from memory', () => {
+    const [rounds, taken] = [8, [0.02, 0.9, 0.1, 0.6, 0.3, 0, 0.8, 0.2]];
+    const estimand = { better: 'more', compared: 'ratio' } as const;
+    const planned = ['slow', 'fast'].map((subject) => ({
+      ...{ key: subject, subject, point: {}, aa: false, expectedSeconds: 1 },
+    }));
+    const trials = planned.flatMap(({ key }, at) =>
+      Array.from({ length: rounds }, (_, round) => {
+        // The servers suffer alike, but not in the same rounds.
+        const others = taken[(round + 3 * at) % rounds] ?? 0;
+        const noise = 1 + 0.01 * Math.sin(7 * round + 3 * at);
+        const rate = (at === 0 ? 1000 : 1100) * Math.exp(-1.2 * others) * noise;
+        return {
+          ...{ key: `${key}#${round}`, case: key, round, order: round, startedAt: '', endedAt: '' },
+          ...{ status: 'ok' as const, bounds: [], evidence: null, taken: others },
+          figures: { rate, memory: rate * 1000 },
+        };
+      }),
+    );
+    const cases = summarizeCases(planned, rounds, {
+      ...{ id: 'run', baseline: 'slow', trials },
+      estimands: [
+        { ...estimand, name: 'rate', title: 'rate', unit: 'queries/s' },
+        { ...estimand, name: 'memory', title: 'memory', unit: 'bytes' },
+      ],
+    });
+    const { rate, memory } = cases[1]?.comparison?.deltas ?? {};
+    if (rate == null || memory == null || !('relative' in rate) || !('relative' in memory))
+      throw new Error('no ratio');
+    expect(rate.relative).toBeCloseTo(0.1, 1);
+    expect(rate.verdict).toBe('faster');
+    expect(rate.allowance?.slope).toBeCloseTo(-1.2, 1);
+    const width = ({ low, high }: { low: number | null; high: number | null }) => (high ?? 0) - (low ?? 0);
+    expect(width(rate)).toBeLessThan(0.2 * width(rate.allowance?.plain ?? { low: 0, high: 0 }));
+    expect(memory.allowance).toBeNull();
+    expect(memory.verdict).toBe('no difference shown');
   });
 
   it('say nothing of a figure that something else bounded, unless it is better in spite of that', async () => {

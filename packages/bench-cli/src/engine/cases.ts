@@ -1,17 +1,17 @@
 /** From trials to cases: summaries, and comparisons with the baseline. Pure: what the record has is enough. */
 import type { SummaryStatistic } from '../results/record.ts';
-import { decideFamily } from '../stats/comparisons.ts';
+import { decideFamily, decideRatios } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
-import { compareDifferences, comparePairs, type Pair, summarize } from '../stats/summarize.ts';
+import { compareDifferences, type Pair, summarize } from '../stats/summarize.ts';
 import type { UntilView, Width } from '../stats/until.ts';
-import { directionOf, type EstimandFacts } from './estimand.ts';
+import { directionOf, type EstimandFacts, isSize } from './estimand.ts';
 import type { MeasuredCase } from './plan.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
 
 type Parts = Pick<EngineRecord<unknown>, 'id' | 'baseline' | 'estimands' | 'trials'>;
-type Figures = Pick<OkTrial<unknown>, 'round' | 'figures' | 'bounds'>;
+type Figures = Pick<OkTrial<unknown>, 'round' | 'figures' | 'bounds' | 'taken'>;
 
 function summaryOf({ name, unit }: EstimandFacts, trials: readonly Figures[]): SummaryStatistic | null {
   const values = trials.flatMap(({ figures }) => figures[name] ?? []);
@@ -23,11 +23,24 @@ function boundsOf(name: string, trials: readonly Figures[]): number {
 }
 
 /** The figures of the rounds that both have. */
-function pairsOf(name: string, trials: readonly Figures[], baseline: readonly Figures[]): Pair[] {
-  const byRound = new Map(baseline.map(({ round, figures }) => [round, figures[name]]));
-  return trials.flatMap(({ round, figures }) => {
-    const [value, reference] = [figures[name], byRound.get(round)];
-    return value == null || reference == null ? [] : [{ value, baseline: reference }];
+function pairsOf(
+  { name, unit }: EstimandFacts,
+  trials: readonly Figures[],
+  baseline: readonly Figures[],
+): Pair[] {
+  const byRound = new Map(baseline.map((trial) => [trial.round, trial]));
+  return trials.flatMap(({ round, figures, taken }): Pair[] => {
+    const other = byRound.get(round);
+    const [value, reference] = [figures[name], other?.figures[name]];
+    if (value == null || reference == null) return [];
+    const beside = other?.taken;
+    const isWatched = taken !== undefined && beside !== undefined && !isSize(unit);
+    return [
+      {
+        ...{ value, baseline: reference },
+        taken: isWatched ? { value: taken, baseline: beside } : undefined,
+      },
+    ];
   });
 }
 
@@ -63,21 +76,26 @@ function deltasOf(
   const [first] = family;
   if (first === undefined) return [];
   const members = family.flatMap((estimand) =>
-    compared.map(({ key, own, reference }) => ({
+    compared.map(({ key, baseline, own, reference }) => ({
       ...{ key, own, reference, estimand, name: estimand.name },
-      pairs: pairsOf(estimand.name, own, reference),
+      pairs: pairsOf(estimand, own, reference),
       seed: `${options.seed ?? ''}/${key}/${estimand.name}`,
+      baseline: `${baseline}/${estimand.name}`,
     })),
   );
-  const compare = first.compared === 'difference' ? compareDifferences : comparePairs;
+  type Member = (typeof members)[number];
+  const mayBeSaid = ({ estimand, own, reference }: Member, delta: Parameters<typeof sizeOf>[0]) =>
+    mayBeClaimed(estimand, sizeOf(delta), own, reference);
+  const direction = directionOf(first);
   const deltas =
     first.compared === 'no'
       ? []
-      : decideFamily(members, directionOf(first), options, (member, each) => {
-          const delta = compare(member.pairs, each);
-          const { estimand, own, reference } = member;
-          return delta !== null && mayBeClaimed(estimand, sizeOf(delta), own, reference) ? delta : null;
-        });
+      : first.compared === 'ratio'
+        ? decideRatios(members, direction, options, mayBeSaid)
+        : decideFamily(members, direction, options, (member, each) => {
+            const delta = compareDifferences(member.pairs, each);
+            return delta !== null && mayBeSaid(member, delta) ? delta : null;
+          });
   return members.map(({ key, name }, index) => ({ key, name, delta: deltas[index] ?? null }));
 }
 

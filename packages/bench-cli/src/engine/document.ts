@@ -13,12 +13,14 @@ import {
   text,
 } from '../report/document/document.ts';
 import { clusterFacts } from '../report/facts.ts';
+import { formatFixed } from '../report/numbers.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { counted, formatDuration } from '../text.ts';
 import { nounOf } from './estimand.ts';
 import type { EngineCase, EngineRecord } from './record.ts';
 import {
   boundSign,
+  boundsText,
   caseTitle,
   deltaText,
   differenceText,
@@ -144,6 +146,24 @@ function comparisonNote({ estimands }: AnyRecord): string {
   return `The interval is that of ${of} of paired trials; verdicts are corrected for the number of comparisons.`;
 }
 
+/** Which differences allow for what others took, and what they are without; nothing where none does. */
+function allowanceNotes(record: AnyRecord, cases: readonly EngineCase[]): string[] {
+  const allowed = cases.flatMap((item) =>
+    record.estimands.flatMap((estimand) => {
+      const delta = item.comparison?.deltas[estimand.name];
+      const allowance = delta == null || !('allowance' in delta) ? null : delta.allowance;
+      if (allowance === null) return [];
+      const text = `${caseTitle(record, item)}, ${estimand.title} ${boundsText(estimand, allowance.plain)}`;
+      return [{ text, cores: allowance.referenceCores }];
+    }),
+  );
+  if (allowed.length === 0) return [];
+  const least = formatFixed(Math.max(...allowed.map(({ cores }) => cores)), 2);
+  return [
+    `After allowing for what other programs and the hypervisor took: some of these differences are those of the calmest trial (at most ${least} CPUs taken). Without that: ${allowed.map(({ text }) => text).join('; ')}.`,
+  ];
+}
+
 /** With so many figures, the only comparison is a column and not a row. */
 const MAX_COLUMNS = 4;
 
@@ -179,24 +199,20 @@ function comparisonTable(
 function comparisonSections(record: AnyRecord, subject: string): Section[] {
   const { subjects, baseline, cases } = record;
   const title = `Against ${subjects.find(({ name }) => name === baseline)?.title ?? baseline}`;
-  const claims = comparisonTable(
-    record,
-    cases.filter((item) => !item.aa),
-    title,
-    subject,
-  );
+  const compared = cases.filter((item) => !item.aa);
+  const claims = comparisonTable(record, compared, title, subject);
   const twins = comparisonTable(record, cases.filter(isTwin), 'A/A', subject);
   return [
-    { title, blocks: withNote(claims, comparisonNote(record)) },
+    { title, blocks: withNotes(claims, [comparisonNote(record), ...allowanceNotes(record, compared)]) },
     {
       title: 'A/A: the baseline against itself',
-      blocks: withNote(twins, 'A difference of this size can come from the machine alone.'),
+      blocks: withNotes(twins, ['A difference of this size can come from the machine alone.']),
     },
   ];
 }
 
-function withNote(block: Block, note: string): Block[] {
-  return block.kind === 'table' && block.rows.length === 0 ? [] : [block, text(note)];
+function withNotes(block: Block, notes: readonly string[]): Block[] {
+  return block.kind === 'table' && block.rows.length === 0 ? [] : [block, ...notes.map((note) => text(note))];
 }
 
 const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1);
@@ -209,11 +225,13 @@ function verdicts(record: AnyRecord): Finding[] {
       if (delta == null) return [];
       const isOpen = delta.verdict === 'no difference shown';
       const isBetter = sizeOf(delta) > 0 === (estimand.better === 'more');
+      const isAllowed = 'allowance' in delta && delta.allowance !== null;
+      const how = isAllowed ? ' after allowing for what other programs took' : '';
       return [
         {
           subject: caseTitle(record, item),
           badge: { text: sizeText(estimand, delta), tone: isOpen ? 'even' : isBetter ? 'good' : 'bad' },
-          sentence: `${capitalized(estimand.title)}: ${differenceText(estimand, delta)}.`,
+          sentence: `${capitalized(estimand.title)}${how}: ${differenceText(estimand, delta)}.`,
         },
       ];
     });

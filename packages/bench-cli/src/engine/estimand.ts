@@ -5,6 +5,7 @@ export {
   directionOf,
   type EstimandFacts,
   estimandSchema,
+  isSize,
   nounOf,
   showFigure,
   verdictWord,

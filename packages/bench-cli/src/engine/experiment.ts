@@ -97,6 +97,8 @@ export interface TrialEvents {
   files(program: string, files: Readonly<Record<string, string>>): void;
   /** What a reader of the figures must know, for the record; the same is kept once. */
   warning(text: string): void;
+  /** CPUs that the hypervisor and other programs took while the trial measured: comparisons by ratio allow for it. */
+  taken(cores: number): void;
 }
 
 export interface OpenRequest<Settings, Decided> {

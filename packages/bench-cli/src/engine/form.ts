@@ -25,6 +25,8 @@ export interface TrialHead {
   readonly order: number;
   readonly startedAt: string;
   readonly endedAt: string;
+  /** As in the record. */
+  readonly taken?: number | undefined;
 }
 
 /** Why a trial failed. */

@@ -44,6 +44,8 @@ function trialSchemaOf<Evidence extends z.ZodType>(evidence: Evidence) {
       figures: z.record(z.string(), z.number().nullable()),
       /** Names of figures that something other than the subject kept from being better. */
       bounds: z.array(z.string()),
+      /** CPUs that the hypervisor and other programs took while it measured; absent where nobody watched. */
+      taken: z.number().nonnegative().optional(),
       evidence,
     }),
     failedTrialSchema,

@@ -52,6 +52,7 @@ async function takeBlock<R extends LivingRecord, E>(
   { world, signal, form, take, record }: TrialsRequest<R, E>,
   block: readonly PlannedTrial[],
   on: (planned: PlannedTrial) => TrialEvents,
+  { cores }: Told,
 ): Promise<TakenBlock<R>> {
   const now = () => world.clock.now().toISOString();
   const startedAt = now();
@@ -78,7 +79,12 @@ async function takeBlock<R extends LivingRecord, E>(
       const evidence = found[index];
       return evidence === undefined
         ? []
-        : [{ planned, trial: form.trialOf(record(), head(planned), evidence) }];
+        : [
+            {
+              planned,
+              trial: form.trialOf(record(), { ...head(planned), ...cores.get(planned.key) }, evidence),
+            },
+          ];
     });
     return { trials: [...wrong, ...taken] };
   } catch (error) {
@@ -92,8 +98,10 @@ async function takeBlock<R extends LivingRecord, E>(
   }
 }
 
-/** What trials said of the run as a whole. */
+/** What trials said besides their evidence. */
 interface Told {
+  /** What others took, by the key of the trial. */
+  readonly cores: Map<string, Pick<TrialHead, 'taken'>>;
   /** The first files of each program. */
   readonly files: Map<string, Readonly<Record<string, string>>>;
   readonly warnings: Set<string>;
@@ -196,7 +204,7 @@ async function takeRounds<R extends LivingRecord, E>(
   const blocks = plan.isTogether === true ? pointsOf(trials) : trials.map((planned) => [planned]);
   // Of a block that was interrupted nothing was kept, and figures of its trials belong together.
   const missing = blocks.filter((block) => block.some(isMissing));
-  const told: Told = { files: new Map(), warnings: new Set() };
+  const told: Told = { files: new Map(), warnings: new Set(), cores: new Map() };
   const progress = createProgress({
     ...{ display, clock: world.clock, cases, titles, lanes: plan.lanes ?? 1 },
     ...{ missing: missing.flat(), total: trials.length },
@@ -205,7 +213,7 @@ async function takeRounds<R extends LivingRecord, E>(
     ...plan,
     signal,
     casesOf: (block) => block.map((planned) => planned.case),
-    take: (block) => takeBlock(request, block, (planned) => eventsOf(progress, block, planned, told)),
+    take: (block) => takeBlock(request, block, (planned) => eventsOf(progress, block, planned, told), told),
     async onEnd(block, { trials: taken, last }) {
       const keys = new Set(block.map(({ key }) => key));
       const others = record().trials.filter(({ key }) => !keys.has(key));
@@ -222,7 +230,7 @@ function eventsOf(
   progress: Progress,
   lane: object,
   planned: PlannedTrial,
-  { files, warnings }: Told,
+  { files, warnings, cores }: Told,
 ): TrialEvents {
   return {
     ...progress.eventsOf(lane, planned),
@@ -230,6 +238,7 @@ function eventsOf(
       if (!files.has(program) && Object.keys(found).length > 0) files.set(program, found);
     },
     warning: (text) => void warnings.add(text),
+    taken: (count) => void cores.set(planned.key, { taken: count }),
   };
 }
 

@@ -4,6 +4,9 @@ import type { Delta, Difference, SummaryStatistic } from '../results/record.ts';
 import { type EstimandFacts, showFigure, verdictWord } from './estimand.ts';
 import type { EngineCase, EngineRecord } from './record.ts';
 
+/** A difference, whatever is concluded from it. */
+type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
+
 type Cases = Pick<EngineRecord<unknown>, 'cases' | 'subjects'>;
 
 /** Words that stay on one line of a table. */
@@ -74,16 +77,22 @@ export function deltaText(estimand: EstimandFacts, item: EngineCase): string {
 }
 
 export function differenceText(estimand: EstimandFacts, delta: Delta | Difference): string {
-  const { low, high, verdict } = delta;
+  const text = boundsText(estimand, delta);
+  return delta.low === null ? `${text}, no interval` : `${text}: ${verdictWord(estimand, delta.verdict)}`;
+}
+
+/** `+12.3 % [+8, +17]` */
+export function boundsText(estimand: EstimandFacts, delta: Sized): string {
+  const { low, high } = delta;
   const size = sizeText(estimand, delta);
-  if (low === null || high === null) return `${size}, no interval`;
+  if (low === null || high === null) return size;
   const shown = (value: number) => signedFigure(estimand, value);
   const percentages = formatOutwards(low * 100, high * 100, 0);
   const ends =
     'difference' in delta
       ? { low: shown(low), high: shown(high) }
       : { low: signed(percentages.low), high: signed(percentages.high) };
-  return `${size}\u00a0[${ends.low},\u00a0${ends.high}]: ${verdictWord(estimand, verdict)}`;
+  return `${size}\u00a0[${ends.low},\u00a0${ends.high}]`;
 }
 
 /** `+1.46 ms`, with the unit that its size asks for. */
@@ -92,7 +101,7 @@ function signedFigure(estimand: EstimandFacts, value: number): string {
 }
 
 /** `+12.3 %`, or `+4.2m` of a difference, on one line. */
-export function sizeText(estimand: EstimandFacts, delta: Delta | Difference): string {
+export function sizeText(estimand: EstimandFacts, delta: Sized): string {
   return 'difference' in delta
     ? signedFigure(estimand, delta.difference)
     : `${signed(formatFixed(delta.relative * 100, 1))}\u00a0%`;

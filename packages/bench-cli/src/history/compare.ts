@@ -6,7 +6,7 @@
  * Runs differ by more than the scatter of trials: another day, another state of the machine. `normalize` removes what
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
-import { directionOf, type EstimandFacts } from '../report/estimand.ts';
+import { directionOf, type EstimandFacts, isSize } from '../report/estimand.ts';
 import type { Delta, Difference } from '../results/record.ts';
 import { testAllowed } from '../stats/allowance.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
@@ -157,7 +157,7 @@ export function samplesOf(
     if (other === undefined || (compared !== 'difference' && other.value <= 0)) return [];
     const isWatched = taken !== undefined && other.taken !== undefined;
     // What others take slows servers down; it does not make them larger.
-    const known = isWatched && unit !== 'bytes' ? { value: taken, baseline: other.taken } : undefined;
+    const known = isWatched && !isSize(unit) ? { value: taken, baseline: other.taken } : undefined;
     return [{ value, baseline: other.value, taken: known }];
   });
   return {

@@ -10,7 +10,7 @@ import { loadAndObserve, type Pace, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
 import { checkDeployment, type Loaded, type Measured, measuredOf } from './measured.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
-import { watchNeighbours } from './watch-neighbours.ts';
+import { watched } from './watch-neighbours.ts';
 
 /** The result of a trial besides its record. */
 export interface TrialOutcome {
@@ -146,18 +146,13 @@ async function watchedLoad(
   progress: TrialProgress,
 ): Promise<Loaded> {
   const { durationSeconds } = context.configuration;
-  const watch = await watchNeighbours(context.world, deployment, durationSeconds);
   const counting = await countServer(context, deployment);
   try {
-    const loaded = await loadAndObserve(context, planned, deployment, {
-      stage: 'load',
-      ...pace,
-      durationSeconds,
-      progress,
-    });
-    return { ...loaded, neighbours: await watch.end(loaded), counters: await counting.end() };
+    const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, () =>
+      loadAndObserve(context, planned, deployment, { stage: 'load', ...pace, durationSeconds, progress }),
+    );
+    return { ...loaded, counters: await counting.end() };
   } finally {
-    watch.stop();
     await counting.end();
   }
 }

@@ -47,8 +47,7 @@ export function neighbourSeconds(
   });
 }
 
-export interface NeighbourWatch {
-  /** Safe to call twice. */
+interface NeighbourWatch {
   stop(): void;
   /** Stops, and says what was seen. Undefined where the server's own use is not known: it cannot be told from that of others. */
   end(loaded: Loaded): Promise<NeighbourSecond[] | undefined>;
@@ -60,7 +59,7 @@ const NOTHING: NeighbourWatch = { stop: () => undefined, end: async () => undefi
  * Reads the counters of the machine about once a second. The last reading comes just before the end of a load of
  * `durationSeconds`, because those after it are not used.
  */
-export async function watchNeighbours(
+async function watchNeighbours(
   world: World,
   deployment: Deployment,
   durationSeconds: number,
@@ -90,4 +89,20 @@ export async function watchNeighbours(
       return neighbourSeconds(readings, observation, loaders);
     },
   };
+}
+
+/** A load of `durationSeconds`, with what the rest of the machine did meanwhile. */
+export async function watched<L extends Loaded>(
+  world: World,
+  deployment: Deployment,
+  durationSeconds: number,
+  load: () => Promise<L>,
+): Promise<L> {
+  const watch = await watchNeighbours(world, deployment, durationSeconds);
+  try {
+    const loaded = await load();
+    return { ...loaded, neighbours: await watch.end(loaded) };
+  } finally {
+    watch.stop();
+  }
 }

@@ -69,6 +69,11 @@ export function showFigure({ unit }: EstimandFacts, value: number): string {
   return UNITS[unit].show(value);
 }
 
+/** Whether it is an amount of memory: what other programs take slows servers down, but does not make them larger. */
+export function isSize(unit: EstimandFacts['unit']): boolean {
+  return unit === 'bytes' || unit === 'decimal bytes';
+}
+
 /** What a table counts: `queries per second`; empty where each figure has its unit. */
 export function nounOf({ unit }: EstimandFacts): string {
   return UNITS[unit].noun;

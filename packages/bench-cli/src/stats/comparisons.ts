@@ -6,9 +6,16 @@ import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../resu
 import { type Allowance, allowanceOf } from './allowance.ts';
 import { holmAdjusted } from './holm.ts';
 import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
-import { neighboursOf } from './neighbours.ts';
+import { momentsOf, takenOver } from './neighbours.ts';
 import { LEVEL, type TestOptions } from './sample-test.ts';
-import { comparePairs, type Direction, decide, exposedPair, type Pair } from './summarize.ts';
+import {
+  comparePairs,
+  type Direction,
+  decide,
+  exposedPair,
+  type Pair,
+  type UndecidedDelta,
+} from './summarize.ts';
 
 /** Two sets of trials to compare. */
 export interface ComparedTrials {
@@ -49,8 +56,7 @@ export function pairsOf(
  */
 export function takenDuring(trial: OkTrial): number | undefined {
   if (trial.duet !== undefined) return undefined;
-  const neighbours = neighboursOf(trial);
-  return neighbours === null ? undefined : neighbours.stealCores + neighbours.otherCores;
+  return takenOver(momentsOf(trial)) ?? undefined;
 }
 
 /** Paired figures of one comparison in a family. */
@@ -82,8 +88,9 @@ export function decideFamily<M extends FamilyMember, D extends Parameters<typeof
   );
 }
 
-/** One that is compared by ratios, with the name of its baseline. */
+/** One that is compared by ratios. */
 export interface RatioMember extends FamilyMember {
+  /** Names the figures of the baseline: members with the same one depend alike on what others take. */
   readonly baseline: string;
 }
 
@@ -100,16 +107,21 @@ function allowancesOf(members: readonly RatioMember[]) {
   );
 }
 
-/** `decideFamily` by ratios, allowing for what others took where the pairs say it. */
-export function decideRatios(
-  members: readonly RatioMember[],
+/**
+ * `decideFamily` by ratios, allowing for what others took where the pairs say it.
+ * @param mayBeSaid whether something may be said of a member; default: always
+ */
+export function decideRatios<M extends RatioMember>(
+  members: readonly M[],
   direction: Direction,
   options: TestOptions,
+  mayBeSaid: (member: M, delta: UndecidedDelta) => boolean = () => true,
 ): (Delta | null)[] {
   const allowances = allowancesOf(members);
-  return decideFamily(members, direction, options, ({ pairs, baseline }, each) =>
-    comparePairs(pairs, each, allowances.get(baseline) ?? null),
-  );
+  return decideFamily(members, direction, options, (member, each) => {
+    const delta = comparePairs(member.pairs, each, allowances.get(member.baseline) ?? null);
+    return delta !== null && mayBeSaid(member, delta) ? delta : null;
+  });
 }
 
 /** The deltas of one metric, in the order of `compared`; null where there is nothing to compare. */

@@ -123,6 +123,15 @@ function explainedBy(measurements: readonly Measurement[], cause: Cause): Explai
   return { qps: share('qps'), cpuSecondsPerQuery: share('cpuSecondsPerQuery') };
 }
 
+/** CPUs that the hypervisor and other programs took over these windows, on average; null for none. */
+export function takenOver(
+  windows: readonly (Pick<Neighbours, 'stealCores' | 'otherCores'> & { readonly durationSeconds: number })[],
+): number | null {
+  const seconds = sum(windows.map(({ durationSeconds }) => durationSeconds));
+  const taken = windows.map((each) => (each.stealCores + each.otherCores) * each.durationSeconds);
+  return seconds === 0 ? null : sum(taken) / seconds;
+}
+
 /** The seconds of a trial, or the slices of a duet, that were watched. */
 export function momentsOf({ key, neighbours = [], duet }: OkTrial): Moment[] {
   if (duet === undefined) return neighbours.map((second) => ({ trial: key, ...second }));

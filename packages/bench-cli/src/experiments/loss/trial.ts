@@ -4,14 +4,16 @@ import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/se
 import { BenchError } from '../../errors.ts';
 import { type LoadInterval, STEP_SECONDS } from '../../loaders/loader.ts';
 import { type LoadStage, loadAndObserve, runLoaders } from '../../measure/load.ts';
-import { checkDeployment } from '../../measure/measured.ts';
+import { checkDeployment, type Loaded } from '../../measure/measured.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
 import { unexpectedIn } from '../../measure/response-codes.ts';
 import { warmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
+import { watched } from '../../measure/watch-neighbours.ts';
 import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
-import type { Losses } from '../../results/record.ts';
+import type { Losses, NeighbourSecond } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
+import { takenOver } from '../../stats/neighbours.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { LossEvidence, Probe, Recovery } from './evidence.ts';
 import { multiplesFor } from './multiples.ts';
@@ -68,9 +70,11 @@ async function measure(request: Request, deployment: Deployment): Promise<LossEv
   await warmUp(context, planned, deployment, progress);
   progress.phase('searching for the highest rate');
   const probes: Probe[] = [];
+  const neighbours: NeighbourSecond[] = [];
   const expected = expectedCodes(context, planned, server);
   const probe = async (rate: number): Promise<Probe> => {
-    const made = await probeAt(request, deployment, { rate, number: probes.length + 1, expected });
+    const number = probes.length + 1;
+    const made = await probeAt(request, deployment, { rate, number, expected, neighbours });
     probes.push(made);
     progress.phase(
       `${Math.round(rate).toLocaleString('en')}/s, ${(made.lostRatio * 100).toPrecision(3)} % lost`,
@@ -86,6 +90,8 @@ async function measure(request: Request, deployment: Deployment): Promise<LossEv
   progress.phase('measuring');
   const isLimited = await tryMultiples(multiplesFor(overload), limit, probe);
   const recovery = isLimited ? null : await overloadAndRecover(request, deployment, limit);
+  const taken = takenOver(neighbours);
+  if (taken !== null) progress.taken(taken);
   return { bands: found, limit, probes, recovery };
 }
 
@@ -148,12 +154,14 @@ interface Wanted {
   /** In the trial, from 1. */
   readonly number: number;
   readonly expected: ReadonlySet<string> | null;
+  /** Gets what the rest of the machine did meanwhile. */
+  readonly neighbours: NeighbourSecond[];
 }
 
 async function probeAt(
   { context, planned, progress }: Request,
   deployment: Deployment,
-  { rate, number, expected }: Wanted,
+  { rate, number, expected, neighbours }: Wanted,
 ): Promise<Probe> {
   const { durationSeconds } = context.configuration;
   const stage: Omit<LoadStage, 'onStarted'> = {
@@ -163,7 +171,11 @@ async function probeAt(
     durationSeconds,
     progress,
   };
-  const { outcomes, observation, losses } = await loadAndObserve(context, planned, deployment, stage);
+  const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, () =>
+    loadAndObserve(context, planned, deployment, stage),
+  );
+  neighbours.push(...(loaded.neighbours ?? []));
+  const { outcomes, observation, losses } = loaded;
   const load = mergeLoads(outcomes.map(({ result }) => result));
   const percentile = (wanted: number) =>
     load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
