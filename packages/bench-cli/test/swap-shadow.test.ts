@@ -1,5 +1,5 @@
 /** Copies of a cluster's DNS: what they have of it, and what they lack is named. */
-import type { V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
+import type { V1ConfigMap, V1Container, V1PodAffinityTerm, V1PodSpec } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { copyRights, readRoleOf } from '../src/cluster-changes/copy-rights.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
@@ -8,6 +8,7 @@ import { advisedRate } from '../src/experiments/swap/rate-held.ts';
 import {
   carriedEnv,
   carriedMounts,
+  carriedRules,
   corefileGaps,
   corefileOf,
   podGaps,
@@ -129,13 +130,12 @@ describe('a copy', () => {
     expect(carriedEnv(container)).toEqual({ env: { GOGC: '50' }, gaps: ['the variable NODE_IP'] });
   });
 
-  it('lacks sidecars, ports of the nodes, priority and placement, which is named', () => {
-    expect(podGaps({ ...spec, affinity: {}, hostNetwork: true }, container)).toEqual([
+  it('lacks sidecars, ports of the nodes and priority, which is named', () => {
+    expect(podGaps({ ...spec, hostNetwork: true }, container)).toEqual([
       'sidecars: kube-rbac-proxy',
       'the network of the nodes (hostNetwork)',
       'ports of the nodes: 5353',
       'the priority class system-node-critical',
-      'rules on which pods may share a node (affinity)',
     ]);
   });
 
@@ -154,7 +154,7 @@ describe('a copy', () => {
       pullSecrets: [],
     };
     const env = { GOGC: '50' };
-    const found = { workload, spec, container, replicas: 6, mounts, configMaps, env };
+    const found = { workload, spec, podLabels: {}, container, replicas: 6, mounts, configMaps, env };
     const plan = { ...found, corefile: COREFILE, notCarriedOver: [] };
     const { deployment, service } = copyObjects(place, plan, 'coredns:1.13.1', 'dns-b-2');
     const pods = deployment.spec?.template.spec;
@@ -183,6 +183,45 @@ describe('a copy', () => {
     expect(configMapObjects(place, plan)).toMatchObject([
       { metadata: { name: 'dns-dns-default', namespace: 'run-1' }, data: { conf: COREFILE } },
     ]);
+  });
+
+  it("has the DNS's rules on nodes, those about its own pods with its own labels", () => {
+    const topologyKey = 'kubernetes.io/hostname';
+    const dns = { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns', tier: 'dns' } };
+    const own = { labelSelector: { matchLabels: { unit: 'dns-1' } }, topologyKey };
+    const carried = (term: V1PodAffinityTerm) =>
+      carriedRules(
+        {
+          containers: [],
+          affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } },
+        },
+        { dns, labels: { unit: 'dns-1' } },
+      ).affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+    const expression = (operator: string, ...values: string[]) => ({
+      labelSelector: { matchExpressions: [{ key: 'k8s-app', operator, values }] },
+      topologyKey,
+    });
+    for (const term of [
+      expression('In', 'kube-dns'),
+      expression('NotIn', 'web'),
+      expression('Exists'),
+      { labelSelector: { matchLabels: { tier: 'dns' } }, topologyKey, namespaces: ['kube-system'] },
+    ])
+      expect(carried(term)).toEqual([own]);
+    // Others, which are beside the DNS, or where the rule says.
+    for (const term of [expression('In', 'web'), expression('DoesNotExist')])
+      expect(carried(term)).toEqual([{ ...term, namespaces: ['kube-system'] }]);
+    const elsewhere = { ...expression('In', 'kube-dns'), namespaces: ['other'] };
+    expect(carried(elsewhere)).toEqual([elsewhere]);
+
+    const spread = { maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule' };
+    const labelSelector = { matchLabels: { 'k8s-app': 'kube-dns' } };
+    const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [] };
+    const rules = { affinity: { nodeAffinity }, topologySpreadConstraints: [{ ...spread, labelSelector }] };
+    expect(carriedRules({ containers: [], ...rules }, { dns, labels: { unit: 'dns-1' } })).toEqual({
+      affinity: { nodeAffinity },
+      topologySpreadConstraints: [{ ...spread, labelSelector: own.labelSelector }],
+    });
   });
 
   it("reads the cluster with CoreDNS's role and no other, bound until the namespace is gone", () => {

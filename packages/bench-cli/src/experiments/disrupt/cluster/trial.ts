@@ -26,7 +26,11 @@ import { memoryOfServers } from '../../../targets/kubernetes/dns-copy/beside.ts'
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { configMapObjects, copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
-import { type RunningCopy, removeCopy, startCopy } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
+import {
+  type CopyRequest,
+  type RunningCopy,
+  withCopy,
+} from '../../../targets/kubernetes/dns-copy/run-copy.ts';
 import { breakable, copyAt, graceSecondsOf } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import { endpointTimes, watchEndpoints } from '../../../targets/kubernetes/endpoints.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
@@ -65,13 +69,11 @@ function socketsFor({ rate, duration }: DisruptSettings, { sockets }: Point): nu
   return sockets === 'fresh' ? Math.ceil(rate * duration) : null;
 }
 
-// The plan has no other values.
-const planAt = ({ copy }: ClusterPlace, planned: PlannedTrial) =>
-  copyAt(copy, planned.case.point as { lameduck?: number; replicas?: number });
-
-async function startAt(place: ClusterPlace, planned: PlannedTrial): Promise<RunningCopy> {
+/** A copy as the point has it; its ConfigMaps are created, if they are not there from a trial before. */
+async function copyOf(place: ClusterPlace, planned: PlannedTrial): Promise<CopyRequest> {
   const { run, made, beside, signal } = place;
-  const copy = planAt(place, planned);
+  // The plan has no other values.
+  const copy = copyAt(place.copy, planned.case.point as { lameduck?: number; replicas?: number });
   for (const object of configMapObjects(run, copy)) {
     const name = object.metadata?.name ?? '';
     if (!made.has(name)) await run.client.create('ConfigMap', object, signal);
@@ -79,7 +81,8 @@ async function startAt(place: ClusterPlace, planned: PlannedTrial): Promise<Runn
   }
   const objects = copyObjects(run, copy, copy.workload.image, `dns-${planned.order + 1}`);
   const deployment = breakable(objects, copy, { image: run.images.loader, mount: beside });
-  return startCopy(run, copy, { ...objects, deployment }, 'the copy of the DNS', signal);
+  const request = { run, copy, objects: { ...objects, deployment }, signal };
+  return { ...request, what: 'the copy of the DNS', graceSeconds: graceSecondsOf(copy) };
 }
 
 function podsOfFault(
@@ -219,19 +222,18 @@ export async function clusterTrial(
   planned: PlannedTrial,
   on: TrialEvents,
 ): Promise<DisruptEvidence> {
-  const { run, roll, guarded } = place;
   on.phase('starting');
-  const copy = await (roll === null ? startAt(place, planned) : theDns(place));
-  try {
-    if (planned.case.subject === 'drain') nodeToDrain(copy.pods, place.protectedPaths);
+  const checked = async (dns: RunningCopy) => {
+    if (planned.case.subject === 'drain') nodeToDrain(dns.pods, place.protectedPaths);
     on.phase('checking answers');
-    await check(place, copy);
-    return await measure(place, planned, on, copy);
-  } finally {
-    on.phase('stopping');
-    if (roll === null) {
-      await guarded?.session.revertAll();
-      await removeCopy(run, copy.workload, graceSecondsOf(planAt(place, planned)));
-    }
-  }
+    await check(place, dns);
+    return await measure(place, planned, on, dns);
+  };
+  if (place.roll !== null) return await checked(await theDns(place));
+  return await withCopy(await copyOf(place, planned), (dns) =>
+    checked(dns).finally(async () => {
+      on.phase('stopping');
+      await place.guarded?.session.revertAll();
+    }),
+  );
 }

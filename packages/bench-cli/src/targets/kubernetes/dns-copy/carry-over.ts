@@ -2,7 +2,17 @@
  * What of the cluster's DNS a copy in the run's namespace can have, and what it cannot: in words, for the record. Pure.
  * Pods there have no rights on nodes and may not be privileged, and other programs must not mistake them for the DNS.
  */
-import type { V1ConfigMap, V1Container, V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
+import type {
+  V1Affinity,
+  V1ConfigMap,
+  V1Container,
+  V1LabelSelector,
+  V1PodAffinity,
+  V1PodAffinityTerm,
+  V1PodSpec,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node';
 
 /** Plugins that read files, with the place of the first path among their words. */
 const FILE_PLUGINS: Readonly<Record<string, string>> = {
@@ -105,12 +115,86 @@ export function podGaps(spec: V1PodSpec, container: V1Container): string[] {
     ...(spec.hostNetwork === true ? ['the network of the nodes (hostNetwork)'] : []),
     ...(hostPorts.length === 0 ? [] : [`ports of the nodes: ${hostPorts.join(', ')}`]),
     ...(spec.priorityClassName === undefined ? [] : [`the priority class ${spec.priorityClassName}`]),
-    ...(spec.affinity === undefined ? [] : ['rules on which pods may share a node (affinity)']),
-    ...((spec.topologySpreadConstraints ?? []).length === 0
-      ? []
-      : ['rules on how pods are spread over nodes']),
     ...((container.envFrom ?? []).length === 0 ? [] : ['variables from other objects (envFrom)']),
   ];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Pods of the DNS, and those of a copy of it. */
+export interface CopiedPods {
+  readonly dns: { readonly namespace: string; readonly labels: Labels };
+  /** Select the pods of the copy. */
+  readonly labels: Labels;
+}
+
+/** Whether a selector finds pods with these labels. */
+function selects({ matchLabels = {}, matchExpressions = [] }: V1LabelSelector, labels: Labels): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const value = labels[key];
+      if (operator === 'Exists' || operator === 'DoesNotExist')
+        return (value !== undefined) === (operator === 'Exists');
+      return (value !== undefined && values.includes(value)) === (operator === 'In');
+    })
+  );
+}
+
+/** What is said of the DNS's own pods is said of the copy's; what is said of others goes on to mean those beside the DNS. */
+function carriedTerm(term: V1PodAffinityTerm, { dns, labels }: CopiedPods): V1PodAffinityTerm {
+  const { labelSelector, namespaces = [], namespaceSelector, ...rest } = term;
+  const isBeside = namespaces.length === 0 || namespaces.includes(dns.namespace);
+  if (isBeside && labelSelector !== undefined && selects(labelSelector, dns.labels))
+    return { ...rest, labelSelector: { matchLabels: { ...labels } } };
+  return namespaces.length > 0 || namespaceSelector !== undefined
+    ? term
+    : { ...term, namespaces: [dns.namespace] };
+}
+
+function carriedAffinity(affinity: V1PodAffinity, pods: CopiedPods): V1PodAffinity {
+  const { requiredDuringSchedulingIgnoredDuringExecution: required } = affinity;
+  const { preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity;
+  return {
+    ...(required === undefined
+      ? {}
+      : {
+          requiredDuringSchedulingIgnoredDuringExecution: required.map((term) => carriedTerm(term, pods)),
+        }),
+    ...(preferred === undefined
+      ? {}
+      : {
+          preferredDuringSchedulingIgnoredDuringExecution: preferred.map((each) => ({
+            ...each,
+            podAffinityTerm: carriedTerm(each.podAffinityTerm, pods),
+          })),
+        }),
+  };
+}
+
+/** The DNS's rules on which nodes its pods take, and how they share them, for the pods of a copy. */
+export function carriedRules(
+  { affinity, topologySpreadConstraints: spread }: V1PodSpec,
+  pods: CopiedPods,
+): Pick<V1PodSpec, 'affinity' | 'topologySpreadConstraints'> {
+  const { podAffinity, podAntiAffinity, ...ofNodes } = affinity ?? {};
+  const carried: V1Affinity = {
+    ...ofNodes,
+    ...(podAffinity === undefined ? {} : { podAffinity: carriedAffinity(podAffinity, pods) }),
+    ...(podAntiAffinity === undefined ? {} : { podAntiAffinity: carriedAffinity(podAntiAffinity, pods) }),
+  };
+  return {
+    ...(affinity === undefined ? {} : { affinity: carried }),
+    // They count pods of their own namespace only.
+    ...(spread === undefined
+      ? {}
+      : {
+          topologySpreadConstraints: spread.map((rule) => ({
+            ...rule,
+            labelSelector: { matchLabels: { ...pods.labels } },
+          })),
+        }),
+  };
 }
 
 /** The Corefile among the files of the ConfigMaps: the one that `-conf` names. */

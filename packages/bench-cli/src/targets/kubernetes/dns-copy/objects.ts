@@ -11,6 +11,7 @@ import type {
 import type { ClusterRun } from '../cluster-run.ts';
 import { runLabels, unitLabels, unitSelector } from '../objects/labels.ts';
 import { podTemplate } from '../objects/pods.ts';
+import { carriedRules } from './carry-over.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
 type Place = Pick<ClusterRun, 'namespace' | 'runId' | 'settings' | 'pullSecrets'>;
@@ -57,7 +58,7 @@ export function configMapObjects({ namespace, runId }: Place, { configMaps }: Co
 
 type Placement = Pick<V1PodSpec, 'nodeSelector' | 'tolerations'>;
 
-/** Where pods of a copy may run: where those of the DNS may, unless a node was chosen. */
+/** The nodes that pods of a copy may take: those of the DNS, unless one was chosen. */
 export function placementOf(chosen: Placement, { nodeSelector, tolerations = [] }: V1PodSpec): Placement {
   const selector = chosen.nodeSelector ?? nodeSelector;
   return {
@@ -66,12 +67,17 @@ export function placementOf(chosen: Placement, { nodeSelector, tolerations = [] 
   };
 }
 
-/** As in the cluster's own pods, where their nodes, names and probes are concerned. */
-function likeTheDns(template: V1PodTemplateSpec, { spec, container }: CopyPlan): V1PodTemplateSpec {
+/** As in the cluster's own pods, where their nodes, names and probes are concerned. `labels` select those of the copy. */
+function likeTheDns(
+  template: V1PodTemplateSpec,
+  { spec, podLabels, container, workload }: CopyPlan,
+  labels: Readonly<Record<string, string>>,
+): V1PodTemplateSpec {
   const own = template.spec;
   const [first] = own?.containers ?? [];
   if (own === undefined || first === undefined) throw new Error('a template without a container');
   const { livenessProbe, readinessProbe, startupProbe } = container;
+  const dns = { namespace: workload.namespace, labels: podLabels };
   return {
     ...template,
     spec: {
@@ -79,6 +85,8 @@ function likeTheDns(template: V1PodTemplateSpec, { spec, container }: CopyPlan):
       ...(spec.dnsPolicy === undefined ? {} : { dnsPolicy: spec.dnsPolicy }),
       ...(spec.dnsConfig === undefined ? {} : { dnsConfig: spec.dnsConfig }),
       ...placementOf(own, spec),
+      // On a chosen node, its pods would have no place beside each other.
+      ...(own.nodeSelector === undefined ? carriedRules(spec, { dns, labels }) : {}),
       serviceAccountName: READER,
       automountServiceAccountToken: true,
       securityContext: {
@@ -144,7 +152,7 @@ export function copyObjects(place: Place, plan: CopyPlan, image: string, unit: s
         strategy: { type: 'Recreate' },
         revisionHistoryLimit: 0,
         selector: { matchLabels: selector },
-        template: likeTheDns(template, plan),
+        template: likeTheDns(template, plan, selector),
       },
     },
     service: {

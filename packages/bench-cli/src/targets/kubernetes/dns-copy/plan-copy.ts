@@ -21,6 +21,8 @@ import { type DnsWorkload, podsOf } from './find-workload.ts';
 export interface CopyPlan {
   readonly workload: DnsWorkload;
   readonly spec: V1PodSpec;
+  /** Of its pods. */
+  readonly podLabels: Readonly<Record<string, string>>;
   readonly container: V1Container;
   readonly replicas: number;
   /** How its Deployment replaces pods; absent for another kind of workload. */
@@ -34,9 +36,10 @@ export interface CopyPlan {
 
 async function specOf(client: KubeClient, { kind, name, namespace }: DnsWorkload, signal: AbortSignal) {
   const object = await client.get(kind, name, namespace, signal);
-  const spec = object?.spec?.template.spec;
+  const { spec, metadata } = object?.spec?.template ?? {};
   const strategy = kind === 'Deployment' ? (object as V1Deployment | null)?.spec?.strategy : undefined;
-  if (spec !== undefined) return { spec, ...(strategy === undefined ? {} : { strategy }) };
+  if (spec !== undefined)
+    return { spec, podLabels: metadata?.labels ?? {}, ...(strategy === undefined ? {} : { strategy }) };
   throw new BenchError('E_CONFIG', `${kind} ${namespace}/${name} is gone`, { fix: 'Try again.' });
 }
 
@@ -50,7 +53,7 @@ export async function planCopy(
   instead: string | null,
   signal: AbortSignal,
 ): Promise<CopyPlan> {
-  const { spec, ...strategy } = await specOf(client, workload, signal);
+  const { spec, podLabels, ...strategy } = await specOf(client, workload, signal);
   const container = spec.containers[workload.containerIndex];
   if (container === undefined) throw new Error('the container was found a moment ago');
   const { mounts, gaps } = carriedMounts(spec, container);
@@ -70,6 +73,7 @@ export async function planCopy(
   return {
     workload,
     spec,
+    podLabels,
     container,
     replicas: workload.replicas ?? Math.max(1, (await podsOf(client, workload, signal)).length),
     ...strategy,

@@ -28,14 +28,18 @@ export async function prepareCopies(run: ClusterRun, role: string, signal: Abort
   await client.create('ClusterRoleBinding', bindingObject(run, role, found?.metadata?.uid ?? ''), signal);
 }
 
-/** @param what For errors: `A, coredns:1.13.1`. */
-export async function startCopy(
-  run: ClusterRun,
-  copy: CopyPlan,
-  objects: CopyObjects,
-  what: string,
-  signal: AbortSignal,
-): Promise<RunningCopy> {
+export interface CopyRequest {
+  readonly run: ClusterRun;
+  readonly copy: CopyPlan;
+  readonly objects: CopyObjects;
+  /** For errors: `A, coredns:1.13.1`. */
+  readonly what: string;
+  /** Of its pods, for as long as they may go on; default: that of `copyObjects`. */
+  readonly graceSeconds?: number;
+  readonly signal: AbortSignal;
+}
+
+async function startCopy({ run, copy, objects, what, signal }: CopyRequest): Promise<RunningCopy> {
   const { client, namespace, settings } = run;
   const begin = client.clock.monotonicSeconds();
   const service = await client.create('Service', objects.service, signal);
@@ -54,18 +58,24 @@ export async function startCopy(
   return { workload, pods, startSeconds: client.clock.monotonicSeconds() - begin };
 }
 
-/**
- * Resolves when its pods are gone.
- * @param graceSeconds Their grace period, for as long as they may go on; default: that of `copyObjects`
- */
-export async function removeCopy(
+/** Resolves when its pods are gone. */
+async function removeCopy(
   run: ClusterRun,
   { name, labels }: Pick<CopyObjects, 'name' | 'labels'>,
-  graceSeconds = 0,
+  graceSeconds: number,
 ): Promise<void> {
   const { client, namespace } = run;
   const signal = AbortSignal.timeout((REMOVAL_SECONDS + graceSeconds) * 1000);
   await client.delete('Deployment', name, namespace, signal);
   await client.delete('Service', name, namespace, signal);
   await waitUntilGone({ client, namespace, labels, what: name, signal }, GONE_SECONDS + graceSeconds);
+}
+
+/** Starts a copy, and removes it when `use` is done with it, or when it did not start. */
+export async function withCopy<T>(request: CopyRequest, use: (copy: RunningCopy) => Promise<T>): Promise<T> {
+  try {
+    return await use(await startCopy(request));
+  } finally {
+    await removeCopy(request.run, request.objects, request.graceSeconds ?? 0);
+  }
 }
