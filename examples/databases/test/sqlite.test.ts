@@ -36,7 +36,7 @@ describe('an application with SQLite', () => {
   it('keeps its content when the disk is full in the middle of a fill, and can be filled again', async () => {
     const [directory, store] = [temporaryDirectory(), place()];
     const app = await startApp(store, '--zones', writeZones(directory, manyZones(2, '192.0.2.1')));
-    const zones = writeZones(directory, manyZones(20_000, '192.0.2.2'));
+    const zones = writeZones(directory, manyZones(8000, '192.0.2.2'));
     // A limit on the size of files, 1 MiB, which needs no file system of its own.
     const { status, said } = await fill(store, zones, [
       'sh',
@@ -54,7 +54,7 @@ describe('an application with SQLite', () => {
   it('answers while a fill hangs, and keeps its content when that fill is killed', async () => {
     const [directory, store] = [temporaryDirectory(), place()];
     const app = await startApp(store, '--zones', writeZones(directory, manyZones(2, '192.0.2.1')));
-    const zones = writeZones(directory, manyZones(50_000, '192.0.2.2'));
+    const zones = writeZones(directory, manyZones(20_000, '192.0.2.2'));
     const filling = start([...FILL, '--store', store, '--zones', zones]);
     const database = new DatabaseSync(store.replace('sqlite:', ''), { timeout: 0 });
     const isLocked = () => {

@@ -7,6 +7,7 @@ import { planRun } from '../src/plan/plan.ts';
 import { recordSchema } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
+import { startUdpServer, zoneSetCode } from './support/udp-server.ts';
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -68,21 +69,23 @@ describe('--objective max-rate', () => {
   });
 
   it('measures at the highest rate that the search has found', async () => {
-    const flags = [
-      '--servers',
-      'dinodns',
-      '--duration',
-      '1',
-      '--warmup',
-      '0',
-      '--zones',
-      '20',
-      '--trials',
-      '1',
-    ];
+    // It answers so many queries per second, of which those of 0.1 s may come at once, and drops the others.
+    const capacity = 2000;
+    let [allowed, last] = [0, performance.now()];
+    const server = await startUdpServer((name, asked) => {
+      const now = performance.now();
+      allowed = Math.min(capacity / 10, allowed + ((now - last) / 1000) * capacity);
+      last = now;
+      if (allowed < 1) return null;
+      allowed -= 1;
+      return zoneSetCode(name, asked);
+    });
+    const flags = ['--servers', `at=127.0.0.1:${server.port}`];
+    flags.push('--duration', '1', '--warmup', '0', '--zones', '20', '--trials', '1');
     // A loaded machine loses time, not queries: the limit is set so that some rate surely keeps it.
     const limits = ['--objective', 'max-rate', '--max-lost', '5%', '--max-p99', '0.3', '--timeout', '0.5'];
-    expect(await world.bench(...flags, ...limits), world.err() + world.out()).toBe(0);
+    const status = await world.bench(...flags, ...limits).finally(server.close);
+    expect(status, world.err() + world.out()).toBe(0);
     const [id] = await readdir(join(world.directory, 'results'));
     const text = await readFile(join(world.directory, 'results', `${id}/run.json`), 'utf8');
     const record = recordSchema.parse(JSON.parse(text));
@@ -91,6 +94,7 @@ describe('--objective max-rate', () => {
     if (trial?.status !== 'ok' || trial.maxRate === undefined) throw new Error(JSON.stringify(trial));
     const { rate, attempts, generatorLimited } = trial.maxRate;
     expect(attempts.length).toBeGreaterThan(3);
+    expect(rate).toBeLessThan(1.4 * capacity);
     expect(attempts.find((attempt) => attempt.rate === rate)?.sustained).toBe(true);
     const failed = attempts.filter(({ sustained }) => !sustained).map((attempt) => attempt.rate);
     expect(Math.min(...failed)).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** The command line as users run it: real processes, real pipes. */
+/** The command line: what it says and writes in this process, and what takes a real one: pipes, full disks, signals. */
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startProgress } from '../src/cli/progress.ts';
 import { runCli } from '../src/cli/run.ts';
 import { formats } from '../src/index.ts';
 import { temporaryDirectory } from './support/servers.ts';
@@ -24,8 +25,26 @@ interface Result {
   stderr: string;
 }
 
-function zones(...args: string[]): Promise<Result> {
-  return shell(`exec "$0" "$@"`, ...args);
+/** Collects what is written; optionally a terminal. */
+class Screen extends Writable {
+  readonly isTTY: boolean;
+  text = '';
+  constructor(isTTY: boolean) {
+    super();
+    this.isTTY = isTTY;
+  }
+  override _write(chunk: unknown, _encoding: string, done: () => void) {
+    this.text += String(chunk);
+    done();
+  }
+}
+
+/** In this process: a program of its own takes ten times as long. */
+async function zones(...args: string[]): Promise<Result> {
+  const [stdout, stderr] = [new Screen(false), new Screen(false)];
+  const { signal } = new AbortController();
+  const status = await runCli(args, { stdout, stderr, env: {}, cwd: directory, signal });
+  return { status, stdout: stdout.text, stderr: stderr.text };
 }
 
 /** Runs a shell script in which `"$0" "$@"` is the program with `args`. */
@@ -47,7 +66,8 @@ function shell(script: string, ...args: string[]): Promise<Result> {
 
 describe('generate', () => {
   it('writes the 100 default zones and prints the paths', async () => {
-    const { status, stdout, stderr } = await zones(
+    const { status, stdout, stderr } = await shell(
+      'exec "$0" "$@"',
       ...[
         'generate',
         '--format',
@@ -267,44 +287,29 @@ describe('everywhere', () => {
   });
 });
 
-/** Collects what is written; optionally a terminal. */
-class Screen extends Writable {
-  readonly isTTY: boolean;
-  text = '';
-  constructor(isTTY: boolean) {
-    super();
-    this.isTTY = isTTY;
-  }
-  override _write(chunk: unknown, _encoding: string, done: () => void) {
-    this.text += String(chunk);
-    done();
-  }
-}
-
 describe('progress', () => {
-  const run = async (isTTY: boolean) => {
-    const [stdout, stderr] = [new Screen(false), new Screen(isTTY)];
-    const args = ['generate', '--format', 'dinodns-json', '--out', 'x', '--to', '1500000', '--parity', 'all'];
-    const status = await runCli(args, {
-      stdout,
-      stderr,
-      env: {},
-      cwd: directory,
-      signal: new AbortController().signal,
-    });
-    return { status, stdout: stdout.text, stderr: stderr.text };
-  };
-
   it('is shown on a terminal, on standard error, and removed', async () => {
-    const { status, stderr } = await run(true);
-    expect(status).toBe(0);
-    expect(stderr).toMatch(/[\d,]+ of 1,500,000 zones \(\d+ %\), [\d,]+\/s, \d+ s left/);
-    const [last = ''] = stderr.split('\r\u001b[K').slice(-1);
+    const [stdout, stderr] = [new Screen(false), new Screen(true)];
+    const args = ['generate', '--format', 'dinodns-json', '--out', 'x', '--to', '1500000', '--parity', 'all'];
+    const { signal } = new AbortController();
+    expect(await runCli(args, { stdout, stderr, env: {}, cwd: directory, signal })).toBe(0);
+    expect(stderr.text).toMatch(/[\d,]+ of 1,500,000 zones \(\d+ %\), [\d,]+\/s, \d+ s left/);
+    const [last = ''] = stderr.text.split('\r\u001b[K').slice(-1);
     expect(last).toMatch(/^1,500,000 zones for [^\r]*\n$/);
   });
 
-  it('is not shown where there is no terminal', async () => {
-    const { stderr } = await run(false);
-    expect(stderr).toMatch(/^1,500,000 zones for .*\n$/);
+  it.each([true, false])('is shown after a second, where there is a terminal: %s', (isTTY) => {
+    const stderr = new Screen(isTTY);
+    let seconds = 0;
+    const { update, end } = startProgress({ stderr }, 100, 'zones', () => seconds);
+    seconds = 0.9;
+    update(20);
+    expect(stderr.text).toBe('');
+    seconds = 2;
+    update(50);
+    const shown = stderr.text;
+    expect(shown).toBe(isTTY ? '\r\u001b[K50 of 100 zones (50 %), 25/s, 2 s left' : '');
+    end();
+    expect(stderr.text).toBe(isTTY ? `${shown}\r\u001b[K` : '');
   });
 });

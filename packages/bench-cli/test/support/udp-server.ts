@@ -6,8 +6,8 @@ export const NOERROR = 0;
 export const NXDOMAIN = 3;
 export const REFUSED = 5;
 
-/** The response code for a name, which is asked for the `asked`th time. */
-export type CodeOf = (name: string, asked: number) => number;
+/** The response code for a name, which is asked for the `asked`th time; null: no answer. */
+export type CodeOf = (name: string, asked: number) => number | null;
 
 /** As the zone set of a run has it: names with odd numbers exist, and all others are outside of all zones. */
 export const zoneSetCode: CodeOf = (name) => (/^example\d*[13579]\.com$/i.test(name) ? NOERROR : REFUSED);
@@ -30,6 +30,7 @@ export async function startUdpServer(
     const asked = (times.get(name) ?? 0) + 1;
     times.set(name, asked);
     const code = codeOf(name, asked);
+    if (code === null) return;
     const record = { name, type: 'A', ttl: 60, data: '127.0.0.1' } as const;
     const answers = code === NOERROR ? [record] : [];
     socket.send(encode({ type: 'response', id, flags: code, questions, answers }), from.port, from.address);
