@@ -13,6 +13,7 @@ export const LONGEST: readonly string[] = [
   'matrix.k8s.test.ts',
   'swap-operators.k8s.test.ts',
   'capacity-caching.k8s.test.ts',
+  'cli-run.servers.test.ts',
   'archives.packages.test.ts',
   'encrypted.servers.test.ts',
   'capacity-memory.servers.test.ts',
@@ -28,7 +29,6 @@ export const LONGEST: readonly string[] = [
   'sqlite.test.ts',
   'cli-report.test.ts',
   'bad-zones.test.ts',
-  'max-rate.test.ts',
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
