@@ -147,7 +147,7 @@ describe('pods', () => {
 });
 
 describe('the CLI', () => {
-  it('stopped by Ctrl-C removes everything, and goes on with --resume', async () => {
+  it('stopped by Ctrl-C removes everything, and keeps what it has measured', async () => {
     const running = world.bench('run', ...UNOBSERVED, '--servers', 'coredns,dinodns');
     const ended = running.then((status) => {
       throw new Error(`it ended with ${status} before it was stopped: ${world.err()}`);
@@ -156,10 +156,7 @@ describe('the CLI', () => {
     world.send('SIGINT');
     expect(await running).toBe(130);
     expect(await leftovers()).toEqual([]);
-    expect(await recordOf(world)).toMatchObject({ status: 'interrupted' });
-    const again = await world.bench('run', '--resume', 'latest');
-    expect(again, world.err()).toBe(0);
-    expect((await recordOf(world)).trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    expect(await recordOf(world)).toMatchObject({ status: 'interrupted', trials: [{ status: 'ok' }] });
   });
 
   it('killed by SIGKILL goes on with --resume, in place of what it left', async () => {
