@@ -5,9 +5,10 @@
 import { BenchError } from '../../errors.ts';
 import { POOL_SIGN } from '../../history/pool.ts';
 import { formatCount } from '../../report/numbers.ts';
+import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
-import { type CasesRecord, throughputKind } from './cases/evidence.ts';
+import { throughputKind } from './cases/evidence.ts';
 import { measuredBasis } from './measured-basis.ts';
 import { type MemoryRecord, memoryKind } from './memory/evidence.ts';
 import { memoryLines } from './memory/lines.ts';
@@ -19,7 +20,7 @@ import {
   publishedBasis,
   type Size,
 } from './memory-basis.ts';
-import { madeHere, madeOn, ownRecords } from './own-records.ts';
+import { type IsWanted, madeHere, madeOn, ownRecords } from './own-records.ts';
 import type { Configuration } from './published.ts';
 import { type SurviveRecord, surviveKind } from './survive/evidence.ts';
 import { type SurvivedLimit, survivedLimit } from './survived-limit.ts';
@@ -131,49 +132,22 @@ async function namedRuns(store: RunStore, wanted: string, request: BasisRequest)
   return { ...found, ...(survived && { survived }) };
 }
 
-/** The newest line that may be used; `unused` is told why newer ones may not. */
-async function newestBasis(
-  records: AsyncIterable<MemoryRecord>,
-  request: BasisRequest,
-  origin: string,
-  unused: (id: string, reason: string) => void,
-): Promise<MemoryBasis | undefined> {
-  for await (const record of records) {
-    const found = measuredBasis(record, { ...request, origin });
-    if (found !== null && isUsable(found, request)) return found;
-    if (found !== null)
-      unused(
-        record.id,
-        `it measured ${formatCount(found.maxObjects)} objects at most: a line is used up to ${EXTRAPOLATION.text} its range`,
-      );
-    else if (memoryLines(record).length === 0)
-      unused(record.id, 'there is no line through its starts: it takes at least two numbers of objects');
-  }
-  return undefined;
+/** What a run has for a plan: null if it is none for it, or a sentence's end on why it is not used. */
+type FoundIn<T> = T | string | null;
+
+/** A line that may be used. */
+function usableBasis(record: MemoryRecord, request: BasisRequest, origin: string): FoundIn<MemoryBasis> {
+  const found = measuredBasis(record, { ...request, origin });
+  if (found !== null && !isUsable(found, request))
+    return `it measured ${formatCount(found.maxObjects)} objects at most: a line is used up to ${EXTRAPOLATION.text} its range`;
+  if (found === null && memoryLines(record).length === 0)
+    return 'there is no line through its starts: it takes at least two numbers of objects';
+  return found;
 }
 
-async function newestSurvived(
-  records: AsyncIterable<SurviveRecord>,
-  { size, ...options }: BasisRequest,
-  unused: (id: string, reason: string) => void,
-): Promise<SurvivedLimit | undefined> {
-  for await (const record of records) {
-    const found = survivedLimit(record, size, { ...options, origin: HISTORY });
-    if (found !== null && 'limit' in found) return found.limit;
-    if (found !== null) unused(record.id, found.unusable);
-  }
-  return undefined;
-}
-
-async function newestThroughput(
-  records: AsyncIterable<CasesRecord>,
-  options: Parameters<typeof throughputBasis>[1],
-): Promise<ThroughputBasis | undefined> {
-  for await (const record of records) {
-    const found = throughputBasis(record, options);
-    if (found !== null) return found;
-  }
-  return undefined;
+function usableLimit(record: SurviveRecord, { size, ...options }: BasisRequest): FoundIn<SurvivedLimit> {
+  const found = survivedLimit(record, size, { ...options, origin: HISTORY });
+  return found === null ? null : 'limit' in found ? found.limit : found.unusable;
 }
 
 /** What was not named, from the newest runs on the cluster of the plan, else of this machine. */
@@ -184,33 +158,35 @@ async function ownRuns(
   named: Found,
 ): Promise<Found & Pick<ChosenBasis, 'notes'>> {
   const notes: string[] = [];
-  const unused = (id: string, reason: string) => notes.push(`Run ${id} was not used, because ${reason}.`);
+  /** What the newest run has that has anything; `notes` say why newer ones are not used. */
+  async function newest<R extends Pick<RecordHeader, 'id' | 'environment'>, T extends object>(
+    kind: RecordKind<R>,
+    isWanted: IsWanted,
+    find: (record: R) => FoundIn<T>,
+  ): Promise<T | undefined> {
+    for await (const record of ownRecords(store, kind, isWanted)) {
+      const found = find(record);
+      if (typeof found === 'string') notes.push(`Run ${record.id} was not used, because ${found}.`);
+      else if (found !== null) return found;
+    }
+    return undefined;
+  }
   const { cluster } = request;
+  const here = madeHere(world);
   const places = [
     ...(cluster === null ? [] : [["this cluster's history", madeOn(cluster)] as const]),
-    [HISTORY, madeHere(world)] as const,
+    [HISTORY, here] as const,
   ];
   let { basis } = named;
+  const likeLimit = sameVersion(request, named.survived);
   for (const [origin, isWanted] of places)
-    basis ??= await newestBasis(
-      ownRecords(store, memoryKind, isWanted),
-      sameVersion(request, named.survived),
-      origin,
-      unused,
-    );
+    basis ??= await newest(memoryKind, isWanted, (record) => usableBasis(record, likeLimit, origin));
+  const measured = { ...request, origin: HISTORY };
   const throughput =
-    named.throughput ??
-    (await newestThroughput(ownRecords(store, throughputKind, madeHere(world)), {
-      ...request,
-      origin: HISTORY,
-    }));
+    named.throughput ?? (await newest(throughputKind, here, (record) => throughputBasis(record, measured)));
+  const likeMemory = sameVersion(request, basis);
   const survived =
-    named.survived ??
-    (await newestSurvived(
-      ownRecords(store, surviveKind, madeHere(world)),
-      sameVersion(request, basis),
-      unused,
-    ));
+    named.survived ?? (await newest(surviveKind, here, (record) => usableLimit(record, likeMemory)));
   return {
     ...(basis && { basis }),
     ...(throughput && { throughput }),

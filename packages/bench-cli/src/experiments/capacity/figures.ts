@@ -9,7 +9,8 @@ export function megabytes(bytes: number): string {
   return formatShort(bytes / BYTES_PER_MEGABYTE);
 }
 
-interface Summary {
+/** A figure of several trials with its 95 % interval, where there is one. */
+export interface Summary {
   readonly median: number;
   readonly low: number | null;
   readonly high: number | null;

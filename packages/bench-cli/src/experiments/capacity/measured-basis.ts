@@ -2,12 +2,11 @@
 import { formatCount } from '../../report/numbers.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import { expectedValue } from '../../stats/proportional-fit.ts';
+import { BYTES_PER_MEGABYTE } from './figures.ts';
 import type { MemoryFigure, MemoryRecord } from './memory/evidence.ts';
 import { type MemoryFit, memoryLines, observe, seriesOf, termCounts } from './memory/lines.ts';
 import { type Expected, type MemoryBasis, objectsOf, type Size } from './memory-basis.ts';
 import type { Configuration } from './published.ts';
-
-const BYTES_PER_MEGABYTE = 1e6;
 
 /** The configurations of a measurement that read the same objects, the closest first. */
 export const MEASURED: Readonly<Record<Configuration, readonly string[]>> = {

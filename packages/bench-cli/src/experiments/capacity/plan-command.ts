@@ -13,13 +13,13 @@ import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
 import { countCluster } from './cluster-counts.ts';
 import type { MemoryBasis } from './memory-basis.ts';
-import { type CapacityPlan, type Demand, planCapacity, sizeOf } from './plan.ts';
+import { planCapacity, sizeOf } from './plan.ts';
+import type { CapacityPlan, Demand } from './plan-record.ts';
 import { demandOf, FROM_ENVIRONMENT, PLAN_SETTINGS, type PlanSettings } from './plan-settings.ts';
 import { planSvg } from './plan-svg.ts';
 import { planYaml } from './plan-yaml.ts';
 import { renderPlan } from './render-plan.ts';
 import { savePlan } from './save-plan.ts';
-import { type CapacityTarget, targetOf } from './target.ts';
 import { renderVerification } from './verify/render-verification.ts';
 import { type Verified, verifyPlan } from './verify/verify-plan.ts';
 
@@ -37,6 +37,17 @@ export interface PlanOptions {
 }
 
 const COLUMNS = 80;
+
+type CapacityTarget = 'local' | 'kubernetes';
+
+/** @throws BenchError `E_USAGE` for anything else; `missing` where the flag was not given */
+function targetOf(flag: unknown, missing: CapacityTarget): CapacityTarget {
+  if (flag === undefined) return missing;
+  if (flag === 'local' || flag === 'kubernetes') return flag;
+  throw new BenchError('E_USAGE', `--target: "${flag}" must be local or kubernetes`, {
+    fix: 'local: this machine; kubernetes: the cluster of the kubeconfig.',
+  });
+}
 
 /** @throws BenchError `E_CONFIG` with every problem */
 function decideSettings(world: World, { flags, file }: PlanOptions): Promise<PlanSettings> {

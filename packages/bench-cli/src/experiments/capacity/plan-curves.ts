@@ -1,12 +1,11 @@
 /** The lines that a plan rests on, as a chart shows them: memory of one replica against the number of objects. Pure. */
 import type { LineChart, Series } from '../../report/document/document.ts';
 import { formatCount, formatFixed } from '../../report/numbers.ts';
+import { BYTES_PER_MEGABYTE } from './figures.ts';
 import { EXTRAPOLATION, type MemoryBasis, objectsOf, publishedBasis, type Size } from './memory-basis.ts';
-import { ASSUMED_PEAK_RATIO, type CapacityPlan, sizeOf } from './plan.ts';
-import type { Curve } from './plan-record.ts';
+import { ASSUMED_PEAK_RATIO, sizeOf } from './plan.ts';
+import type { CapacityPlan, Curve } from './plan-record.ts';
 import { CACHE_MEGABYTES, LOAD_MEGABYTES, PUBLISHED_POINTS } from './published.ts';
-
-const BYTES_PER_MEGABYTE = 1e6;
 
 const PUBLISHED_SIZE: Size = { services: 820, pods: 15_000, endpoints: 15_000 };
 

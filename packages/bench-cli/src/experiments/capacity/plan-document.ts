@@ -1,17 +1,29 @@
 /** The report of a plan and its verification, for every format. Pure. */
 
 import type { Tone } from '../../report/document/document.ts';
-import { chart, code, facts, list, type ReportDocument, table } from '../../report/document/index.ts';
+import {
+  chart,
+  code,
+  documentFormats,
+  facts,
+  list,
+  type ReportDocument,
+  table,
+} from '../../report/document/index.ts';
 import { clusterFacts, environmentFacts } from '../../report/facts.ts';
 import { formatCount, formatFixed } from '../../report/numbers.ts';
 import type { PhaseFigures } from './beside/phases.ts';
-import { type Figure, type Fit, isQuantity, limitText } from './plan.ts';
+import { isQuantity, limitText } from './plan.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
-import type { PlanRecord } from './plan-record.ts';
+import type { Figure, PlanRecord, Verdict } from './plan-record.ts';
 import { planYaml } from './plan-yaml.ts';
 import { PHASE_TITLES } from './verify/render-verification.ts';
 
-const TONES: Readonly<Record<Fit, Tone>> = { fits: 'good', 'does not fit': 'bad', 'cannot tell': 'warn' };
+const TONES: Readonly<Record<Verdict['fit'], Tone>> = {
+  fits: 'good',
+  'does not fit': 'bad',
+  'cannot tell': 'warn',
+};
 
 const megabytes = (bytes: number | null) => (bytes === null ? '–' : formatFixed(bytes / 1e6, 1));
 
@@ -142,3 +154,5 @@ export function planDocument(record: PlanRecord): ReportDocument {
     version: record.generator.version,
   };
 }
+
+export const planFormats = documentFormats(planDocument);

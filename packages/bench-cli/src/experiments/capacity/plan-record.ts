@@ -5,46 +5,63 @@ import { phaseSchema, queriesSchema } from './beside/phases.ts';
 
 const count = z.number().int().nonnegative();
 
+/** What the DNS has to serve. */
 const demandSchema = z.object({
   pods: count,
   services: count,
+  /** Addresses behind the services; null: every pod is behind one. */
   endpoints: count.nullable(),
+  /** Where the counts come from: `given`, or which cluster. */
   source: z.string(),
+  /** Lookups that programs make, per second over the whole cluster. */
   internalLookups: count,
   externalLookups: count,
   autopath: z.boolean(),
+  /** 2 where programs ask for A and AAAA. */
   families: z.union([z.literal(1), z.literal(2)]),
+  /** Domains of the search list. */
   searchDomains: count,
+  /** The memory limit of the DNS pods today; null if it is not known, or there is none. */
   memoryLimitBytes: z.number().positive().nullable(),
+  /** Replicas today; null if it is not known. */
   replicas: count.nullable(),
+  /** Nodes of the cluster; null if it is not known. */
   nodes: count.nullable(),
 });
+export type Demand = z.output<typeof demandSchema>;
 
+/** A figure and where it comes from. */
 const figureSchema = z.object({
   name: z.string(),
   value: z.number(),
   unit: z.enum(['MB', 'objects', 'queries/s', 'CPUs', 'replicas']),
   basis: z.string(),
 });
+export type Figure = z.output<typeof figureSchema>;
 
 const verdictSchema = z.object({
   about: z.enum(['memory', 'replicas']),
   fit: z.enum(['fits', 'does not fit', 'cannot tell']),
+  /** One sentence. */
   because: z.string(),
 });
+export type Verdict = z.output<typeof verdictSchema>;
 
 const planSchema = z.object({
   demand: demandSchema,
   configuration: z.enum(['default', 'autopath']),
   objects: count,
   figures: z.array(figureSchema),
+  /** Of all replicas together. */
   queriesPerSecond: z.number().nonnegative(),
   replicas: count,
   memoryRequestMegabytes: z.number(),
   memoryLimitMegabytes: z.number(),
   verdicts: z.array(verdictSchema),
+  /** What a reader must know before he uses it, as sentences. */
   notes: z.array(z.string()),
 });
+export type CapacityPlan = z.output<typeof planSchema>;
 
 /** Memory of one replica against the number of objects, in the proportions of the plan. */
 const curveSchema = z.object({
@@ -53,22 +70,34 @@ const curveSchema = z.object({
 });
 export type Curve = z.output<typeof curveSchema>;
 
-const verificationSchema = z.object({
+/** What was tried. */
+const attemptSchema = z.object({
   target: z.enum(['local', 'kubernetes']),
+  /** Version or image. */
   coredns: z.string(),
   memoryLimitBytes: z.number().positive(),
+  /** Asked of the one replica that was started. */
   queriesPerSecond: z.number().nonnegative(),
   services: count,
   pods: count,
   endpoints: count,
+});
+export type Attempt = z.output<typeof attemptSchema>;
+
+const verificationSchema = attemptSchema.extend({
   held: z.boolean(),
+  /** One sentence. */
   because: z.string(),
+  /** Anonymous memory under queries, 95th percentile; null if it did not get there. */
   steadyBytes: z.number().nullable(),
+  /** The largest of all phases; null without any. */
   peakBytes: z.number().nullable(),
+  /** Which part of the limit was left at the peak; null without a peak. */
   marginRatio: z.number().nullable(),
   queries: queriesSchema,
   phases: z.array(phaseSchema),
 });
+export type Verification = z.output<typeof verificationSchema>;
 
 export const planRecordSchema = z.object({
   ...envelope('capacity-plan', 1),

@@ -6,7 +6,7 @@ import { numberFromText, text, wholeNumber } from '../../config/value-schemas.ts
 import { BenchError } from '../../errors.ts';
 import { parseQuantity } from '../../quantity.ts';
 import { CLUSTER_SETTINGS } from './cluster/settings.ts';
-import type { Demand } from './plan.ts';
+import type { Demand } from './plan-record.ts';
 
 /** More than any cluster has. */
 const MOST = 1_000_000_000;

@@ -4,8 +4,8 @@ import { standaloneSvg } from '../../report/charts/index.ts';
 import { renderPlot } from '../../report/charts/render.ts';
 import { lineSpec } from '../../report/document/line-chart.ts';
 import type { MemoryBasis } from './memory-basis.ts';
-import type { CapacityPlan } from './plan.ts';
 import { curvesOf, planChart, seriesOf } from './plan-curves.ts';
+import type { CapacityPlan } from './plan-record.ts';
 
 /** As a file that adapts to light and dark surroundings. */
 export async function planSvg(plan: CapacityPlan, basis: MemoryBasis): Promise<string> {

@@ -2,7 +2,8 @@
 import { stringify } from 'yaml';
 import { cpuQuantity, memoryQuantity } from '../../quantity.ts';
 import { BYTES_PER_MEGABYTE } from './figures.ts';
-import { type CapacityPlan, REPLICA_CPUS } from './plan.ts';
+import { REPLICA_CPUS } from './plan.ts';
+import type { CapacityPlan } from './plan-record.ts';
 
 /** What cluster-proportional-autoscaler's own defaults are, where the cluster's size is not known. */
 const DEFAULT_NODES_PER_REPLICA = 16;

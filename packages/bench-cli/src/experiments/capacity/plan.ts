@@ -2,6 +2,7 @@
 import { memoryQuantity } from '../../quantity.ts';
 import { BYTES_PER_MEGABYTE } from './figures.ts';
 import type { Expected, MemoryBasis, Size } from './memory-basis.ts';
+import type { CapacityPlan, Demand, Figure, Verdict } from './plan-record.ts';
 import {
   type Configuration,
   fittedLine,
@@ -12,62 +13,6 @@ import {
 } from './published.ts';
 import type { SurvivedLimit } from './survived-limit.ts';
 import type { ThroughputBasis } from './throughput-basis.ts';
-
-/** What the DNS has to serve. Counts are whole numbers from 0. */
-export interface Demand {
-  readonly pods: number;
-  readonly services: number;
-  /** Addresses behind the services; null: every pod is behind one. */
-  readonly endpoints: number | null;
-  /** Where the counts come from: `given`, or which cluster. */
-  readonly source: string;
-  /** Lookups that programs make, per second over the whole cluster. */
-  readonly internalLookups: number;
-  readonly externalLookups: number;
-  readonly autopath: boolean;
-  /** 2 where programs ask for A and AAAA. */
-  readonly families: 1 | 2;
-  /** Domains of the search list. */
-  readonly searchDomains: number;
-  /** The memory limit of the DNS pods today; null if it is not known, or there is none. */
-  readonly memoryLimitBytes: number | null;
-  /** Replicas today; null if it is not known. */
-  readonly replicas: number | null;
-  /** Nodes of the cluster; null if it is not known. */
-  readonly nodes: number | null;
-}
-
-/** A figure and where it comes from. */
-export interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: 'MB' | 'objects' | 'queries/s' | 'CPUs' | 'replicas';
-  readonly basis: string;
-}
-
-export type Fit = 'fits' | 'does not fit' | 'cannot tell';
-
-export interface Verdict {
-  readonly about: 'memory' | 'replicas';
-  readonly fit: Fit;
-  /** One sentence. */
-  readonly because: string;
-}
-
-export interface CapacityPlan {
-  readonly demand: Demand;
-  readonly configuration: Configuration;
-  readonly objects: number;
-  readonly figures: readonly Figure[];
-  /** Of all replicas together. */
-  readonly queriesPerSecond: number;
-  readonly replicas: number;
-  readonly memoryRequestMegabytes: number;
-  readonly memoryLimitMegabytes: number;
-  readonly verdicts: readonly Verdict[];
-  /** What a reader must know before he uses it, as sentences. */
-  readonly notes: readonly string[];
-}
 
 /** Share of a replica's throughput that is planned for: above, latency grows and a burst finds no room. */
 const UTILIZATION = 0.7;
@@ -145,7 +90,7 @@ export function limitText(megabytes: number): string {
   return `${memoryQuantity(megabytes * BYTES_PER_MEGABYTE)} (${round(megabytes)} MB)`;
 }
 
-function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: number): [Fit, string] {
+function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: number): [Verdict['fit'], string] {
   if (today < steady.value) return ['does not fit', `less than the ${round(steady.value)} MB of steady use`];
   if (today >= limit) return ['fits', `at least the recommended ${limitText(limit)}`];
   if (isPeakMeasured && today < peak.low) {

@@ -21,9 +21,8 @@ async function latestSources(world: World, store: RunStore): Promise<Sources> {
     for await (const record of ownRecords(store, kind, madeHere(world))) return record;
     return undefined;
   };
-  const memory = await newest(memoryKind);
   return {
-    memory: memory && { record: memory },
+    memory: await newest(memoryKind),
     throughput: await newest(throughputKind),
     caching: await newest(cachingKind),
   };
@@ -36,7 +35,7 @@ async function namedSources(store: RunStore, known: RunIndex, names: string): Pr
     const { experiment } = await store.find(path);
     if (experiment === THROUGHPUT) found.throughput ??= (await store.loadAs(throughputKind, path)).record;
     else if (experiment === CACHING) found.caching ??= (await store.loadAs(cachingKind, path)).record;
-    else found.memory ??= { record: (await store.loadAs(memoryKind, path)).record };
+    else found.memory ??= (await store.loadAs(memoryKind, path)).record;
   }
   return found;
 }

@@ -2,10 +2,9 @@
 import { recordsOf } from '../../engine/records.ts';
 import { caching, throughput } from './cases/index.ts';
 import { capacityMemory } from './memory/index.ts';
-import { planSummary } from './plan-document.ts';
+import { planFormats, planSummary } from './plan-document.ts';
 import { planKind } from './plan-record.ts';
 import { propagation } from './propagation/index.ts';
-import { planFormats } from './report.ts';
 import { capacitySurvive } from './survive/index.ts';
 
 export const capacityRecords = [

@@ -1,6 +1,7 @@
 /** A capacity plan as text for a terminal of 80 columns. Pure. */
 import { wrapText } from '../../text.ts';
-import { type CapacityPlan, type Figure, isQuantity, limitText } from './plan.ts';
+import { isQuantity, limitText } from './plan.ts';
+import type { CapacityPlan, Figure } from './plan-record.ts';
 
 const count = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 

@@ -9,10 +9,9 @@ import { newRunId } from '../../results/run-id.ts';
 import { createStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
 import type { MemoryBasis } from './memory-basis.ts';
-import type { CapacityPlan } from './plan.ts';
 import { curvesOf } from './plan-curves.ts';
-import { type PlanRecord, planKind } from './plan-record.ts';
-import { planFormats } from './report.ts';
+import { planFormats } from './plan-document.ts';
+import { type CapacityPlan, type PlanRecord, planKind } from './plan-record.ts';
 import type { Verified } from './verify/verify-plan.ts';
 
 export interface VerifiedPlan extends Verified {
@@ -38,10 +37,10 @@ export async function savePlan(world: World, verified: VerifiedPlan): Promise<vo
     environment: { ...(await describeEnvironment(world)), cluster },
     warnings: [],
     servers: [verification.coredns],
-    plan: { ...plan, figures: [...plan.figures], verdicts: [...plan.verdicts], notes: [...plan.notes] },
+    plan,
     basis: { kind: basis.kind, source: basis.source, formula: basis.formula },
     curves: curvesOf(plan, basis),
-    verification: { ...verification, phases: [...verification.phases] },
+    verification,
   };
   const record = withPortablePaths(made, { cwd: world.cwd, home: world.env.HOME });
   const directory = store.directoryOf(record.id);

@@ -25,7 +25,7 @@ const NOTHING = '–';
 
 const EXPLANATION = `${VERDICT_EXPLANATION} Each interval is that of one comparison: of 20 true ratios, about one is missed.`;
 
-const VERDICT_TONES: Readonly<Record<ReproductionVerdict, Tone>> = {
+export const VERDICT_TONES: Readonly<Record<ReproductionVerdict, Tone>> = {
   reproduced: 'good',
   contradicted: 'bad',
   'same direction': 'warn',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
 import { list, number, text } from '../../../config/value-schemas.ts';
 import { pick } from '../../../engine/settings.ts';
-import { CONFIGURATION_NAMES } from '../configurations.ts';
+import { CONFIGURATIONS_SETTING, SERVERS } from '../common-settings.ts';
 
 const LOOKUPS = ['internal', 'external'] as const;
 const CACHES = ['cached', 'off', 'overflow'] as const;
@@ -48,22 +48,10 @@ const SHARED = {
   ),
 } as const;
 
-/** Of CoreDNS as clusters run it. */
-const SERVERS = {
-  flag: '--servers <list>',
-  description: 'versions of CoreDNS: coredns-cluster@1.11.3,coredns-cluster@1.15.0',
-  schema: list(text, 'must be a list of servers, for example coredns-cluster@1.15.0'),
-  default: ['coredns-cluster'],
-  distinct: true,
-} as const satisfies Setting;
-
 export const THROUGHPUT_SETTINGS = {
   configurations: {
-    flag: '--configurations <list>',
-    description: `configurations of CoreDNS: ${CONFIGURATION_NAMES.join(', ')}`,
-    schema: list(z.enum(CONFIGURATION_NAMES, oneOf(CONFIGURATION_NAMES)), oneOf(CONFIGURATION_NAMES)),
+    ...CONFIGURATIONS_SETTING,
     default: ['default', 'autopath', 'nocache'],
-    distinct: true,
   },
   servers: SERVERS,
   ...LOAD,

@@ -1,6 +1,6 @@
 /** The published figures of memory beside ours: the formula, and the data that it was made from. Pure. */
 import { CONFIGURATIONS } from '../configurations.ts';
-import { BYTES_PER_MEGABYTE } from '../figures.ts';
+import { BYTES_PER_MEGABYTE, type Summary } from '../figures.ts';
 import {
   type Configuration,
   fittedLine,
@@ -10,13 +10,6 @@ import {
 } from '../published.ts';
 import type { MemoryFit } from './lines.ts';
 import type { MemoryCase } from './points.ts';
-
-/** A figure of several starts. */
-export interface Summary {
-  readonly median: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
 
 /** The published configuration that reads the same objects. */
 export function publishedConfiguration({ configuration }: Pick<MemoryCase, 'configuration'>): Configuration {

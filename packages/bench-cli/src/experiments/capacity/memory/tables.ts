@@ -5,7 +5,14 @@ import { formatCount, formatFixed, formatShort } from '../../../report/numbers.t
 import { median } from '../../../stats/intervals.ts';
 import { summarize } from '../../../stats/summarize.ts';
 import { dnsText } from '../cluster/created.ts';
-import { BYTES_PER_MEGABYTE, kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
+import {
+  BYTES_PER_MEGABYTE,
+  kilobytesEach,
+  megabytes,
+  numberColumn,
+  type Summary,
+  withInterval,
+} from '../figures.ts';
 import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
 import {
   figureOf,
@@ -23,7 +30,6 @@ import {
   measuredBytes,
   objectsPerMegabyte,
   publishedConfiguration,
-  type Summary,
   sideOf,
 } from './published-side.ts';
 

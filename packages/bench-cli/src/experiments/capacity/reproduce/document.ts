@@ -1,5 +1,6 @@
 /** Published figures and ours side by side, as a document. Pure. */
 import { publishedRecord } from '../../../history/published.ts';
+import { VERDICT_TONES } from '../../../history/reproduce/document.ts';
 import { judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
 import { list, type ReportDocument, table } from '../../../report/document/index.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
@@ -17,22 +18,13 @@ const SHOW: Readonly<Record<Unit, (value: number) => string>> = {
   ratio: (value) => formatFixed(value, 2),
 };
 
-const TONES = {
-  reproduced: 'good',
-  contradicted: 'bad',
-  'same direction': 'warn',
-  'cannot tell': 'even',
-  'too few trials': 'even',
-  'not measured': 'even',
-} as const;
-
 function cellOf({ unit }: ReproducedRow, figure: OurFigure | undefined) {
   if (figure === undefined) return '–';
   const text = withInterval(figure, SHOW[unit]);
   const { judgement } = figure;
   return judgement === null
     ? text
-    : { text: `${text}: ${judgementText(judgement)}`, tone: TONES[judgement.verdict] };
+    : { text: `${text}: ${judgementText(judgement)}`, tone: VERDICT_TONES[judgement.verdict] };
 }
 
 /** Newest first, as far as they are numbers. */
@@ -91,7 +83,7 @@ const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
 };
 
 function runsOf({ memory, throughput, caching }: Sources): string[] {
-  const records = { memory: memory?.record, throughput, caching };
+  const records = { memory, throughput, caching };
   return Object.entries(records).flatMap(([what, record]) =>
     record === undefined ? [] : [`${what}: run ${record.id}, ${record.startedAt.slice(0, 10)}`],
   );

@@ -2,7 +2,15 @@
 import { type EngineCase, okTrials } from '../../../engine/record.ts';
 import { summarize } from '../../../stats/summarize.ts';
 import type { CasesRecord, LoadFigures } from '../cases/evidence.ts';
-import { type OurFigure, ourFigure, ourRatio, type ReproducedRow, type Unit } from './rows.ts';
+import {
+  type OurFigure,
+  ourFigure,
+  ourRatio,
+  pairsOf,
+  type ReproducedRow,
+  type Unit,
+  versionOf,
+} from './rows.ts';
 
 /** A row of a published table, and what of ours stands for it. */
 export interface PublishedLookup {
@@ -61,21 +69,13 @@ export function figureRow(
 ): ReproducedRow[] {
   const value = published.figures[key];
   if (value === undefined) return [];
-  const found = source === undefined ? [] : oursOf(source, published).map((item) => ({ source, item }));
-  const ours = found.flatMap(({ source: record, item }) => {
-    const values = valuesOf(record, item, of).map((each) => each.value);
-    return ourFigure({ record }, programOf(record, item), values.length === 0 ? null : summarize(values));
-  });
+  const oursIn = (record: CasesRecord) =>
+    oursOf(record, published).flatMap((item) => {
+      const values = valuesOf(record, item, of).map((each) => each.value);
+      return ourFigure(record, programOf(record, item), values.length === 0 ? null : summarize(values));
+    });
+  const ours = source === undefined ? [] : oursIn(source);
   return [{ section, name: `${published.title}: ${name}`, unit, published: value, ours, command }];
-}
-
-/** Trials of the same round of both cases. */
-function pairsOf(record: CasesRecord, item: EngineCase, baseline: EngineCase, of: LookupFigure['of']) {
-  const before = new Map(valuesOf(record, baseline, of).map(({ round, value }) => [round, value]));
-  return valuesOf(record, item, of).flatMap(({ round, value }) => {
-    const other = before.get(round);
-    return other === undefined ? [] : [{ value, baseline: other }];
-  });
 }
 
 const isBound = ({ bounds }: EngineCase) => (bounds.lookups ?? 0) > 0;
@@ -90,20 +90,20 @@ function ratiosOf(
   const others = oursOf(record, baseline);
   return oursOf(record, item).flatMap((own) => {
     const server = programOf(record, own);
+    const version = versionOf(record, server);
     const other = others.find(
-      (found) => versionOf(record, found) === versionOf(record, own) && found.point.tier === own.point.tier,
+      (found) =>
+        versionOf(record, programOf(record, found)) === version && found.point.tier === own.point.tier,
     );
     if (other === undefined) return [];
-    const ratios = ourRatio({ record }, server, pairsOf(record, own, other, of), published);
+    const pairs = pairsOf(valuesOf(record, own, of), valuesOf(record, other, of));
+    const ratios = ourRatio(record, server, pairs, published);
     // A rate that something else limited may be any higher.
     return isBound(own) || isBound(other)
       ? ratios.map((ratio) => ({ ...ratio, judgement: { verdict: 'cannot tell', contradiction: null } }))
       : ratios;
   });
 }
-
-const versionOf = (record: CasesRecord, item: EngineCase) =>
-  record.programs.find(({ name }) => name === programOf(record, item))?.version;
 
 export function ratioRow(
   { section, source, command }: LookupContext,

@@ -2,9 +2,16 @@
 import type { ImportedCase } from '../../../history/imported.ts';
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
-import { figureOf, type MemoryFigure, maximumWithoutCache } from '../memory/evidence.ts';
+import {
+  figureOf,
+  type MemoryEvidence,
+  type MemoryFigure,
+  type MemoryRecord,
+  maximumWithoutCache,
+} from '../memory/evidence.ts';
 import { type MemoryFit, memoryLines, startsOf } from '../memory/lines.ts';
 import { type MemoryCase, memoryCases } from '../memory/points.ts';
+import { formulaBytes } from '../memory/published-side.ts';
 import { summaryOf } from '../memory/tables.ts';
 import {
   CACHE_MEGABYTES,
@@ -12,30 +19,31 @@ import {
   fittedLine,
   LOAD_MEGABYTES,
   type MemoryLine,
-  megabytesOf,
   PUBLISHED_LINES,
   PUBLISHED_POINTS,
 } from '../published.ts';
-import { type MemorySource, type OurFigure, ourFigure, ourRatio, type ReproducedRow } from './rows.ts';
+import { type OurFigure, ourFigure, ourRatio, pairsOf, type ReproducedRow } from './rows.ts';
 
 const CONFIGURATIONS = ['default', 'autopath'] as const;
 /** The published sizes: Pods and Services. */
 const SIZES = [15_820, 63_280, 158_200];
 
-const POINTS = 'Maximum memory, without cache and load';
-const FORMULA = 'Memory by the formula, with a full cache and load';
-const PARTS = 'Memory of a full cache, and of load';
-const LINES = 'Memory of an object';
-const RATIOS = 'Ratios of memory';
-
-type Source = MemorySource | undefined;
+type Source = MemoryRecord | undefined;
 
 /** Measures every row. */
 const COMMAND = `bench capacity memory --objects 0,${SIZES.join(',')} --configurations ${CONFIGURATIONS.join(',')}`;
 
+const rowOf = (
+  section: string,
+  name: string,
+  unit: ReproducedRow['unit'],
+  published: number,
+  ours: readonly OurFigure[],
+): ReproducedRow => ({ section, name, unit, published, ours, command: COMMAND });
+
 /** One point for each version, in the published proportions. */
 function pointsOf(source: Source, configuration: Configuration, objects: number): readonly MemoryCase[] {
-  return memoryCases(source?.record.cases ?? []).filter(
+  return memoryCases(source?.cases ?? []).filter(
     (point) => point.configuration === configuration && point.objects === objects && point.isPlain,
   );
 }
@@ -44,19 +52,16 @@ function figuresOf(
   source: Source,
   configuration: Configuration,
   objects: number,
-  figure: MemoryFigure,
+  figure: (evidence: MemoryEvidence) => number | null,
 ): OurFigure[] {
+  if (source === undefined) return [];
   return pointsOf(source, configuration, objects).flatMap((point) =>
-    source === undefined
-      ? []
-      : ourFigure(
-          source,
-          point.server,
-          summaryOf(source.record, point, (evidence) => figureOf(evidence, figure)),
-        ),
+    ourFigure(source, point.server, summaryOf(source, point, figure)),
   );
 }
 
+const sizeText = (configuration: Configuration, objects: number) =>
+  `${configuration}, ${objectsText(objects)}`;
 const objectsText = (objects: number) => `${objects.toLocaleString('en')} Pods and Services`;
 
 interface PublishedPoint {
@@ -79,43 +84,15 @@ function publishedPoints(cases: readonly ImportedCase[]): PublishedPoint[] {
   });
 }
 
-function pointRow(source: Source, { configuration, objects, bytes }: PublishedPoint): ReproducedRow {
-  return {
-    section: POINTS,
-    name: `${configuration}, ${objectsText(objects)}`,
-    unit: 'bytes',
-    published: bytes,
-    ours: pointsOf(source, configuration, objects).flatMap((point) =>
-      source === undefined
-        ? []
-        : ourFigure(source, point.server, summaryOf(source.record, point, maximumWithoutCache)),
-    ),
-    command: COMMAND,
-  };
-}
-
-function formulaRow(source: Source, configuration: Configuration, objects: number): ReproducedRow {
-  return {
-    section: FORMULA,
-    name: `${configuration}, ${objectsText(objects)}`,
-    unit: 'bytes',
-    published: megabytesOf(PUBLISHED_LINES[configuration], objects) * BYTES_PER_MEGABYTE,
-    ours: figuresOf(source, configuration, objects, 'steady'),
-    command: COMMAND,
-  };
-}
-
 function termOf(source: Source, configuration: Configuration, of: MemoryFit['terms'][number]['of']) {
-  return source === undefined
-    ? []
-    : memoryLines(source.record)
-        .filter((fit) => fit.configuration === configuration && fit.figure === 'steady')
-        .flatMap(({ server, terms }) => {
-          const term = terms.find((one) => one.of === of);
-          return term === undefined
-            ? []
-            : ourFigure(source, server, { median: term.bytes, low: term.low, high: term.high });
-        });
+  if (source === undefined) return [];
+  return memoryLines(source)
+    .filter((fit) => fit.configuration === configuration && fit.figure === 'steady')
+    .flatMap(({ server, terms }) =>
+      terms
+        .filter((term) => term.of === of)
+        .flatMap(({ bytes, low, high }) => ourFigure(source, server, { median: bytes, low, high })),
+    );
 }
 
 function lineRows(
@@ -124,86 +101,43 @@ function lineRows(
   title: string,
   { objectsPerMegabyte, baseMegabytes }: MemoryLine,
 ): ReproducedRow[] {
+  const row = (name: string, unit: ReproducedRow['unit'], published: number, of: 'objects' | 'constant') =>
+    rowOf(
+      'Memory of an object',
+      `${configuration}, ${title}: ${name}`,
+      unit,
+      published,
+      termOf(source, configuration, of),
+    );
   return [
-    {
-      section: LINES,
-      name: `${configuration}, ${title}: an object`,
-      unit: 'bytes an object',
-      published: BYTES_PER_MEGABYTE / objectsPerMegabyte,
-      ours: termOf(source, configuration, 'objects'),
-      command: COMMAND,
-    },
-    {
-      section: LINES,
-      name: `${configuration}, ${title}: the constant`,
-      unit: 'bytes',
-      published: baseMegabytes * BYTES_PER_MEGABYTE,
-      ours: termOf(source, configuration, 'constant'),
-      command: COMMAND,
-    },
+    row('an object', 'bytes an object', BYTES_PER_MEGABYTE / objectsPerMegabyte, 'objects'),
+    row('the constant', 'bytes', baseMegabytes * BYTES_PER_MEGABYTE, 'constant'),
   ];
 }
 
-/** Starts of the same round of both points. */
-function pairsOf({ record }: MemorySource, item: MemoryCase, baseline: MemoryCase) {
-  const before = new Map(startsOf(record, baseline.key).map((start) => [start.round, start.evidence]));
-  return startsOf(record, item.key).flatMap(({ round, evidence }) => {
-    const same = before.get(round);
-    return same === undefined
-      ? []
-      : [{ value: maximumWithoutCache(evidence), baseline: maximumWithoutCache(same) }];
-  });
-}
-
-/** Autopath, which reads all pods, beside the default at the same size. */
-function autopathRatio(source: Source, item: PublishedPoint, other: PublishedPoint): ReproducedRow {
+/** A published point beside another one, with the starts of the same round of both. */
+function ratioRow(source: Source, name: string, item: PublishedPoint, other: PublishedPoint): ReproducedRow {
   const published = item.bytes / other.bytes;
+  const valuesOf = (record: MemoryRecord, { key }: MemoryCase) =>
+    startsOf(record, key).map(({ round, evidence }) => ({ round, value: maximumWithoutCache(evidence) }));
   const ours = pointsOf(source, item.configuration, item.objects).flatMap((point) => {
     const same = pointsOf(source, other.configuration, other.objects).find(
       ({ server }) => server === point.server,
     );
     return source === undefined || same === undefined
       ? []
-      : ourRatio(source, point.server, pairsOf(source, point, same), published);
+      : ourRatio(source, point.server, pairsOf(valuesOf(source, point), valuesOf(source, same)), published);
   });
-  return {
-    section: RATIOS,
-    name: `autopath ÷ default, ${objectsText(item.objects)}`,
-    unit: 'ratio',
-    published,
-    ours,
-    command: COMMAND,
-  };
-}
-
-/** The largest size beside none. */
-function growthRatio(source: Source, item: PublishedPoint, empty: PublishedPoint): ReproducedRow {
-  const published = item.bytes / empty.bytes;
-  const ours = pointsOf(source, item.configuration, item.objects).flatMap((point) => {
-    const none = pointsOf(source, item.configuration, empty.objects).find(
-      ({ server }) => server === point.server,
-    );
-    return source === undefined || none === undefined
-      ? []
-      : ourRatio(source, point.server, pairsOf(source, point, none), published);
-  });
-  return {
-    section: RATIOS,
-    name: `${item.configuration}, ${objectsText(item.objects)} ÷ none`,
-    unit: 'ratio',
-    published,
-    ours,
-    command: COMMAND,
-  };
+  return rowOf('Ratios of memory', name, 'ratio', published, ours);
 }
 
 /** How much a start grows from one stage to the next, with the fewest objects that were measured. */
 export function growthOf(source: Source, before: MemoryFigure, after: MemoryFigure): readonly OurFigure[] {
   if (source === undefined) return [];
-  const points = memoryCases(source.record.cases).filter(({ configuration }) => configuration === 'default');
+  const points = memoryCases(source.cases).filter(({ configuration }) => configuration === 'default');
   const fewest = Math.min(...points.map(({ objects }) => objects));
   return pointsOf(source, 'default', fewest).flatMap(({ key, server }) => {
-    const grown = startsOf(source.record, key).flatMap(({ evidence }) => {
+    const grown = startsOf(source, key).flatMap(({ evidence }) => {
       const [from, to] = [figureOf(evidence, before), figureOf(evidence, after)];
       return from === null || to === null ? [] : [to - from];
     });
@@ -218,14 +152,14 @@ export function growthOf(source: Source, before: MemoryFigure, after: MemoryFigu
 
 /** What both formulas include. */
 function partRows(source: Source): ReproducedRow[] {
-  const row = (name: string, megabytes: number, before: MemoryFigure, after: MemoryFigure) => ({
-    section: PARTS,
-    name,
-    unit: 'bytes' as const,
-    published: megabytes * BYTES_PER_MEGABYTE,
-    ours: growthOf(source, before, after),
-    command: COMMAND,
-  });
+  const row = (name: string, megabytes: number, before: MemoryFigure, after: MemoryFigure) =>
+    rowOf(
+      'Memory of a full cache, and of load',
+      name,
+      'bytes',
+      megabytes * BYTES_PER_MEGABYTE,
+      growthOf(source, before, after),
+    );
   return [
     row('a full cache', CACHE_MEGABYTES, 'settled', 'fullCache'),
     row('load, on top of a full cache', LOAD_MEGABYTES, 'fullCache', 'steady'),
@@ -238,9 +172,25 @@ export function memoryRows(source: Source, cases: readonly ImportedCase[]): Repr
   const find = (configuration: Configuration, objects: number) =>
     points.find((point) => point.configuration === configuration && point.objects === objects);
   return [
-    ...points.map((point) => pointRow(source, point)),
+    ...points.map(({ configuration, objects, bytes }) =>
+      rowOf(
+        'Maximum memory, without cache and load',
+        sizeText(configuration, objects),
+        'bytes',
+        bytes,
+        figuresOf(source, configuration, objects, maximumWithoutCache),
+      ),
+    ),
     ...CONFIGURATIONS.flatMap((configuration) =>
-      SIZES.map((objects) => formulaRow(source, configuration, objects)),
+      SIZES.map((objects) =>
+        rowOf(
+          'Memory by the formula, with a full cache and load',
+          sizeText(configuration, objects),
+          'bytes',
+          formulaBytes(configuration, objects),
+          figuresOf(source, configuration, objects, (evidence) => figureOf(evidence, 'steady')),
+        ),
+      ),
     ),
     ...partRows(source),
     ...CONFIGURATIONS.flatMap((configuration) => [
@@ -253,11 +203,17 @@ export function memoryRows(source: Source, cases: readonly ImportedCase[]): Repr
       ),
     ]),
     ...points.flatMap((point) => {
-      const same = point.configuration === 'autopath' ? find('default', point.objects) : undefined;
-      const empty = point.objects === 0 ? undefined : find(point.configuration, 0);
+      const { configuration, objects } = point;
+      const same = configuration === 'autopath' ? find('default', objects) : undefined;
+      const empty = objects === 0 ? undefined : find(configuration, 0);
       return [
-        ...(same === undefined ? [] : [autopathRatio(source, point, same)]),
-        ...(empty === undefined ? [] : [growthRatio(source, point, empty)]),
+        // Autopath reads all pods.
+        ...(same === undefined
+          ? []
+          : [ratioRow(source, `autopath ÷ default, ${objectsText(objects)}`, point, same)]),
+        ...(empty === undefined
+          ? []
+          : [ratioRow(source, `${sizeText(configuration, objects)} ÷ none`, point, empty)]),
       ];
     }),
   ];

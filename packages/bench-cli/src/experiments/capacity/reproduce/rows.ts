@@ -2,16 +2,12 @@
 import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
 import { comparePairs, type Pair } from '../../../stats/summarize.ts';
 import type { CasesRecord } from '../cases/evidence.ts';
+import type { Summary } from '../figures.ts';
 import type { MemoryRecord } from '../memory/evidence.ts';
-
-/** A record of memory. */
-export interface MemorySource {
-  readonly record: MemoryRecord;
-}
 
 /** The records of ours that a reproduction rests on; undefined where there is none. */
 export interface Sources {
-  readonly memory: MemorySource | undefined;
+  readonly memory: MemoryRecord | undefined;
   readonly throughput: CasesRecord | undefined;
   readonly caching: CasesRecord | undefined;
 }
@@ -21,13 +17,10 @@ type AnyRecord = Pick<CasesRecord, 'id' | 'programs'>;
 export type Unit = 'lookups/s' | 'queries/s' | 'seconds' | 'bytes' | 'bytes an object' | 'ratio';
 
 /** A figure of ours with its 95 % interval, where there is one. */
-export interface OurFigure {
+export interface OurFigure extends Summary {
   /** Of CoreDNS. */
   readonly version: string;
   readonly run: string;
-  readonly median: number;
-  readonly low: number | null;
-  readonly high: number | null;
   /** For a ratio, that of `bench reproduce`; for a figure of another machine, null. */
   readonly judgement: Judgement | null;
 }
@@ -43,22 +36,12 @@ export interface ReproducedRow {
   readonly command: string | null;
 }
 
-interface Summary {
-  readonly median: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 /** A program of a record by its name: its version. */
 export function versionOf({ programs }: AnyRecord, server: string): string {
   return programs.find(({ name }) => name === server)?.version ?? server;
 }
 
-export function ourFigure(
-  { record }: { readonly record: AnyRecord },
-  server: string,
-  summary: Summary | null,
-): OurFigure[] {
+export function ourFigure(record: AnyRecord, server: string, summary: Summary | null): OurFigure[] {
   if (summary === null) return [];
   const { median, low, high } = summary;
   return [{ version: versionOf(record, server), run: record.id, median, low, high, judgement: null }];
@@ -66,26 +49,31 @@ export function ourFigure(
 
 /** The ratio of the medians with the interval of the paired trials. */
 export function ourRatio(
-  { record }: { readonly record: AnyRecord },
+  record: AnyRecord,
   server: string,
   pairs: readonly Pair[],
   published: number,
 ): OurFigure[] {
   const delta = comparePairs(pairs);
   if (delta === null) return [];
-  const { relative, low, high } = delta;
-  const interval = low === null || high === null ? null : { low: low + 1, high: high + 1 };
-  return [
-    {
-      version: versionOf(record, server),
-      run: record.id,
-      median: relative + 1,
-      low: interval?.low ?? null,
-      high: interval?.high ?? null,
-      judgement:
-        interval === null
-          ? { verdict: 'too few trials', contradiction: null }
-          : verdictOn(published, interval.low, interval.high),
-    },
-  ];
+  const [low, high] = [delta.low, delta.high].map((end) => (end === null ? null : end + 1));
+  const judgement: Judgement =
+    low == null || high == null
+      ? { verdict: 'too few trials', contradiction: null }
+      : verdictOn(published, low, high);
+  return ourFigure(record, server, { median: delta.relative + 1, low: low ?? null, high: high ?? null }).map(
+    (figure) => ({ ...figure, judgement }),
+  );
+}
+
+/** Values of two cases from the same round. */
+export function pairsOf(
+  values: readonly { readonly round: number; readonly value: number }[],
+  baseline: typeof values,
+): Pair[] {
+  const before = new Map(baseline.map(({ round, value }) => [round, value]));
+  return values.flatMap(({ round, value }) => {
+    const other = before.get(round);
+    return other === undefined ? [] : [{ value, baseline: other }];
+  });
 }

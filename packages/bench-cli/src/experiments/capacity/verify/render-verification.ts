@@ -1,7 +1,7 @@
 /** A verification as text for a terminal of 80 columns. Pure. */
 import { wrapText } from '../../../text.ts';
 import type { PhaseFigures } from '../beside/phases.ts';
-import type { Verification } from './verification.ts';
+import type { Verification } from '../plan-record.ts';
 
 const count = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 

@@ -1,33 +1,7 @@
 /** Whether a recommendation held: what was tried, what was seen, and the verdict. Pure. */
 import { formatCount } from '../../../report/numbers.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
-
-/** What was tried. */
-export interface Trial {
-  readonly target: 'local' | 'kubernetes';
-  /** Version or image. */
-  readonly coredns: string;
-  readonly memoryLimitBytes: number;
-  /** Asked of the one replica that was started. */
-  readonly queriesPerSecond: number;
-  readonly services: number;
-  readonly pods: number;
-  readonly endpoints: number;
-}
-
-export interface Verification extends Trial {
-  readonly held: boolean;
-  /** One sentence. */
-  readonly because: string;
-  /** Anonymous memory under queries, 95th percentile; null if it did not get there. */
-  readonly steadyBytes: number | null;
-  /** The largest of all phases; null without any. */
-  readonly peakBytes: number | null;
-  /** Which part of the limit was left at the peak; null without a peak. */
-  readonly marginRatio: number | null;
-  readonly queries: QueryCounts;
-  readonly phases: readonly PhaseFigures[];
-}
+import type { Attempt, Verification } from '../plan-record.ts';
 
 /** What a CoreDNS was put through under the limit: queries go on while the API server is away and everything is read again. */
 export const VERIFIED_PHASES = ['cold-start', 'cache', 'load', 'relist'] as const;
@@ -65,7 +39,7 @@ function sumOf(phases: readonly PhaseFigures[]): QueryCounts {
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 function reasonOf(
-  { memoryLimitBytes }: Trial,
+  { memoryLimitBytes }: Attempt,
   death: string | null,
   queries: QueryCounts,
   peakBytes: number | null,
@@ -86,7 +60,7 @@ interface Shown {
   readonly death: string | null;
 }
 
-export function judge(trial: Trial, { phases, queries: total, death }: Shown): Verification {
+export function judge(trial: Attempt, { phases, queries: total, death }: Shown): Verification {
   const queries = total ?? sumOf(phases);
   const peakBytes = phases.length === 0 ? null : Math.max(...phases.map((phase) => phase.peakBytes));
   return {
@@ -97,6 +71,6 @@ export function judge(trial: Trial, { phases, queries: total, death }: Shown): V
     peakBytes,
     marginRatio: peakBytes === null ? null : 1 - peakBytes / trial.memoryLimitBytes,
     queries,
-    phases,
+    phases: [...phases],
   };
 }

@@ -14,9 +14,11 @@ import type { World } from '../../../world.ts';
 import { corednsImage } from '../cluster/images.ts';
 import { openPrivateDns } from '../cluster/private-dns.ts';
 import { demandBounded } from '../cluster/settings.ts';
-import { type CapacityPlan, sizeOf } from '../plan.ts';
+import { BYTES_PER_MEGABYTE } from '../figures.ts';
+import { sizeOf } from '../plan.ts';
+import type { CapacityPlan, Verification } from '../plan-record.ts';
 import { startLocally } from './start-locally.ts';
-import { judge, queriesForOne, VERIFIED_PHASES, type Verification } from './verification.ts';
+import { judge, queriesForOne, VERIFIED_PHASES } from './verification.ts';
 
 export interface VerifyRequest {
   readonly world: World;
@@ -40,8 +42,6 @@ export interface Verified {
 
 /** How long queries are asked before everything is read again. */
 const LOAD_SECONDS = 15;
-
-const BYTES_PER_MEGABYTE = 1e6;
 
 function limitOf({ plan, memoryLimitBytes }: VerifyRequest): number {
   return memoryLimitBytes ?? plan.memoryLimitMegabytes * BYTES_PER_MEGABYTE;
