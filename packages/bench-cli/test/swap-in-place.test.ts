@@ -23,7 +23,6 @@ import {
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
-import { leave } from '../src/experiments/swap/in-place/in-place.ts';
 import { versionInMetrics } from '../src/experiments/swap/in-place/pod-versions.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
@@ -206,32 +205,6 @@ describe('the canary', () => {
   it('has seen enough after ten seconds with losses in a row', () => {
     expect(losingSeconds([...times(good, 30), ...times(bad, 9)])).toBeLessThan(MAX_LOSING_SECONDS);
     expect(losingSeconds([...times(good, 30), ...times(bad, 10)])).toBe(MAX_LOSING_SECONDS);
-  });
-});
-
-describe('the end of a run', () => {
-  /** The steps of it, where nothing is left of the changes themselves. */
-  async function steps(isGuarded: boolean, error: unknown): Promise<string[]> {
-    const taken: string[] = [];
-    const step = (name: string) => () => void taken.push(name);
-    const session = {
-      isUnchanged: () => true,
-      abandon: step('abandon the session'),
-      close: async () => step('close the session')(),
-    };
-    const cluster = { close: async () => step('delete the namespace')() };
-    await leave({ force: new AbortController().signal }, { session, cluster, isGuarded }, error);
-    return taken;
-  }
-
-  it('leaves journal and namespace to the guard where nobody has seen that what was put back runs', async () => {
-    expect(await steps(true, new Error('not everything was as before'))).toEqual(['abandon the session']);
-  });
-
-  it('takes everything away after a restoration that was seen, and where there is no guard', async () => {
-    const all = ['close the session', 'delete the namespace'];
-    expect(await steps(true, null)).toEqual(all);
-    expect(await steps(false, new Error('no guard'))).toEqual(all);
   });
 });
 

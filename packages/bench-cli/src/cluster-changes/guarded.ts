@@ -34,10 +34,12 @@ export interface Guarded {
   protect(paths: readonly string[], signal: AbortSignal): Promise<void>;
   /** Why the cluster is not as before yet besides the changes themselves, such as pods that restart; null if it is. */
   alsoAwait(problem: () => Promise<string | null>): void;
-  /** Puts everything back, waits until it is so, and says what somebody else has changed meanwhile, which is left. */
-  restore(): Promise<readonly string[]>;
-  /** `restore`, and the end of the session. @throws BenchError `E_LEASE_LOST` if the guard has to go on */
-  end(): Promise<void>;
+  /**
+   * Puts everything back, waits until it is so, and ends the session.
+   * @param restored Called in between with what somebody else has changed meanwhile, which is left. Default: says that.
+   * @throws BenchError `E_LEASE_LOST` if the guard has to go on
+   */
+  end(restored?: (left: readonly string[]) => Promise<void>): Promise<void>;
   /** Whether the guard needs the namespace of the run, which it deletes itself. */
   isLeftToGuard(): boolean;
 }
@@ -112,12 +114,15 @@ export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
       state = 'guarded';
     },
     alsoAwait: (problem) => void awaited.push(problem),
-    restore,
-    async end() {
+    async end(
+      restored = async (left) => {
+        for (const change of left) say(`Note: left as it was found: ${change}`);
+      },
+    ) {
       // Nothing is changed without a guard, and nobody else would close it.
       if (state === 'unguarded') return session.close();
       try {
-        for (const change of await restore()) say(`Note: left as it was found: ${change}`);
+        await restored(await restore());
         await session.close();
       } catch (cause) {
         state = 'left';

@@ -3,18 +3,12 @@ import { messageOf } from '@dinodns-bench/program';
 import { describeChange } from '../../../cluster-changes/change.ts';
 import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
-import { deployGuard } from '../../../cluster-changes/guard.ts';
-import { type ChangeSession, openSession } from '../../../cluster-changes/session.ts';
+import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatFixed } from '../../../report/numbers.ts';
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import {
-  JOURNAL_ANNOTATION,
-  managedLabels,
-  namespaceOf,
-  runLabels,
-} from '../../../targets/kubernetes/objects/labels.ts';
+import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import { canarySentence, lostOf } from '../canary-words.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
@@ -26,7 +20,6 @@ import { type Canary, openCanary } from './canary.ts';
 import { pauseReconcilers } from './pause.ts';
 import { type PlacementCanary, type PlaceRequest, place } from './place.ts';
 import { preflight } from './preflight.ts';
-import { restoreCluster } from './restore-cluster.ts';
 
 /** Time for what is not measured: image checks, waits for the kubelet's figures. */
 const SPARE_SECONDS = 120;
@@ -64,30 +57,9 @@ interface Open {
   readonly seen: Seen;
   readonly notes: string[];
   readonly applied: PlaceRequest['applied'];
-  session?: ChangeSession;
+  guarded?: Guarded;
   canary?: Canary;
-  /** The guard has read the journal, so changes may have been made. */
-  isGuarded: boolean;
 }
-
-function startSession(
-  { world, runId, settings, force, say }: SwapRequest,
-  { apiUntil }: ChangeableCluster,
-  open: Open,
-) {
-  return openSession({
-    ...{ apiUntil, force, clock: world.clock, runId, experiment: 'swap' },
-    leaseNamespace: settings.leaseNamespace,
-    leaseSeconds: settings.lease,
-    namespace: open.cluster.run.namespace,
-    holder: holderOf({ world, runId }),
-    labels: { ...managedLabels, ...runLabels(runId) },
-    onEvent: ({ state, text }) => say(`${state}: ${text}`),
-  });
-}
-
-const holderOf = ({ world, runId }: Pick<SwapRequest, 'world' | 'runId'>) =>
-  `${world.machine.hostname}/${world.processes.ownPid}/${runId}`;
 
 /** Everything that needs the run's namespace, and must be known before the first change. */
 async function checkFirst(request: SwapRequest, { cluster }: Open, signal: AbortSignal): Promise<CheckedRun> {
@@ -98,98 +70,53 @@ async function checkFirst(request: SwapRequest, { cluster }: Open, signal: Abort
   return phases;
 }
 
-/** Until the guard is there nothing may be changed: it puts everything back when this process is gone. */
-async function startGuard(
-  request: SwapRequest,
-  open: Open,
-  edits: Edits,
-  signal: AbortSignal,
-): Promise<void> {
-  const { world, runId, settings, say } = request;
-  const { run } = open.cluster;
-  say('deploying the guard');
-  await deployGuard({
-    ...{
-      run,
-      api: open.api,
-      image: run.images.loader,
-      holder: holderOf({ world, runId }),
-      token: runId,
-      signal,
-    },
-    leaseNamespace: settings.leaseNamespace,
-    paths: [edits.image, ...edits.pauses].map(({ object }) => object.path),
-  });
-  open.isGuarded = true;
-}
-
 const LEFT_TO_GUARD =
   'bench ended before it could see everything put back: the guard in the cluster does that. See what is left with: bench swap status';
 
 /** Puts everything back while the canary still looks, and says what came of it. */
-async function restoreWatched(request: SwapRequest, open: Open): Promise<void> {
-  const { clock } = request.world;
-  const { session, canary, seen, notes } = open;
-  if (session === undefined || canary === undefined) return;
+async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<void> {
+  const { clock } = world;
+  const { guarded, canary, seen, notes } = open;
+  if (guarded === undefined || canary === undefined) return guarded?.end();
+  const { session } = guarded;
   const isChanged = !session.isUnchanged();
   seen.between.push(canary.take());
   const startedAt = clock.monotonicSeconds();
-  const superseded = await restoreCluster(request, session);
-  const seconds = formatFixed(clock.monotonicSeconds() - startedAt, 1);
-  if (isChanged) seen.rollouts.push(await canary.takeSettled(session.signal));
-  const but = superseded.length === 0 ? '' : ' but for what somebody else has changed meanwhile';
-  notes.push(
-    `Everything was as before ${seconds} s after the last placement${but}.`,
-    ...session.changes().map((change) => `${describeChange(change)}, ${change.state}`),
-    ...superseded.map((what) => `Left alone, because somebody else has changed it: ${what}`),
-  );
-}
-
-/** What is given back at the end. */
-interface Left {
-  readonly session?: Pick<ChangeSession, 'isUnchanged' | 'abandon' | 'close'>;
-  readonly cluster: Pick<OpenedCluster, 'close'>;
-  readonly isGuarded: boolean;
-}
-
-/**
- * Gives everything back: Lease, journal and namespace. The guard needs them where changes are left, and where restoring failed
- * (`error`): then nobody has seen that what was put back runs.
- */
-export async function leave(
-  { force }: Pick<SwapRequest, 'force'>,
-  { session, isGuarded, cluster }: Left,
-  error: unknown,
-): Promise<void> {
-  if (isGuarded && (force.aborted || error !== null || session?.isUnchanged() === false)) {
-    session?.abandon();
-    return;
-  }
+  let isSeen = false;
   try {
-    await session?.close();
-  } finally {
-    await cluster.close();
+    await guarded.end(async (left) => {
+      isSeen = true;
+      say('restored: everything is as before');
+      const seconds = formatFixed(clock.monotonicSeconds() - startedAt, 1);
+      if (isChanged) seen.rollouts.push(await canary.takeSettled(session.signal));
+      const but = left.length === 0 ? '' : ' but for what somebody else has changed meanwhile';
+      notes.push(
+        `Everything was as before ${seconds} s after the last placement${but}.`,
+        ...session.changes().map((change) => `${describeChange(change)}, ${change.state}`),
+        ...left.map((what) => `Left alone, because somebody else has changed it: ${what}`),
+      );
+    });
+  } catch (error) {
+    if (!isSeen) notes.push(LEFT_TO_GUARD);
+    throw error;
   }
 }
 
 async function closeAll(request: SwapRequest, open: Open): Promise<void> {
-  const { canary, seen, notes, session } = open;
-  let failure: unknown = null;
+  const { canary, cluster, guarded, seen, notes } = open;
   try {
     await restoreWatched(request, open);
   } catch (error) {
-    failure = error;
-    notes.push(LEFT_TO_GUARD);
-  }
-  try {
-    await canary?.stop();
+    // Whoever ended the run has said so already.
+    if (!request.force.aborted && guarded?.session.signal.aborted !== true) throw error;
   } finally {
-    if (canary !== undefined) notes.push(canarySentence(seen));
-    await leave(request, open, failure);
+    try {
+      await canary?.stop();
+    } finally {
+      if (canary !== undefined) notes.push(canarySentence(seen));
+      if (guarded?.isLeftToGuard() !== true) await cluster.close();
+    }
   }
-  // Whoever ended the run has said so already.
-  const isSaid = request.force.aborted || session?.signal.aborted === true;
-  if (failure !== null && !isSaid) throw explainFailure(failure);
 }
 
 /** What a placement failed with, and what clients saw of it. */
@@ -253,15 +180,24 @@ async function begin(
 ): Promise<Pick<CheckedRun, 'programs'> & { readonly placing: Placing; readonly lost: AbortSignal }> {
   const { decided, settings } = request;
   const { run } = open.cluster;
-  const session = await startSession(request, connected, open);
-  open.session = session;
+  const guarded = await openGuarded({
+    ...{ run, apiUntil: connected.apiUntil, image: run.images.loader, experiment: 'swap' },
+    ...{ leaseNamespace: settings.leaseNamespace, leaseSeconds: settings.lease },
+    ...{ settleSeconds: settings.readyTime, force: request.force, say: request.say },
+  });
+  open.guarded = guarded;
+  const { session } = guarded;
   const lost = new AbortController();
   const end = () => lost.abort(explainFailure(session.signal.reason));
   if (session.signal.aborted) end();
   else session.signal.addEventListener('abort', end, { once: true });
   const signal = AbortSignal.any([request.signal, lost.signal]);
   const { programs, ...phases } = await checkFirst(request, open, signal);
-  await startGuard(request, open, edits, signal);
+  request.say('deploying the guard');
+  await guarded.protect(
+    edits.all.map(({ object }) => object.path),
+    signal,
+  );
   const canary = await openCanary(run, {
     address: decided.workload.service.address,
     runSeconds: estimatedSeconds(request),
@@ -306,7 +242,7 @@ export async function openInPlace(request: SwapRequest, edits: Edits): Promise<O
       serverCores: 0,
       annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
     }),
-    ...{ api, seen: { rollouts: [], between: [] }, notes: [], applied: { change: null }, isGuarded: false },
+    ...{ api, seen: { rollouts: [], between: [] }, notes: [], applied: { change: null } },
   };
   try {
     const { placing, programs, lost } = await begin(request, connected, open, edits);
