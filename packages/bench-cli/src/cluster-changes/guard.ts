@@ -5,7 +5,7 @@ import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { LABELS, runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
 import { nodeSelectorOf, podTemplate } from '../targets/kubernetes/objects/pods.ts';
-import { waitForPods } from '../targets/kubernetes/wait-for-pods.ts';
+import { startDeployment } from '../targets/kubernetes/wait-for-pods.ts';
 import { type ClusterApi, create, read } from './cluster-api.ts';
 import { JOURNAL_NAME } from './journal.ts';
 import { textAt } from './json.ts';
@@ -213,7 +213,7 @@ const mounted = (mount: ReturnType<typeof configMapOf>['mount']) => ({ [DIRECTOR
 /** Resolves when the guard has read the journal: from then on changes may be made. */
 export async function deployGuard(request: GuardRequest): Promise<void> {
   const { run, api, signal } = request;
-  const { client, namespace, runId, settings } = run;
+  const { client, namespace, runId } = run;
   const labels = { ...unitLabels(runId, 'guard', NAME), [LABELS.name]: NAME };
   const metadata = { name: NAME, namespace, labels };
   const owner = await ownerReference(request);
@@ -223,24 +223,14 @@ export async function deployGuard(request: GuardRequest): Promise<void> {
   }
   const { object, mount } = configMapOf(metadata, 'the guard', await programFiles(run));
   await client.create('ConfigMap', object, signal);
-  const selector = unitSelector(runId, NAME);
-  await client.create(
-    'Deployment',
-    {
-      metadata,
-      spec: {
-        replicas: 1,
-        strategy: { type: 'Recreate' },
-        selector: { matchLabels: selector },
-        template: guardTemplate(request, labels, mount),
-      },
+  const deployment = {
+    metadata,
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: unitSelector(runId, NAME) },
+      template: guardTemplate(request, labels, mount),
     },
-    signal,
-  );
-  await waitForPods({ client, namespace, labels: selector, what: 'the guard', signal }, NAME, {
-    pods: 1,
-    until: 'ready',
-    seconds: settings.readyTime,
-    scheduleSeconds: settings.scheduleTime,
-  });
+  };
+  await startDeployment(run, deployment, 'the guard', signal);
 }

@@ -7,10 +7,9 @@ import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { authorityFiles, QUERY_DIRECTORY } from '../targets/kubernetes/objects/encryption.ts';
-import { jobOf } from '../targets/kubernetes/objects/job.ts';
-import { runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
+import { runLabels } from '../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
-import { runJob } from '../targets/kubernetes/run-job.ts';
+import { runOnce } from '../targets/kubernetes/run-job.ts';
 import type { LoadOutcome, LoadRequest } from './loader.ts';
 
 const QUERY_FILE = 'queries.txt';
@@ -131,36 +130,14 @@ export function secondsOfLoad({ durationSeconds, timeoutSeconds }: LoadRequest):
 
 /** Runs a loader's Job, and resolves with its output. */
 export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<LoaderJobOutcome> {
-  const { client, namespace, runId, settings, images, pullSecrets } = run;
-  run.jobs += 1;
-  const unit = `load-${run.jobs}`;
-  const labels = unitLabels(runId, 'loader', unit);
+  const { command, args, signal, onNode } = job;
   const lines: string[] = [];
-  const runSeconds = job.runSeconds + GRACE_SECONDS;
-  const { pod, exitCode } = await runJob({
-    client,
-    namespace,
-    labels: unitSelector(runId, unit),
-    what: 'the loader',
-    signal: job.signal,
-    job: jobOf({
-      name: unit,
-      namespace,
-      labels,
-      settings,
-      component: 'loader',
-      image: images.loader,
-      command: job.command,
-      args: job.args,
-      resources: loaderResources(run, job.cpu),
-      mounts: { [QUERY_DIRECTORY]: job.queries },
-      pullSecrets,
-      ...(job.onNode === undefined ? {} : { node: job.onNode }),
-      deadlineSeconds: settings.readyTime + runSeconds,
-    }),
-    scheduleSeconds: settings.scheduleTime,
-    startSeconds: settings.readyTime,
-    runSeconds,
+  const { pod, exitCode } = await runOnce(run, {
+    ...{ name: 'load', label: 'loader', image: run.images.loader, what: 'the loader', command, args, signal },
+    resources: loaderResources(run, job.cpu),
+    mounts: { [QUERY_DIRECTORY]: job.queries },
+    ...(onNode === undefined ? {} : { node: onNode }),
+    runSeconds: job.runSeconds + GRACE_SECONDS,
     onLine: (line) => {
       lines.push(line);
       job.onLine(line);

@@ -1,9 +1,7 @@
 /** Pulls an image on each node that runs DNS, and asks the program in it for its version: before anything is changed. */
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
-import { jobOf } from '../../targets/kubernetes/objects/job.ts';
-import { unitLabels, unitSelector } from '../../targets/kubernetes/objects/labels.ts';
-import { runJob } from '../../targets/kubernetes/run-job.ts';
+import { runOnce } from '../../targets/kubernetes/run-job.ts';
 import { type PrintedVersion, versionPrinted } from './builds.ts';
 
 export interface CheckedImage {
@@ -48,33 +46,13 @@ async function askOn(
   node: string,
   signal: AbortSignal,
 ): Promise<{ id: string; printed: PrintedVersion }> {
-  const { client, namespace, runId, settings, pullSecrets } = run;
-  run.jobs += 1;
-  const unit = `image-${run.jobs}`;
   const lines: string[] = [];
-  const job = jobOf({
-    name: unit,
-    namespace,
-    labels: unitLabels(runId, 'inspector', unit),
-    settings,
-    component: 'server',
-    image,
-    args: ['-version'],
-    pullSecrets,
+  const { pod, exitCode } = await runOnce(run, {
+    ...{ name: 'image', label: 'inspector', component: 'server', image, args: ['-version'], signal },
+    what: `the check of ${image}`,
     needsBindService: true,
     // Whatever it repels: its DNS pod tolerates that.
     node,
-    deadlineSeconds: settings.readyTime + RUN_SECONDS,
-  });
-  const { pod, exitCode } = await runJob({
-    client,
-    namespace,
-    labels: unitSelector(runId, unit),
-    what: `the check of ${image}`,
-    signal,
-    job,
-    scheduleSeconds: settings.scheduleTime,
-    startSeconds: settings.readyTime,
     runSeconds: RUN_SECONDS,
     onLine: (line) => {
       lines.push(line);

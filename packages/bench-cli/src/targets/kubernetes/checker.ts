@@ -10,11 +10,8 @@ import { BenchError } from '../../errors.ts';
 import type { Transport } from '../../results/record.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
 import type { ClusterRun } from './cluster-run.ts';
-import { configMapOf } from './objects/config-map.ts';
 import { authorityFiles } from './objects/encryption.ts';
-import { jobOf } from './objects/job.ts';
-import { unitLabels, unitSelector } from './objects/labels.ts';
-import { runJob } from './run-job.ts';
+import { runOnce } from './run-job.ts';
 
 /** Queries of one Job: their wire form in base64 has to fit into a ConfigMap. */
 const QUERIES_PER_JOB = 8000;
@@ -66,68 +63,42 @@ async function askAll(
   request: CheckRequest,
   queries: readonly DnsQuery[],
 ): Promise<ReadonlyMap<string, Buffer | string>> {
-  const { client, namespace, runId, settings, images, pullSecrets } = run;
   const { signal, transport, service, pods, readiness } = request;
-  run.jobs += 1;
-  const unit = `check-${run.jobs}`;
-  const labels = unitLabels(runId, 'checker', unit);
+  const { trust } = service;
   const all = [readiness, ...queries];
   const text = all.map((query) => encodeQuery(0, query).toString('base64')).join('\n');
-  const { object, mount } = configMapOf({ name: unit, namespace, labels }, 'the answer check', [
-    { path: 'queries.txt', chunks: [text] },
-    { path: 'check.mjs', chunks: [await checkerProgram(run)] },
-    ...authorityFiles(service.trust),
-  ]);
   const answers = new Map<string, Buffer | string>();
   const said: string[] = [];
-  await client.create('ConfigMap', object, signal);
-  try {
-    const { exitCode } = await runJob({
-      client,
-      namespace,
-      labels: unitSelector(runId, unit),
+  const { exitCode } = await runOnce(run, {
+    ...{ name: 'check', label: 'checker', image: run.images.checker, what: 'the answer check', signal },
+    command: ['node', '/queries/check.mjs'],
+    env: {
+      PODS: pods.map(endpointText).join(','),
+      SERVICE: endpointText(service),
+      TRANSPORT: transport,
+      ...(trust === undefined ? {} : { SERVER_NAME: trust.serverName, AUTHORITY: trust.authorityFile }),
+      READY_SECONDS: String(READY_SECONDS),
+    },
+    files: {
+      directory: '/queries',
       what: 'the answer check',
-      signal,
-      job: jobOf({
-        name: unit,
-        namespace,
-        labels,
-        settings,
-        component: 'checker',
-        image: images.checker,
-        command: ['node', '/queries/check.mjs'],
-        args: [],
-        env: {
-          PODS: pods.map(endpointText).join(','),
-          SERVICE: endpointText(service),
-          TRANSPORT: transport,
-          ...(service.trust === undefined
-            ? {}
-            : { SERVER_NAME: service.trust.serverName, AUTHORITY: service.trust.authorityFile }),
-          READY_SECONDS: String(READY_SECONDS),
-        },
-        mounts: { '/queries': mount },
-        pullSecrets,
-        deadlineSeconds: settings.readyTime + READY_SECONDS * (pods.length + 1) + CHECK_SECONDS,
-      }),
-      scheduleSeconds: settings.scheduleTime,
-      startSeconds: settings.readyTime,
-      runSeconds: READY_SECONDS * (pods.length + 1) + CHECK_SECONDS,
-      onLine: (line) => {
-        const parsed = parseCheckerLine(line);
-        const query = parsed === null ? undefined : all[parsed.index];
-        // Index 0 is the readiness query.
-        if (parsed === null || query === undefined) said.push(line);
-        else if (parsed.index > 0) answers.set(keyOf(query), parsed.answer);
-      },
-    });
-    if (exitCode !== 0 || !said.includes('done')) throw notAnswering(said, exitCode);
-    return answers;
-  } finally {
-    await client
-      .delete('ConfigMap', unit, namespace, signal.aborted ? AbortSignal.timeout(5000) : signal)
-      .catch(() => undefined);
-  }
+      list: [
+        { path: 'queries.txt', chunks: [text] },
+        { path: 'check.mjs', chunks: [await checkerProgram(run)] },
+        ...authorityFiles(trust),
+      ],
+    },
+    runSeconds: READY_SECONDS * (pods.length + 1) + CHECK_SECONDS,
+    onLine: (line) => {
+      const parsed = parseCheckerLine(line);
+      const query = parsed === null ? undefined : all[parsed.index];
+      // Index 0 is the readiness query.
+      if (parsed === null || query === undefined) said.push(line);
+      else if (parsed.index > 0) answers.set(keyOf(query), parsed.answer);
+    },
+  });
+  if (exitCode !== 0 || !said.includes('done')) throw notAnswering(said, exitCode);
+  return answers;
 }
 
 function notAnswering(said: readonly string[], exitCode: number | null): BenchError {

@@ -12,7 +12,7 @@ import { deploymentOf } from './deployment.ts';
 import { adoptService } from './existing-service.ts';
 import { trustOf } from './objects/encryption.ts';
 import { POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
-import { waitForPods, waitUntilGone } from './wait-for-pods.ts';
+import { startDeployment, waitUntilGone } from './wait-for-pods.ts';
 
 export interface KubernetesTargetOptions {
   readonly run: ClusterRun;
@@ -52,11 +52,10 @@ function coresOfServerNode(run: ClusterRun): number | null {
   return cores.length === 0 ? null : Math.max(...cores);
 }
 
-/** Creates the objects; resolves with where the Service is reached. */
-async function create(run: ClusterRun, objects: ServerObjects, signal: AbortSignal): Promise<string> {
+/** Creates what the pods need; resolves with where the Service is reached. */
+async function createService(run: ClusterRun, objects: ServerObjects, signal: AbortSignal): Promise<string> {
   await run.client.create('ConfigMap', objects.configMap, signal);
   const service = await run.client.create('Service', objects.service, signal);
-  await run.client.create('Deployment', objects.deployment, signal);
   if (run.settings.path === 'headless') return `${objects.name}.${run.namespace}.svc`;
   const address = service.spec?.clusterIP;
   if (address === undefined || address === '' || address === 'None') {
@@ -78,7 +77,7 @@ export async function deployServer(
   request: DeployRequest,
   unit: string,
 ): Promise<Deployment> {
-  const { client, namespace, runId, settings, images, pullSecrets } = run;
+  const { namespace, runId, settings, images, pullSecrets } = run;
   const { server, zoneSet, mode, transport, allowances, signal } = request;
   const certificates = isEncrypted(transport) ? make() : null;
   const objects = serverObjects({
@@ -109,17 +108,8 @@ export async function deployServer(
   let pods: readonly V1Pod[];
   let address: string;
   try {
-    address = await create(run, objects, signal);
-    pods = await waitForPods(
-      { client, namespace, labels: objects.labels, what: server.name, signal },
-      objects.name,
-      {
-        pods: allowances.length,
-        until: 'ready',
-        seconds: settings.readyTime,
-        scheduleSeconds: settings.scheduleTime,
-      },
-    );
+    address = await createService(run, objects, signal);
+    pods = await startDeployment(run, objects.deployment, server.name, signal);
   } catch (error) {
     // Report the first failure; `close` removes the namespace anyway.
     if (!settings.keep) await remove().catch(() => undefined);

@@ -1,9 +1,14 @@
 /** Runs a Job and reads what it prints. */
 import type { V1Job, V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { followLog } from '../../kubernetes-api/logs.ts';
 import { follow } from '../../kubernetes-api/watch.ts';
-import { CONTAINER } from './objects/pods.ts';
+import type { ClusterRun } from './cluster-run.ts';
+import { configMapOf, type NamedFile } from './objects/config-map.ts';
+import { jobOf } from './objects/job.ts';
+import { type Component, unitLabels, unitSelector } from './objects/labels.ts';
+import { CONTAINER, type PodRequest } from './objects/pods.ts';
 import { assessPod } from './pod-state.ts';
 import { type PodSelection, podError, waitForPods } from './wait-for-pods.ts';
 
@@ -37,7 +42,6 @@ async function started(run: JobRun): Promise<V1Pod> {
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const waiting = waitForPods({ ...run, signal }, job.metadata?.name ?? '', {
     pods: 1,
-    until: 'ready',
     seconds,
     scheduleSeconds,
   });
@@ -117,8 +121,68 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
   } finally {
     cancel();
     stop.abort(new Error('the Job is over'));
-    await client
-      .delete('Job', name, namespace, run.signal.aborted ? AbortSignal.timeout(5000) : run.signal)
-      .catch(() => undefined);
+    await removeAfter(client, 'Job', name, namespace, run.signal);
+  }
+}
+
+/** Also after Ctrl-C; the namespace of the run takes what is left. */
+async function removeAfter(
+  client: KubeClient,
+  kind: 'Job' | 'ConfigMap',
+  name: string,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const limit = signal.aborted ? AbortSignal.timeout(5000) : signal;
+  await client.delete(kind, name, namespace, limit).catch(() => undefined);
+}
+
+/** A container that runs once in the namespace of a run. */
+export interface OnceRequest
+  extends Pick<
+      PodRequest,
+      'image' | 'command' | 'env' | 'resources' | 'mounts' | 'node' | 'needsBindService'
+    >,
+    Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine'> {
+  /** Its name, with a number behind it. */
+  readonly name: string;
+  readonly label: Component;
+  /** Of whose kind its placement is. Default: `label`. */
+  readonly component?: Component;
+  /** Default: none. */
+  readonly args?: readonly string[];
+  /** Files of its own, in this directory; they go with it. */
+  readonly files?: { readonly directory: string; readonly what: string; readonly list: Iterable<NamedFile> };
+}
+
+/** Runs it to its end, with the limits of the run. @throws as `runJob` */
+export async function runOnce(run: ClusterRun, request: OnceRequest): Promise<JobOutcome> {
+  const { client, namespace, runId, settings, pullSecrets } = run;
+  const { name, label, component = label, args = [], files, what, signal, runSeconds, onLine } = request;
+  run.jobs += 1;
+  const unit = `${name}-${run.jobs}`;
+  const labels = unitLabels(runId, label, unit);
+  const made =
+    files === undefined ? null : configMapOf({ name: unit, namespace, labels }, files.what, files.list);
+  if (made !== null) await client.create('ConfigMap', made.object, signal);
+  const mounts =
+    files === undefined || made === null
+      ? request.mounts
+      : { ...request.mounts, [files.directory]: made.mount };
+  try {
+    return await runJob({
+      ...{ client, namespace, what, signal, runSeconds, onLine },
+      labels: unitSelector(runId, unit),
+      job: jobOf({
+        ...request,
+        ...{ name: unit, namespace, labels, settings, component, args, pullSecrets },
+        ...(mounts === undefined ? {} : { mounts }),
+        deadlineSeconds: settings.readyTime + runSeconds,
+      }),
+      scheduleSeconds: settings.scheduleTime,
+      startSeconds: settings.readyTime,
+    });
+  } finally {
+    if (made !== null) await removeAfter(client, 'ConfigMap', unit, namespace, signal);
   }
 }

@@ -1,12 +1,13 @@
 /** Waits for pods, bounded in time, and ends early on what cannot recover. */
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { lastLogLines } from '../../kubernetes-api/logs.ts';
 import { follow, followUntil } from '../../kubernetes-api/watch.ts';
+import type { ClusterRun } from './cluster-run.ts';
 import { describeRoom } from './node-room.ts';
 import { CONTAINER } from './objects/pods.ts';
-import { assessCreation, assessPod, type PodFailure, type PodVerdict } from './pod-state.ts';
+import { assessCreation, assessPod, type PodFailure } from './pod-state.ts';
 
 const LOG_LINES = 15;
 
@@ -21,8 +22,6 @@ export interface PodSelection {
 
 export interface WaitOptions {
   readonly pods: number;
-  /** What each pod has to reach. */
-  readonly until: 'ready' | 'ended';
   readonly seconds: number;
   readonly scheduleSeconds: number;
 }
@@ -94,14 +93,10 @@ function decide(
 ): Decision | undefined {
   state.last = pods;
   const now = selection.client.clock.monotonicSeconds();
-  const reached = (verdict: PodVerdict) =>
-    verdict.kind === 'ended'
-      ? options.until === 'ended'
-      : verdict.kind === 'ready' && options.until === 'ready';
   let done = 0;
   for (const pod of pods) {
     const verdict = assessPod(pod);
-    if (reached(verdict)) done += 1;
+    if (verdict.kind === 'ready') done += 1;
     if (verdict.kind === 'failed') return { pod, failure: verdict };
     if (verdict.kind !== 'unschedulable') continue;
     const since = state.unplaced.get(nameOf(pod)) ?? now;
@@ -145,7 +140,7 @@ async function watchCreation(
 }
 
 /**
- * Resolves with the pods when all of them are ready (or have ended well).
+ * Resolves with the pods when all of them are ready.
  * Rejects with a BenchError that holds the pod's own reason, or with the signal's reason.
  * @param owner Beginning of the names of the objects that create the pods.
  */
@@ -185,6 +180,23 @@ export async function waitForPods(
   } finally {
     stop.abort(new Error('the wait is over'));
   }
+}
+
+/** Creates a Deployment of the run, and resolves with its pods as `waitForPods` does, within the limits of the run. */
+export async function startDeployment(
+  { client, namespace, settings }: ClusterRun,
+  deployment: V1Deployment,
+  what: string,
+  signal: AbortSignal,
+): Promise<readonly V1Pod[]> {
+  const { metadata, spec } = deployment;
+  await client.create('Deployment', deployment, signal);
+  const selection = { client, namespace, labels: spec?.selector.matchLabels ?? {}, what, signal };
+  return waitForPods(selection, metadata?.name ?? '', {
+    pods: spec?.replicas ?? 1,
+    seconds: settings.readyTime,
+    scheduleSeconds: settings.scheduleTime,
+  });
 }
 
 /** Rejects as soon as one of the ready pods fails. Never resolves. */

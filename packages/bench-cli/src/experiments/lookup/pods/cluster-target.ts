@@ -1,16 +1,17 @@
 /** A cluster as the place of a lookup run: opened, furnished, measured trial by trial, and left as it was. */
+
+import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
-import { connectedApi } from '../../../cluster-changes/connected-api.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
-import { type Guarded, type GuardedRequest, openGuarded } from '../../../cluster-changes/guarded.ts';
+import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
-import { createClient, type KubeClient } from '../../../kubernetes-api/client.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { candidateNodes } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
@@ -42,7 +43,7 @@ import { dnsPolicy, policyDomains } from './dns-policy.ts';
 import { evidenceOfPods } from './merge-pods.ts';
 import { uploadPrograms } from './programs.ts';
 import { type PodsRequest, sampleInPods, sampleOneByOne } from './sample-in-pods.ts';
-import { createPolicies, deployStanding, deployWeb, standingServices } from './standing.ts';
+import { createPolicies, deployPods, standingServices } from './standing.ts';
 import { withStress } from './stress.ts';
 
 /** What the trials of a run on a cluster share. */
@@ -55,10 +56,7 @@ export interface ClusterContext {
 type Request = OpenRequest<LookupSettings, DecidedLookup>;
 
 /** The cluster before anything is created. */
-interface Connected extends Request {
-  readonly client: KubeClient;
-  /** Its requests end with the second Ctrl-C. */
-  readonly api: ClusterApi;
+interface Connected extends Request, ChangeableCluster {
   readonly image: string;
   readonly say: (text: string) => void;
 }
@@ -161,8 +159,7 @@ async function furnish(request: Connected, run: ClusterRun) {
   const programs = await uploadPrograms(run, signal);
   const standing = { run, image, programs, externalAddress, signal, say };
   say('deploying the web pods');
-  await deployWeb(standing);
-  await deployStanding(standing, standingPods);
+  await deployPods(standing, standingPods);
   await createPolicies(standing, api, settings);
   const policy = policyKind(settings);
   if (policy !== null) {
@@ -220,22 +217,12 @@ async function measuring(
 const imageOf = ({ kubernetes }: DecidedLookup) =>
   kubernetes.loaderImage ?? `dinodns-bench/load:${BENCH_VERSION}`;
 
-async function connectTo(world: World, { context }: KubernetesSettings) {
-  const { connect } = await import('../../../kubernetes-api/connect.ts');
-  const connection = await connect(world, context);
-  const { clock } = world;
-  return {
-    client: createClient(connection, { clock }),
-    apiUntil: (signal: AbortSignal) => connectedApi({ connection, clock, signal }),
-  };
-}
-
 /** The cluster of these settings as tiger-bench describes it. */
 export async function detailsOfCluster(world: World, settings: KubernetesSettings): Promise<ClusterDetails> {
-  const { client, apiUntil } = await connectTo(world, settings);
   const { signal } = new AbortController();
+  const { client, api } = await openChangeable(world, settings.context, signal);
   const { all, samplers } = await findNodes(settings, client, signal);
-  return readClusterDetails(apiUntil(signal), all, samplers);
+  return readClusterDetails(api, all, samplers);
 }
 
 /**
@@ -244,21 +231,18 @@ export async function detailsOfCluster(world: World, settings: KubernetesSetting
  */
 export async function openPods(request: Request): Promise<Opened<ClusterContext>> {
   const { world, decided, force, display } = request;
-  const { client, apiUntil } = await connectTo(world, decided.kubernetes);
+  // Not ended by Ctrl-C, after which everything is put back.
+  const cluster = await openChangeable(world, decided.kubernetes.context, force);
   const say = (text: string) => display.line(`  ${text}`);
   try {
-    // Not ended by Ctrl-C, after which everything is put back.
-    const api = apiUntil(force);
-    return await openFound({ ...request, client, api, apiUntil, image: imageOf(decided), say });
+    return await openFound({ ...request, ...cluster, image: imageOf(decided), say });
   } catch (error) {
     // Of several errors, each says what it is: the engine joins them.
     throw error instanceof SuppressedError ? error : explainFailure(error);
   }
 }
 
-async function openFound(
-  request: Connected & Pick<GuardedRequest, 'apiUntil'>,
-): Promise<Opened<ClusterContext>> {
+async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
   const { world, runId, settings, decided, signal, force, image, apiUntil, api, say } = request;
   const details = await preflight(request);
   const paths = changedPaths(settings);

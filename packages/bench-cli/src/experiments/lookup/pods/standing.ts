@@ -9,7 +9,7 @@ import { BenchError } from '../../../errors.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
-import { waitForPods } from '../../../targets/kubernetes/wait-for-pods.ts';
+import { startDeployment } from '../../../targets/kubernetes/wait-for-pods.ts';
 import { formatDuration } from '../../../text.ts';
 import type { LookupSettings } from '../settings.ts';
 import { inParallel } from './in-parallel.ts';
@@ -18,7 +18,6 @@ import {
   STANDING_SERVICE,
   standingDeployment,
   standingPolicy,
-  WEB_PODS,
   webDeployment,
   webService,
 } from './objects.ts';
@@ -36,40 +35,16 @@ export interface StandingRequest {
   readonly say: (text: string) => void;
 }
 
-/** The web pods and the Service in front of them. Resolves when all of them are ready. */
-export async function deployWeb({
-  run,
-  image,
-  programs,
-  externalAddress,
-  signal,
-}: StandingRequest): Promise<void> {
-  const { client, namespace, runId, settings } = run;
+/** The web pods and the Service in front of them, and further pods that only exist. Resolves when all of them are ready. */
+export async function deployPods(
+  { run, image, programs, externalAddress, signal }: StandingRequest,
+  standingPods: number,
+): Promise<void> {
   const objects: LookupRun = { ...run, image };
-  await client.create('Deployment', webDeployment(objects, programs), signal);
-  await client.create('Service', webService(objects, 0, externalAddress), signal);
-  const labels = unitSelector(runId, STANDING_SERVICE);
-  await waitForPods({ client, namespace, labels, what: 'the web pods', signal }, STANDING_SERVICE, {
-    pods: WEB_PODS,
-    until: 'ready',
-    seconds: settings.readyTime,
-    scheduleSeconds: settings.scheduleTime,
-  });
-}
-
-/** Further pods that only exist. */
-export async function deployStanding(request: StandingRequest, replicas: number): Promise<void> {
-  const { run, image, signal } = request;
-  if (replicas === 0) return;
-  const { client, namespace, runId, settings } = run;
-  const deployment = standingDeployment({ ...run, image }, replicas);
-  const name = deployment.metadata?.name ?? '';
-  await client.create('Deployment', deployment, signal);
-  await waitForPods(
-    { client, namespace, labels: unitSelector(runId, name), what: 'the standing pods', signal },
-    name,
-    { pods: replicas, until: 'ready', seconds: settings.readyTime, scheduleSeconds: settings.scheduleTime },
-  );
+  await run.client.create('Service', webService(objects, 0, externalAddress), signal);
+  await startDeployment(run, webDeployment(objects, programs), 'the web pods', signal);
+  if (standingPods === 0) return;
+  await startDeployment(run, standingDeployment(objects, standingPods), 'the standing pods', signal);
 }
 
 export async function createPolicies(

@@ -2,10 +2,7 @@
 import { z } from 'zod';
 import { BenchError } from '../../../errors.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { configMapOf } from '../../../targets/kubernetes/objects/config-map.ts';
-import { jobOf } from '../../../targets/kubernetes/objects/job.ts';
-import { unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
-import { runJob } from '../../../targets/kubernetes/run-job.ts';
+import { runOnce } from '../../../targets/kubernetes/run-job.ts';
 import type { CanaryFigures } from '../evidence.ts';
 import {
   CANARY_RATE,
@@ -66,13 +63,8 @@ export async function openCanary(
   run: ClusterRun,
   { address, runSeconds, signal, until }: CanaryRequest,
 ): Promise<Canary> {
-  const { client, namespace, runId, settings, pullSecrets, world, images } = run;
-  const unit = 'canary';
-  const labels = unitLabels(runId, 'canary', unit);
+  const { settings, world, images } = run;
   const text = await world.fs.readFile(new URL(`./${PROGRAM}`, import.meta.url), 'utf8');
-  const files = [{ path: PROGRAM, chunks: [text] }];
-  const { object, mount } = configMapOf({ name: unit, namespace, labels }, 'the canary', files);
-  await client.create('ConfigMap', object, signal);
   const stop = new AbortController();
   const failed = new AbortController();
   const heard = Promise.withResolvers<void>();
@@ -104,30 +96,14 @@ export async function openCanary(
     )
       fail(undefined);
   });
-  const running = runJob({
-    client,
-    namespace,
-    labels: unitSelector(runId, unit),
-    what: 'the canary',
-    signal: AbortSignal.any([until, stop.signal]),
-    job: jobOf({
-      name: unit,
-      namespace,
-      labels,
-      settings,
-      component: 'canary',
-      image: images.loader,
-      command: ['node', `${DIRECTORY}/${PROGRAM}`],
-      args: [],
-      env: { SERVER: address, RATE: String(CANARY_RATE), NAME, TIMEOUT: String(CANARY_TIMEOUT_SECONDS) },
-      resources: { requests: { cpu: '50m' } },
-      mounts: { [DIRECTORY]: mount },
-      pullSecrets,
-      deadlineSeconds: settings.readyTime + runSeconds,
-    }),
-    scheduleSeconds: settings.scheduleTime,
-    startSeconds: settings.readyTime,
+  const running = runOnce(run, {
+    ...{ name: 'canary', label: 'canary', image: images.loader, what: 'the canary' },
+    command: ['node', `${DIRECTORY}/${PROGRAM}`],
+    env: { SERVER: address, RATE: String(CANARY_RATE), NAME, TIMEOUT: String(CANARY_TIMEOUT_SECONDS) },
+    resources: { requests: { cpu: '50m' } },
+    files: { directory: DIRECTORY, what: 'the canary', list: [{ path: PROGRAM, chunks: [text] }] },
     runSeconds,
+    signal: AbortSignal.any([until, stop.signal]),
     onLine: hear,
   }).then(() => fail(undefined), fail);
   const end = async () => {

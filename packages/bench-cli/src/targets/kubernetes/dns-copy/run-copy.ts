@@ -48,7 +48,6 @@ async function startCopy({ run, copy, objects, what, signal }: CopyRequest): Pro
   const { name, labels } = objects;
   const pods = await waitForPods({ client, namespace, labels, what, signal }, name, {
     pods: copy.replicas,
-    until: 'ready',
     seconds: settings.readyTime,
     scheduleSeconds: settings.scheduleTime,
   });
