@@ -10,6 +10,7 @@ import { valueAt } from '../src/cluster-changes/json.ts';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import { documentOf } from '../src/engine/document.ts';
+import { mergeCaptures } from '../src/experiments/lookup/capture/merge.ts';
 import { SHARED_DIRECTORY } from '../src/experiments/lookup/capture/pod-signals.ts';
 import { lookupDocument } from '../src/experiments/lookup/document.ts';
 import { lookupKind } from '../src/experiments/lookup/evidence.ts';
@@ -31,7 +32,6 @@ import {
 } from '../src/experiments/lookup/pods/cluster-details.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
 import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
-import { mergeCaptures } from '../src/experiments/lookup/pods/merge-pods.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
 import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
 import { unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';

@@ -22,14 +22,21 @@ export type Distribution = z.output<typeof distributionSchema>;
 const phasesSchema = z.record(z.enum(PHASES), distributionSchema);
 export type PhaseDistributions = z.output<typeof phasesSchema>;
 
-/** See `capture/duplicates.ts`. */
+/** Packets that begin a connection; see `capture/duplicates.ts`. */
 const handshakesSchema = z.object({
+  /** Without the repeated ones. */
   connections: count,
+  /** Connections whose SYN was repeated at least once. */
   connectionsRepeated: count,
   syn: z.object({ ipv4: count, ipv6: count, ecn: count }),
   synAck: z.object({ ipv4: count, ipv6: count }),
+  /** Packets beyond the first with the same addresses, ports and sequence number. */
   duplicateSyn: count,
   duplicateSynAck: count,
+  /**
+   * The same counts by tiger-bench's rule: IPv4 only, flags exactly SYN or SYN and ACK (so that SYNs that ask for ECN are
+   * left out), and only against the last sequence number of the same addresses and ports.
+   */
   tigerRule: z.object({ duplicateSyn: count, duplicateSynAck: count }),
 });
 
@@ -39,7 +46,9 @@ const packetsSchema = z.object({
   searches: z
     .object({
       queries: count,
+      /** Sent again by the same socket with the same ID: nothing answered in time. */
       repeated: count,
+      /** What was asked, most often first; at most twenty (`capture/searches.ts`). */
       questions: z.array(z.object({ name: z.string(), type: z.string(), queries: count })),
     })
     .nullable(),

@@ -1,13 +1,14 @@
 /** One trial: capture, samples, counters; and what was counted. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CapturedQuery, readCapture, readTcpSegments, type TcpSegment } from '@dinodns-bench/load';
+import { readCapture, readTcpSegments } from '@dinodns-bench/load';
 import { runToEnd } from '../../process.ts';
 import { fileNameOf } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { type Capture, startCapture } from './capture/capture.ts';
 import type { CaptureCounters } from './capture/counters.ts';
 import { countHandshakes } from './capture/duplicates.ts';
+import { mergeCaptures } from './capture/merge.ts';
 import { countSearches } from './capture/searches.ts';
 import type { LookupEvidence, Packets } from './evidence.ts';
 import type { Place } from './place.ts';
@@ -100,40 +101,19 @@ async function startCaptures(request: MeasureRequest): Promise<Capture[]> {
   }
 }
 
-async function* segmentsOf(captures: readonly Capture[]): AsyncGenerator<TcpSegment> {
-  for (const { file } of captures) yield* readTcpSegments(file);
-}
-
-async function* queriesOf(captures: readonly Capture[]): AsyncGenerator<CapturedQuery> {
-  for (const { file } of captures) yield* readCapture(file, { mayBeEmpty: true });
-}
-
-/** On the loopback interface, libpcap sees each packet twice and writes it once. */
-function isWhole({ captured, received, dropped }: CaptureCounters, tap: string | undefined): boolean {
-  return dropped === 0 && (captured === received || tap === 'lo');
-}
-
 /** Null if a capture did not say what it saw. */
 async function packetsOf(
   { place, port }: MeasureRequest,
   captures: readonly Capture[],
   counters: readonly (CaptureCounters | null)[],
 ): Promise<Packets | null> {
-  const known = counters.filter((each) => each !== null);
-  if (captures.length === 0 || known.length < captures.length) return null;
-  const total = (of: (counter: CaptureCounters) => number) => known.reduce((sum, each) => sum + of(each), 0);
-  const capture = {
-    interfaces: place.taps.map((tap) => tap.interface),
-    captured: total((each) => each.captured),
-    received: total((each) => each.received),
-    dropped: total((each) => each.dropped),
-  };
-  return {
-    handshakes: await countHandshakes(segmentsOf(captures), port),
-    searches: await countSearches(queriesOf(captures)),
-    capture,
-    isWhole: known.every((counter, index) => isWhole(counter, place.taps[index]?.interface)),
-  };
+  const seen = captures.map(async ({ file }, index) => ({
+    interface: place.taps[index]?.interface ?? '',
+    handshakes: await countHandshakes(readTcpSegments(file), port),
+    searches: await countSearches(readCapture(file, { mayBeEmpty: true })),
+    counters: counters[index] ?? null,
+  }));
+  return mergeCaptures(await Promise.all(seen));
 }
 
 /** Takes the samples between two readings of everything that counts packets. */

@@ -1,6 +1,7 @@
 /** All trials of a subject that succeeded, taken together: what tables, charts and other formats show of them. Pure. */
 import { okTrials } from '../../engine/record.ts';
 import { binomialInterval } from '../../stats/binomial.ts';
+import { added } from './capture/merge.ts';
 import { distributionOf, mergedDistribution } from './distribution.ts';
 import type { Distribution, LookupEvidence, LookupRecord, Packets, PhaseDistributions } from './evidence.ts';
 import { PHASES } from './sampling/sample.ts';
@@ -8,11 +9,7 @@ import { type LookupSubject, subjectsOf } from './subjects.ts';
 
 type Handshakes = Packets['handshakes'];
 
-export interface Repeated
-  extends Pick<
-    Handshakes,
-    'connections' | 'connectionsRepeated' | 'duplicateSyn' | 'duplicateSynAck' | 'tigerRule'
-  > {
+export interface Repeated extends Handshakes {
   /** Of the connections whose SYN was repeated, with the exact 95 % interval of Clopper and Pearson; null without any. */
   readonly share: { readonly value: number; readonly low: number; readonly high: number } | null;
   /** Whether the kernel counted the same; null where its counter says nothing about these packets alone. */
@@ -63,17 +60,10 @@ function kernelAgrees(trials: readonly LookupEvidence[]): boolean | null {
 function repeatedOf(trials: readonly LookupEvidence[]): Repeated | null {
   const seen = trials.flatMap(({ packets }) => (packets === null ? [] : [packets.handshakes]));
   if (seen.length === 0) return null;
-  const total = (of: (handshakes: Handshakes) => number) => sum(seen.map(of));
-  const connections = total((each) => each.connections);
-  const connectionsRepeated = total((each) => each.connectionsRepeated);
+  const total = added(seen);
+  const { connections, connectionsRepeated } = total;
   return {
-    ...{ connections, connectionsRepeated },
-    duplicateSyn: total((each) => each.duplicateSyn),
-    duplicateSynAck: total((each) => each.duplicateSynAck),
-    tigerRule: {
-      duplicateSyn: total((each) => each.tigerRule.duplicateSyn),
-      duplicateSynAck: total((each) => each.tigerRule.duplicateSynAck),
-    },
+    ...total,
     share:
       connections === 0
         ? null

@@ -1,23 +1,8 @@
 /** Repeated SYN and SYN-ACK packets of a capture: by our rule, and by tiger-bench's. */
 import { TCP_FLAG, type TcpSegment } from '@dinodns-bench/load';
+import type { Packets } from '../evidence.ts';
 
-/** Counts of packets that begin a connection. */
-export interface Handshakes {
-  /** Without the repeated ones. */
-  readonly connections: number;
-  /** Connections whose SYN was repeated at least once. */
-  readonly connectionsRepeated: number;
-  readonly syn: { readonly ipv4: number; readonly ipv6: number; readonly ecn: number };
-  readonly synAck: { readonly ipv4: number; readonly ipv6: number };
-  /** Packets beyond the first with the same addresses, ports and sequence number. */
-  readonly duplicateSyn: number;
-  readonly duplicateSynAck: number;
-  /**
-   * The same counts by tiger-bench's rule: IPv4 only, flags exactly SYN or SYN and ACK (so that SYNs that ask for ECN are
-   * left out), and only against the last sequence number of the same addresses and ports.
-   */
-  readonly tigerRule: { readonly duplicateSyn: number; readonly duplicateSynAck: number };
-}
+export type Handshakes = Packets['handshakes'];
 
 const { syn: SYN, ack: ACK, ece: ECE, cwr: CWR } = TCP_FLAG;
 

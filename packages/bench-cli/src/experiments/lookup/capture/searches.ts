@@ -1,16 +1,11 @@
 /** The DNS queries of a capture: what the lookups of a name cost. */
 import type { CapturedQuery } from '@dinodns-bench/load';
+import type { Packets } from '../evidence.ts';
 
-export interface Searches {
-  readonly queries: number;
-  /** Sent again by the same socket with the same ID: nothing answered in time. */
-  readonly repeated: number;
-  /** What was asked, most often first; at most `MAX_QUESTIONS`. */
-  readonly questions: { name: string; type: string; queries: number }[];
-}
+export type Searches = NonNullable<Packets['searches']>;
 
 /** A search list makes at most seven names of one (glibc's MAXDNSRCH and the name itself), each for A and AAAA. */
-const MAX_QUESTIONS = 20;
+export const MAX_QUESTIONS = 20;
 
 export async function countSearches(
   captured: AsyncIterable<CapturedQuery> | Iterable<CapturedQuery>,
