@@ -167,13 +167,13 @@ export const STANDING_SERVICE = 'standing-svc';
 const STANDING_DEPLOYMENT = 'standing-deployment';
 const STRESS_DEPLOYMENT = 'dnsscale';
 /** Pods behind the Services. */
-export const WEB_PODS = 10;
+const WEB_PODS = 10;
 
 /** Serves a page of a few bytes. */
-export function webDeployment(run: LookupRun, programs: ConfigMapMount, replicas = WEB_PODS): V1Deployment {
+export function webDeployment(run: LookupRun, programs: ConfigMapMount): V1Deployment {
   return deploymentOf(run, {
     name: STANDING_SERVICE,
-    replicas,
+    replicas: WEB_PODS,
     component: 'web',
     command: ['node', programPath('site-program.mjs'), String(WEB_PORT)],
     mounts: { [PROGRAM_DIRECTORY]: programs },
