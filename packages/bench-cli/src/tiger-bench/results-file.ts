@@ -33,6 +33,27 @@ export interface ClusterDetails {
   readonly ReleaseStream: string;
 }
 
+/** Of a cluster that was not read. */
+export const NO_DETAILS: ClusterDetails = {
+  Cloud: '',
+  Provisioner: '',
+  NodeType: '',
+  NodeOS: '',
+  NodeKernel: '',
+  NodeArch: '',
+  NumNodes: 0,
+  Dataplane: '',
+  IPFamily: '',
+  Encapsulation: '',
+  WireguardEnabled: false,
+  Product: '',
+  CalicoVersion: '',
+  K8SVersion: '',
+  CRIVersion: '',
+  CNIOption: '',
+  ReleaseStream: '',
+};
+
 /** Times in seconds, of successful curls only. */
 export interface DnsPerfResults {
   readonly LookupTime: TigerSummary;

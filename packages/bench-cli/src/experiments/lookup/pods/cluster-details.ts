@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { V1Node } from '@kubernetes/client-node';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
-import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
+import { type ClusterDetails, NO_DETAILS } from '../../../tiger-bench/results-file.ts';
 import type { LookupRecord } from '../evidence.ts';
 import { CALICO_PATHS, isEnterprise, linuxDataplane } from './calico.ts';
 
@@ -100,25 +100,18 @@ export function detailsOfRecord({
   conditions,
   environment: { os, kernel, architecture },
 }: Pick<LookupRecord, 'conditions' | 'environment'>): ClusterDetails {
-  const word = (field: keyof ClusterDetails, otherwise = '') => conditions[TITLES[field]] ?? otherwise;
+  const known = Object.entries(TITLES).flatMap(([field, title]) => {
+    const word = conditions[title];
+    if (word === undefined) return [];
+    const { [field as keyof ClusterDetails]: none } = NO_DETAILS;
+    const value = typeof none === 'number' ? Number(word) : typeof none === 'boolean' ? word === 'yes' : word;
+    return [[field, value]];
+  });
   return {
-    Cloud: word('Cloud', UNKNOWN),
-    Provisioner: word('Provisioner', UNKNOWN),
-    NodeType: word('NodeType', 'linux'),
-    NodeOS: word('NodeOS', os),
-    NodeKernel: word('NodeKernel', kernel),
-    NodeArch: word('NodeArch', architecture),
-    NumNodes: Number(word('NumNodes', '0')),
-    Dataplane: word('Dataplane', UNKNOWN),
-    IPFamily: word('IPFamily', 'ipv4'),
-    Encapsulation: word('Encapsulation'),
-    WireguardEnabled: word('WireguardEnabled') === 'yes',
-    Product: word('Product', UNKNOWN),
-    CalicoVersion: word('CalicoVersion'),
-    K8SVersion: word('K8SVersion'),
-    CRIVersion: word('CRIVersion'),
-    CNIOption: word('CNIOption'),
-    ReleaseStream: word('ReleaseStream'),
+    ...NO_DETAILS,
+    ...{ Cloud: UNKNOWN, Provisioner: UNKNOWN, Dataplane: UNKNOWN, Product: UNKNOWN, IPFamily: 'ipv4' },
+    ...{ NodeType: 'linux', NodeOS: os, NodeKernel: kernel, NodeArch: architecture },
+    ...Object.fromEntries(known),
   };
 }
 

@@ -19,6 +19,7 @@ import {
   type ClusterDetails,
   elementOf,
   formatResults,
+  NO_DETAILS,
   type WrittenElement,
 } from '../../../tiger-bench/results-file.ts';
 import { parseTestsFile, type TigerTest } from '../../../tiger-bench/tests-file.ts';
@@ -31,27 +32,6 @@ import { elementsOf } from './elements.ts';
 
 /** Nodes that tiger-bench measures on. */
 const NODES = 'tigera.io/test-nodepool=default-pool';
-
-/** Of a test that failed before the cluster was read. */
-const NO_DETAILS: ClusterDetails = {
-  Cloud: '',
-  Provisioner: '',
-  NodeType: '',
-  NodeOS: '',
-  NodeKernel: '',
-  NodeArch: '',
-  NumNodes: 0,
-  Dataplane: '',
-  IPFamily: '',
-  Encapsulation: '',
-  WireguardEnabled: false,
-  Product: '',
-  CalicoVersion: '',
-  K8SVersion: '',
-  CRIVersion: '',
-  CNIOption: '',
-  ReleaseStream: '',
-};
 
 /** As the run will find it. */
 async function detailsFor(world: World, { base = {}, flags }: GivenSettings): Promise<ClusterDetails> {
