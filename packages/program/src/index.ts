@@ -16,6 +16,8 @@ export { nearest, suggestion } from './nearest.ts';
 export { type Output, OutputClosed, outputError, say, terminalOf, writeOut } from './output.ts';
 export { type RenderErrorOptions, renderError } from './render-error.ts';
 export {
+  type CommandSet,
+  given,
   isHelp,
   isHelpInstead,
   type ProgramStreams,

@@ -59,6 +59,11 @@ export interface ProgramWorld {
 /** The part of a commander `Command` used here. */
 interface Commands {
   name(): string;
+  version(version: string, flags: string, description: string): this;
+  helpOption(flags: string, description: string): this;
+  helpCommand(enabled: boolean): this;
+  addHelpText(position: 'after', text: string): this;
+  showSuggestionAfterError(): this;
   configureOutput(output: {
     writeOut(text: string): void;
     writeErr(text: string): void;
@@ -73,17 +78,28 @@ interface Commands {
 /** Columns of the help. */
 const HELP_WIDTH = 110;
 
-/**
- * Runs a command line and resolves with the exit status; never rejects. `addCommands` is called once output and exit are configured,
- * because a subcommand inherits only what was configured before it was added.
- */
-export async function runCommands<Program extends Commands>(
+export interface CommandSet<Program, World> {
+  readonly version: string;
+  /** Follows the help of the program and of each command: the exit statuses. */
+  readonly helpAfter: string;
+  /** Each adds a command and returns it. */
+  readonly commands: readonly ((program: Program, world: World) => Program)[];
+}
+
+/** Runs the command line of a program with commands, and resolves with the exit status; never rejects. */
+export async function runCommands<Program extends Commands, World extends ProgramWorld>(
   args: readonly string[],
-  world: ProgramWorld,
+  world: World,
   program: Program,
-  addCommands: (program: Program) => void,
+  { version, helpAfter, commands }: CommandSet<Program, World>,
 ): Promise<number> {
   const printed: string[] = [];
+  const common = (command: Program) =>
+    command
+      .version(version, '--version', 'print the version')
+      .helpOption('-h, --help', 'print this help')
+      .addHelpText('after', helpAfter);
+  common(program).helpCommand(false).showSuggestionAfterError();
   program.configureOutput({
     writeOut: (text) => {
       printed.push(text);
@@ -94,7 +110,8 @@ export async function runCommands<Program extends Commands>(
     getErrHelpWidth: () => HELP_WIDTH,
   });
   program.exitOverride();
-  addCommands(program);
+  // A subcommand inherits only what was configured before it was added.
+  for (const add of commands) common(add(program, world));
   try {
     await program.parseAsync(args, { from: 'user' }).catch(async (error: unknown) => {
       if (isHelpInstead(error)) throw error;
@@ -106,4 +123,11 @@ export async function runCommands<Program extends Commands>(
     if (isHelpInstead(error)) return EXIT_STATUS.usage;
     return reportError(error, program.name(), world);
   }
+}
+
+/** Only the flags that were given: `exactOptionalPropertyTypes` tells "not given" from "given as undefined". */
+export function given<T extends object>(flags: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
 }

@@ -1,18 +1,14 @@
 /** Flags that several commands have. */
+import { given } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { type Cluster, defineCluster } from '../cluster/cluster.ts';
 import type { ClusterInput } from '../cluster/spec.ts';
 import { ClusterError } from '../errors.ts';
-import { defineExternal, type External } from '../names/external.ts';
+import { defineExternal, type External, type ExternalInput } from '../names/external.ts';
 
 /** The value as a number if it is one; any other text is for the validation to report. */
 export function numberOrText(text: string): number | string {
   return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
-}
-
-/** The entries that are given. */
-export function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 export interface ClusterFlags {
@@ -79,7 +75,8 @@ export function addExternalFlags(command: Command): Command {
 
 /** @throws ClusterError `E_CLUSTER` */
 export function externalOf({ names, externalDomain, host }: ExternalFlags): External {
-  return defineExternal(given({ names, domain: externalDomain, hosts: host }));
+  // Validated by the call, whatever the flags hold.
+  return defineExternal(given({ names, domain: externalDomain, hosts: host }) as ExternalInput);
 }
 
 export interface ListenFlags {
@@ -88,11 +85,16 @@ export interface ListenFlags {
   readonly withParent?: boolean;
 }
 
+const READY_HELP = `
+When it serves, it prints one line: {"ready":true,"address":"127.0.0.1","port":8001,"pid":4711,…}. It stops on SIGTERM and
+Ctrl-C, and when npx or pnpm, which started it, has ended.`;
+
 export function addListenFlags(command: Command): Command {
   return command
     .option('--address <address>', 'where it listens', '127.0.0.1')
     .option('--port <number>', 'its port; 0 lets the system choose', portOf, 0)
-    .option('--with-parent', 'end when the process that started it has ended');
+    .option('--with-parent', 'end when the process that started it has ended')
+    .addHelpText('after', READY_HELP);
 }
 
 /** @throws ClusterError `E_USAGE` */

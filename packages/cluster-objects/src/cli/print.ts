@@ -1,6 +1,6 @@
 /** The commands that print: a Corefile, queries with their answers, and objects. */
 
-import { type ProgramWorld, suggestion, writeOut } from '@dinodns-bench/program';
+import { given, type ProgramWorld, suggestion, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { type CorefileOptions, renderCorefile } from '../corefile.ts';
 import { ClusterError } from '../errors.ts';
@@ -15,7 +15,6 @@ import {
   clusterOf,
   type ExternalFlags,
   externalOf,
-  given,
   numberIn,
   portOf,
 } from './options.ts';

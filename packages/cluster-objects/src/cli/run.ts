@@ -9,24 +9,14 @@ const EXIT_STATUS_HELP = exitStatusHelp(
   { success: 'done; or a server was stopped', environment: 'the address or the port cannot be used' },
 );
 
-const READY_HELP = `
-When it serves, it prints one line: {"ready":true,"address":"127.0.0.1","port":8001,"pid":4711,…}. It stops on SIGTERM and
-Ctrl-C, and when npx or pnpm, which started it, has ended.`;
-
 /** Runs the command line and resolves with the exit status. Never rejects. */
 export function runCli(args: readonly string[], world: ProgramWorld): Promise<number> {
-  const version = versionIn(new URL('../../package.json', import.meta.url));
-  const common = (command: Command) =>
-    command
-      .version(version, '--version', 'print the version')
-      .helpOption('-h, --help', 'print this help')
-      .addHelpText('after', EXIT_STATUS_HELP);
-  const program = common(new Command('dinodns-cluster'))
-    .description('A Kubernetes cluster for CoreDNS without a cluster.')
-    .helpCommand(false)
-    .showSuggestionAfterError();
-  return runCommands(args, world, program, () => {
-    for (const add of [addApi, addUpstream]) common(add(program, world).addHelpText('after', READY_HELP));
-    for (const add of [addCorefile, addQueries, addObjects]) common(add(program, world));
+  const program = new Command('dinodns-cluster').description(
+    'A Kubernetes cluster for CoreDNS without a cluster.',
+  );
+  return runCommands(args, world, program, {
+    version: versionIn(new URL('../../package.json', import.meta.url)),
+    helpAfter: EXIT_STATUS_HELP,
+    commands: [addApi, addUpstream, addCorefile, addQueries, addObjects],
   });
 }

@@ -1,5 +1,5 @@
 /** From flags to options. Each flag is handled in one place; contradictions are reported before anything is sent. */
-import type { Problem } from '@dinodns-bench/program';
+import { given, type Problem } from '@dinodns-bench/program';
 import { LoadError, loadError } from '../errors.ts';
 import { parseExpected } from '../message/response.ts';
 import type { CannonInput } from '../options.ts';
@@ -9,13 +9,6 @@ import type { Flags } from './flags.ts';
 /** No practical limit: a capture ends by itself. */
 const UNTIL_THE_END_SECONDS = 366 * 86_400;
 const DEFAULT_EDNS_SIZE = 1232;
-
-/** Drops undefined keys: `exactOptionalPropertyTypes` distinguishes "not given" from "given as undefined". */
-function given<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
-}
 
 /** Throws if more than one of these mutually exclusive flags was given. */
 function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): void {

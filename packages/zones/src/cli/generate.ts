@@ -1,7 +1,7 @@
 /** `generate`: writes the files of one format for a zone set. */
 
 import { resolve } from 'node:path';
-import { say, writeOut } from '@dinodns-bench/program';
+import { given, say, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { ZonesError } from '../errors.ts';
 import type { Format, RenderOptions } from '../formats/format.ts';
@@ -9,7 +9,7 @@ import { findFormat } from '../formats/index.ts';
 import type { ZoneSetInput } from '../spec.ts';
 import { writeFiles } from '../write-files.ts';
 import { defineZoneSet } from '../zone-set.ts';
-import { addRange, collect, given, numberOrText, readConfig } from './options.ts';
+import { addRange, collect, numberOrText, readConfig } from './options.ts';
 import { startProgress } from './progress.ts';
 import type { CliWorld } from './world.ts';
 

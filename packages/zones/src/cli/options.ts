@@ -27,11 +27,6 @@ export function collect(value: string, previous: readonly string[] | undefined):
   return [...(previous ?? []), value];
 }
 
-/** Only the flags that were given. */
-export function given(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-}
-
 /** Reads a specification from a JSON file; without a file it is empty. */
 export async function readConfig(
   file: string | undefined,

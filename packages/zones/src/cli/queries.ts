@@ -1,12 +1,12 @@
 /** `queries`: the query file of a workload. */
 
 import { resolve } from 'node:path';
-import { say, writeOut } from '@dinodns-bench/program';
+import { given, say, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { renderQueryFile } from '../query-file.ts';
 import { defineWorkload, type WorkloadInput } from '../workload.ts';
 import { writeFileWhole } from '../write-files.ts';
-import { addRange, collect, given, readConfig } from './options.ts';
+import { addRange, collect, readConfig } from './options.ts';
 import type { CliWorld } from './world.ts';
 
 interface QueriesFlags {

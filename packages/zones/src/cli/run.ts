@@ -16,17 +16,12 @@ Whatever goes wrong, nothing is left behind.`;
 
 /** Runs the command line and resolves with the exit status. Never rejects. */
 export function runCli(args: readonly string[], world: CliWorld): Promise<number> {
-  const version = versionIn(new URL('../../package.json', import.meta.url));
-  const common = (command: Command) =>
-    command
-      .version(version, '--version', 'print the version')
-      .helpOption('-h, --help', 'print this help')
-      .addHelpText('after', EXIT_STATUS_HELP);
-  const program = common(new Command('dinodns-zones'))
-    .description('Generates DNS zones, server configurations and query files.')
-    .helpCommand(false)
-    .showSuggestionAfterError();
-  return runCommands(args, world, program, () => {
-    for (const add of [addGenerate, addQueries, addListFormats]) common(add(program, world));
+  const program = new Command('dinodns-zones').description(
+    'Generates DNS zones, server configurations and query files.',
+  );
+  return runCommands(args, world, program, {
+    version: versionIn(new URL('../../package.json', import.meta.url)),
+    helpAfter: EXIT_STATUS_HELP,
+    commands: [addGenerate, addQueries, addListFormats],
   });
 }
