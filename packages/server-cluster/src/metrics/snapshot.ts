@@ -40,32 +40,17 @@ export const NO_SOCKETS: SocketTotals = {
   kernelDrops: null,
 };
 
-export const NO_CONNECTIONS: ConnectionTotals = {
-  open: 0,
-  accepted: 0,
-  refused: 0,
-  timedOut: 0,
-  displaced: 0,
-};
+export const NO_CONNECTIONS = { open: 0, accepted: 0, refused: 0, timedOut: 0, displaced: 0 };
 
-/** Adds the totals of two sockets. */
-export function addSockets(one: SocketTotals, other: SocketTotals): SocketTotals {
-  return {
-    received: one.received + other.received,
-    receiveCalls: one.receiveCalls + other.receiveCalls,
-    sent: one.sent + other.sent,
-    sendCalls: one.sendCalls + other.sendCalls,
-    sendErrors: one.sendErrors + other.sendErrors,
-    kernelDrops: one.kernelDrops === null ? other.kernelDrops : one.kernelDrops + (other.kernelDrops ?? 0),
-  };
-}
-
-export function addConnections(one: ConnectionTotals, other: ConnectionTotals): ConnectionTotals {
-  return {
-    open: one.open + other.open,
-    accepted: one.accepted + other.accepted,
-    refused: one.refused + other.refused,
-    timedOut: one.timedOut + other.timedOut,
-    displaced: one.displaced + other.displaced,
-  };
+/** Adds the totals of two; what neither knows stays unknown. The result has the fields of `one`. */
+export function addTotals<Totals extends { readonly [Field in keyof Totals]: number | null }>(
+  one: Totals,
+  other: Totals,
+): Totals {
+  const sums = { ...one };
+  for (const field in one) {
+    const theirs = other[field];
+    if (theirs !== null) Object.assign(sums, { [field]: (one[field] ?? 0) + theirs });
+  }
+  return sums;
 }

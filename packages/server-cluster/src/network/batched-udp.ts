@@ -16,7 +16,7 @@ import type { Bypass } from '../framework/bypass.ts';
 import type { Cookies } from '../limits/cookies.ts';
 import type { RateLimit } from '../limits/rate-limiter.ts';
 import { DROP_REASON } from '../metrics/counters.ts';
-import { addSockets, NO_SOCKETS, type SocketTotals } from '../metrics/snapshot.ts';
+import { addTotals, NO_SOCKETS, type SocketTotals } from '../metrics/snapshot.ts';
 import { type Responder, TO_FRAMEWORK } from '../table/responder.ts';
 import { Admission } from './admit.ts';
 import { toFramework } from './framework-path.ts';
@@ -89,7 +89,7 @@ export class BatchedUdpNetwork extends ManagedNetwork {
   }
 
   get totals(): SocketTotals {
-    return this.#socket === undefined ? NO_SOCKETS : addSockets(NO_SOCKETS, this.#socket.counters);
+    return this.#socket === undefined ? NO_SOCKETS : addTotals(NO_SOCKETS, this.#socket.counters);
   }
 
   protected async bind(): Promise<object> {

@@ -2,7 +2,7 @@
 import { isIPv4 } from 'node:net';
 import { mappedAddress } from '@dinodns-bench/wire';
 import { isMapped } from '../limits/networks.ts';
-import type { ConnectionTotals } from '../metrics/snapshot.ts';
+import { type ConnectionTotals, NO_CONNECTIONS } from '../metrics/snapshot.ts';
 
 /** A customer gets at least a /64, and may use each of its 2^64 addresses (RFC 6177). */
 export const DEFAULT_CLIENT_IPV6_BITS = 64;
@@ -21,11 +21,7 @@ export class ConnectionCounts {
   readonly #perClient: number;
   /** One entry per connected client. */
   readonly #byClient = new Map<string, number>();
-  #open = 0;
-  #accepted = 0;
-  #refused = 0;
-  #timedOut = 0;
-  #displaced = 0;
+  readonly #totals = { ...NO_CONNECTIONS };
 
   constructor(perClient: number) {
     this.#perClient = perClient;
@@ -35,12 +31,12 @@ export class ConnectionCounts {
   add(client: string): boolean {
     const count = this.#byClient.get(client) ?? 0;
     if (count >= this.#perClient) {
-      this.#refused++;
+      this.#totals.refused++;
       return false;
     }
     this.#byClient.set(client, count + 1);
-    this.#open++;
-    this.#accepted++;
+    this.#totals.open++;
+    this.#totals.accepted++;
     return true;
   }
 
@@ -48,29 +44,15 @@ export class ConnectionCounts {
     const count = this.#byClient.get(client) ?? 0;
     if (count <= 1) this.#byClient.delete(client);
     else this.#byClient.set(client, count - 1);
-    this.#open--;
+    this.#totals.open--;
   }
 
-  refuse(): void {
-    this.#refused++;
-  }
-
-  timeOut(): void {
-    this.#timedOut++;
-  }
-
-  /** Counts a connection that is closed to make room for another one. */
-  displace(): void {
-    this.#displaced++;
+  /** Counts a connection that this server closes. */
+  close(why: 'refused' | 'timedOut' | 'displaced'): void {
+    this.#totals[why]++;
   }
 
   get totals(): ConnectionTotals {
-    return {
-      open: this.#open,
-      accepted: this.#accepted,
-      refused: this.#refused,
-      timedOut: this.#timedOut,
-      displaced: this.#displaced,
-    };
+    return { ...this.#totals };
   }
 }

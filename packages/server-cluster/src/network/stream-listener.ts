@@ -117,7 +117,7 @@ export class StreamListener {
     const { remoteAddress } = socket;
     // Reset before it was accepted: there is nobody to answer.
     if (remoteAddress === undefined) {
-      this.#counts.refuse();
+      this.#counts.close('refused');
       socket.destroy();
       return;
     }
@@ -151,7 +151,7 @@ export class StreamListener {
     const oldest = performance.now() - this.#idleSeconds * 1000;
     for (const { socket, lastQueryAt } of this.#admissions.values()) {
       if (lastQueryAt >= oldest) continue;
-      this.#counts.timeOut();
+      this.#counts.close('timedOut');
       socket.destroy();
     }
   }
@@ -162,7 +162,7 @@ export class StreamListener {
     for (const entry of this.#admissions)
       if (entry[1].lastQueryAt < (idlest?.[1].lastQueryAt ?? Number.POSITIVE_INFINITY)) idlest = entry;
     if (idlest === undefined) return;
-    this.#counts.displace();
+    this.#counts.close('displaced');
     this.#admissions.delete(idlest[0]);
     idlest[1].socket.destroy();
   }

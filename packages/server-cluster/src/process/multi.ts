@@ -8,15 +8,14 @@ import { usableCpus } from '../cpus/usable-cpus.ts';
 import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
 import { ServerError, stoppedEarly } from '../errors.ts';
-import { exposition, type ReloadCounts } from '../metrics/exposition.ts';
-import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
+import type { ReloadCounts } from '../metrics/exposition.ts';
+import type { MetricsEndpoint } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer } from '../profiles/profile.ts';
 import { SLICE_SECONDS } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
-import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
-import { counted, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
+import { counted, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
 import { cannotReload, zonesOf } from './zones.ts';
 
 /**
@@ -88,16 +87,27 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
         zones.clear();
         throw stoppedEarly();
       }
-      pool = createPrimary({ size, standby: options.standby, ports, zonesFile: zones.current, log });
-      pool.failed.catch((error) => close(0).then(() => failure.reject(error)));
+      const workers = createPrimary({ size, standby: options.standby, ports, zonesFile: zones.current, log });
+      pool = workers;
+      workers.failed.catch((error) => close(0).then(() => failure.reject(error)));
       try {
-        if (options.metrics !== undefined) endpoint = await watch(options, pool, reloads, () => isStopping);
-        await startWithin(pool, options, ports, size);
+        endpoint = await watch(
+          options,
+          () => ({ ready: workers.ready, size, serving: !isStopping }),
+          async () => ({
+            backend: workers.udpBackend ?? 'none',
+            size,
+            restarts: workers.restarts,
+            reloads,
+            workers: await workers.snapshots(),
+          }),
+        );
+        await startWithin(workers, options, ports, size);
       } catch (error) {
         await close(0);
         throw error;
       }
-      return readyOf(options, ports, size, pool.udpBackend ?? built.udpBackend, endpoint?.port);
+      return readyOf(options, ports, size, workers.udpBackend ?? built.udpBackend, endpoint?.port);
     }),
     reload: inTurn(
       counted(reloads, async (source?: ZoneSource) => {
@@ -115,28 +125,6 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
     ),
     stop: () => close(STOP_SECONDS),
   };
-}
-
-function watch(
-  options: ResolvedOptions,
-  pool: PoolPrimary,
-  reloads: Readonly<ReloadCounts>,
-  isStopping: () => boolean,
-): Promise<MetricsEndpoint> {
-  const { address = '', port = 0 } = options.metrics ?? {};
-  const watched = {
-    health: () => ({ ready: pool.ready, size: pool.size, serving: !isStopping() }),
-    metrics: async () =>
-      exposition({
-        version: packageVersion(),
-        backend: pool.udpBackend ?? 'none',
-        size: pool.size,
-        restarts: pool.restarts,
-        reloads,
-        workers: await pool.snapshots(),
-      }),
-  };
-  return serveMetrics(address, port, watched, options.log);
 }
 
 async function startWithin(

@@ -1,8 +1,10 @@
 /** The result of `createServer`, whatever processes are behind it. */
 import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
-import type { ReloadCounts } from '../metrics/exposition.ts';
+import { type Exposed, exposition, type ReloadCounts } from '../metrics/exposition.ts';
+import { type Health, type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import { packageVersion } from '../version.ts';
 
 /** A graceful stop gives up on queries that take longer than this. */
 export const STOP_SECONDS = 5;
@@ -105,4 +107,15 @@ export function turns(): <T extends unknown[], R>(
       last = own.catch(() => undefined);
       return own;
     };
+}
+
+/** Serves health and metrics if the options ask for it. Rejects with a `ServerError` if it cannot. */
+export async function watch(
+  { metrics: wanted, log }: ResolvedOptions,
+  health: () => Health,
+  exposed: () => Omit<Exposed, 'version'> | Promise<Omit<Exposed, 'version'>>,
+): Promise<MetricsEndpoint | undefined> {
+  if (wanted === undefined) return undefined;
+  const metrics = async () => exposition({ version: packageVersion(), ...(await exposed()) });
+  return serveMetrics(wanted.address, wanted.port, { health, metrics }, log);
 }

@@ -3,15 +3,14 @@ import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
 import { stoppedEarly } from '../errors.ts';
-import { exposition, type ReloadCounts } from '../metrics/exposition.ts';
-import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
+import type { ReloadCounts } from '../metrics/exposition.ts';
+import type { MetricsEndpoint } from '../metrics/http.ts';
 import type { ResolvedOptions } from '../options.ts';
-import type { BuiltServer, Managed } from '../profiles/profile.ts';
+import type { BuiltServer } from '../profiles/profile.ts';
 import { SLICE_SECONDS, type Zones } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
-import { packageVersion } from '../version.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
-import { counted, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns } from './server.ts';
+import { counted, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
 import { cannotReload, reloadHere, zonesOf } from './zones.ts';
 
 type State = 'starting' | 'serving' | 'stopping';
@@ -51,8 +50,18 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
     start: inTurn(async () => {
       const ports = await reservePorts(options);
       stopping.signal.throwIfAborted();
-      if (options.metrics !== undefined && managed !== null) {
-        endpoint = await watch(options, built, managed, { reloads, state: () => state });
+      if (managed !== null) {
+        endpoint = await watch(
+          options,
+          () => ({ ready: state === 'starting' ? 0 : 1, size: 1, serving: state === 'serving' }),
+          () => ({
+            backend: built.udpBackend,
+            size: 1,
+            restarts: 0,
+            reloads,
+            workers: new Map([[0, managed.snapshot()]]),
+          }),
+        );
       }
       try {
         await open(ports);
@@ -78,26 +87,4 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
       snapshot.clear();
     },
   };
-}
-
-function watch(
-  options: ResolvedOptions,
-  built: BuiltServer,
-  managed: Managed,
-  { reloads, state }: { readonly reloads: Readonly<ReloadCounts>; state(): State },
-): Promise<MetricsEndpoint> {
-  const { address = '', port = 0 } = options.metrics ?? {};
-  const watched = {
-    health: () => ({ ready: state() === 'starting' ? 0 : 1, size: 1, serving: state() === 'serving' }),
-    metrics: async () =>
-      exposition({
-        version: packageVersion(),
-        backend: built.udpBackend,
-        size: 1,
-        restarts: 0,
-        reloads,
-        workers: new Map([[0, managed.snapshot()]]),
-      }),
-  };
-  return serveMetrics(address, port, watched, options.log);
 }

@@ -16,10 +16,11 @@ import { Cookies, cookieSecrets } from '../limits/cookies.ts';
 import { PendingLimit } from '../limits/pending-limit.ts';
 import { Counters } from '../metrics/counters.ts';
 import {
-  addConnections,
-  addSockets,
+  addTotals,
+  type ConnectionTotals,
   NO_CONNECTIONS,
   NO_SOCKETS,
+  type SocketTotals,
   type WorkerSnapshot,
 } from '../metrics/snapshot.ts';
 import { BatchedUdpNetwork } from '../network/batched-udp.ts';
@@ -85,10 +86,10 @@ function snapshotOf(counters: Counters, { udp, tcp, tls, https }: Networks): Wor
       ...(tls.length === 0 ? {} : { tls: [...counters.tls.values] }),
       ...(https.length === 0 ? {} : { https: [...counters.https.values] }),
     },
-    sockets: udp.map(({ totals }) => totals).reduce(addSockets, NO_SOCKETS),
+    sockets: udp.map(({ totals }) => totals).reduce<SocketTotals>(addTotals, NO_SOCKETS),
     connections: [...tcp, ...tls, ...https]
       .map(({ totals }) => totals)
-      .reduce(addConnections, NO_CONNECTIONS),
+      .reduce<ConnectionTotals>(addTotals, NO_CONNECTIONS),
     cpuSeconds: (usage.user + usage.system) / 1e6,
     residentBytes: process.memoryUsage.rss(),
     startSeconds: performance.timeOrigin / 1000,
