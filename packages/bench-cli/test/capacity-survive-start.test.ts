@@ -8,6 +8,7 @@ import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { BenchError } from '../src/errors.ts';
 import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
+import { patienceSeconds } from '../src/experiments/capacity/survive/patience.ts';
 import { type StartContext, startUnder } from '../src/experiments/capacity/survive/start.ts';
 import type { World } from '../src/world.ts';
 
@@ -97,7 +98,11 @@ function memory() {
 }
 
 function contextOf(
-  changes: { status?: () => Promise<never>; kills?: number } = {},
+  changes: {
+    status?: () => Promise<never>;
+    announce?: () => Promise<{ name: string; address: string }>;
+    kills?: number;
+  } = {},
   used = memory(),
 ): StartContext {
   let reads = 1;
@@ -131,6 +136,7 @@ function contextOf(
   const { port } = dns.address();
   return {
     ...{ limitBytes: 200 * MEGABYTE, outageSeconds: OUTAGE_SECONDS, signal: new AbortController().signal },
+    usual: {},
     world: { clock, fs } as unknown as World,
     point: { key: 'case', configuration: 'nocache', objects: 160, cluster: CLUSTER.spec },
     group: { kills: () => Promise.resolve(changes.kills ?? 0) },
@@ -179,6 +185,61 @@ it('waits until memory rises no more in every scenario, and reports the largest 
   expect(result.peakBytes).toBeGreaterThan(90 * MEGABYTE);
   for (const { name, queries } of result.scenarios)
     if (name !== 'cold start') expect(queries?.sent, name).toBeGreaterThan(0);
+});
+
+it('counts as stuck after ten times what a step took in a start that survived, and ends CoreDNS before another start begins', async () => {
+  const begin = monotonicSeconds();
+  let removedAt = 0;
+  const context = contextOf({
+    announce: () => Promise.resolve({ name: 'new.example', address: '10.0.0.1' }),
+  });
+  const start = startUnder({
+    ...context,
+    usual: { 'cold start': 8, relist: 2 },
+    deploy: async (signal) => ({
+      ...(await context.deploy(signal)),
+      deployment: {
+        remove: async () => {
+          removedAt ||= monotonicSeconds();
+        },
+      } as unknown as Awaited<ReturnType<StartContext['deploy']>>['deployment'],
+    }),
+  });
+  const nextAt = delay(100).then(() => context.alone(() => Promise.resolve(monotonicSeconds())));
+  const { result, steps } = await start;
+  expect(result).toMatchObject({ outcome: 'stuck', during: 'relist', peakBytes: null });
+  expect(Object.keys(steps)).toEqual(['cold start', 'full cache']);
+  const relistSeconds = removedAt - begin - (steps['cold start'] ?? 0);
+  expect(relistSeconds).toBeGreaterThan(20);
+  expect(relistSeconds).toBeLessThan(30);
+  expect(await nextAt).toBeGreaterThanOrEqual(removedAt);
+});
+
+it('counts as stuck while it is being deployed, and waits until nothing of that is left', async () => {
+  let isClean = false;
+  const { result } = await startUnder({
+    ...contextOf(),
+    usual: { 'cold start': 1 },
+    deploy: async (signal) => {
+      await clock.sleep(1000, signal).catch(() => undefined);
+      await clock.sleep(5);
+      isClean = true;
+      throw signal.reason;
+    },
+  });
+  expect(result).toMatchObject({ outcome: 'stuck', during: 'cold start', scenarios: [] });
+  expect(isClean).toBe(true);
+});
+
+it('is patient by what a start has to do, and waits for an outage besides', () => {
+  const cluster = { services: 1600, pods: 30_000, endpoints: 15_000 };
+  expect(patienceSeconds('cold start', {}, cluster, 120)).toBeCloseTo(136.6);
+  expect(patienceSeconds('cold start', { 'cold start': 3 }, cluster, 120)).toBe(30);
+  expect(patienceSeconds('cold start', { 'cold start': 0.5 }, cluster, 120)).toBe(15);
+  expect(patienceSeconds('cold start', { 'cold start': 20 }, cluster, 120)).toBeCloseTo(136.6);
+  // Two waits of client-go, of at most a minute each.
+  expect(patienceSeconds('API server outage', { relist: 3 }, cluster, 120)).toBe(150);
+  expect(patienceSeconds('API server outage', { relist: 3 }, cluster, 10)).toBe(78);
 });
 
 it('fails where the API server of the measurement does not answer, and is killed only where the kernel says so', async () => {

@@ -13,6 +13,7 @@ import { clusterServers, commonConfiguration, openMachine } from '../machine.ts'
 import { writeQueryFiles } from '../memory/queries.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { StartResult, SurviveEvidence } from './evidence.ts';
+import type { StepSeconds } from './patience.ts';
 import { firstLimit, type SurvivePlan, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
@@ -82,6 +83,7 @@ export async function openHere({
     raw: string,
     on: TrialEvents,
     title: string,
+    usual: StepSeconds,
   ): Promise<Start> {
     groups += 1;
     const group = await openMemoryGroup(world, `capacity-survive-${groups}`, limitBytes);
@@ -89,13 +91,14 @@ export async function openHere({
     try {
       await world.fs.mkdir(raw, { recursive: true });
       return await startUnder({
-        ...{ world, point, limitBytes, group, signal, alone },
+        ...{ world, point, limitBytes, group, signal, alone, usual },
         queries: await writeQueryFiles(world, raw, point.cluster),
         outageSeconds: settings.outage,
-        deploy: (): Promise<DeployedCoredns> =>
+        deploy: (until): Promise<DeployedCoredns> =>
           deployCoredns(
             {
-              ...{ world, target: session.target, servers: byName, programOf: programs.programOf, signal },
+              ...{ world, target: session.target, servers: byName, programOf: programs.programOf },
+              signal: until,
               zoneSet: zoneSetOf(configuration.zones, configuration.types),
               onFiles: on.files,
             },
@@ -126,6 +129,7 @@ export async function openHere({
   ): Promise<SurviveEvidence> {
     const starts: StartResult[] = [];
     const streamed = new Set<string>();
+    let usual: StepSeconds = {};
     const { resolution, starts: wanted } = settings;
     const options = {
       first: firstLimit(point),
@@ -142,8 +146,10 @@ export async function openHere({
       const number = starts.length + 1;
       const title = `start ${number}, ${formatBytes(next.limitBytes)}`;
       const raw = `${directory}/raw/${fileNameOf(key)}/${number}`;
-      const { result, streamed: read } = await start(point, next.limitBytes, raw, on, title);
+      const { result, streamed: read, steps } = await start(point, next.limitBytes, raw, on, title, usual);
       starts.push(result);
+      // The first that survives: its limit is the largest, so that memory slows it the least.
+      if (result.outcome === 'survived' && usual['cold start'] === undefined) usual = steps;
       for (const name of read) streamed.add(name);
     }
     throw new BenchError('E_NO_ANSWER', `${key}: no limit was survived by ${formatCount(wanted)} starts`, {

@@ -83,7 +83,12 @@ export const capacitySurvive = defineExperiment({
         key: point.key,
         subject: subjectNameOf(point),
         point: enginePoint(point),
-        expectedSeconds: expectedSeconds(point, settings),
+        expectedSeconds: expectedSeconds(
+          point,
+          settings,
+          lanes,
+          Math.min(lanes, points.length * settings.trials),
+        ),
       })),
       decided: { lanes, mostBytes },
       lanes,

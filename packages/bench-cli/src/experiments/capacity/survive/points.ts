@@ -164,10 +164,19 @@ const BASE_SECONDS = 14;
 const SECONDS_PER_OBJECT = 0.0002;
 const OTHER_STARTS = 5;
 
-export function expectedSeconds(point: SurvivePoint, { outage, starts }: SurviveSettings): number {
+/** `together`: how many starts are side by side; all but their outages is done one start at a time. */
+export function expectedSeconds(
+  point: SurvivePoint,
+  { outage, starts }: SurviveSettings,
+  lanes: number,
+  together: number,
+): number {
   const { services, pods, endpoints } = point.cluster;
   const active =
     BASE_SECONDS +
     (services + endpoints + (point.configuration === 'default' ? 0 : pods)) * SECONDS_PER_OBJECT;
-  return (starts + OTHER_STARTS) * active + (starts + OTHER_STARTS / 2) * outage;
+  const alone = (starts + OTHER_STARTS) * active;
+  const all = alone + (starts + OTHER_STARTS / 2) * outage;
+  // The engine divides by the lanes.
+  return Math.max(alone, all / together) * lanes;
 }

@@ -18,6 +18,7 @@ import {
 } from '../memory/start.ts';
 import { aloneAfter } from '../one-at-a-time.ts';
 import type { Scenario, ScenarioResult, StartResult } from './evidence.ts';
+import { patienceSeconds, type Step, type StepSeconds } from './patience.ts';
 import { underQueries } from './under-queries.ts';
 
 export interface StartContext {
@@ -27,9 +28,12 @@ export interface StartContext {
   readonly group: Pick<MemoryGroup, 'kills'>;
   readonly queries: QueryFiles;
   readonly outageSeconds: number;
+  /** Of a start of the same search that survived; empty before there is one. */
+  readonly usual: StepSeconds;
   /** Only one start at a time does such work, but for the outages. */
   alone<T>(work: () => Promise<T>): Promise<T>;
-  deploy(): Promise<DeployedCoredns>;
+  /** Leaves nothing behind where it rejects. */
+  deploy(signal: AbortSignal): Promise<DeployedCoredns>;
   /** Sends queries for some seconds: at the rate of the run, whether or not they are answered, or as many as are answered. */
   load(
     deployed: DeployedCoredns,
@@ -49,6 +53,8 @@ export interface Start {
   readonly result: StartResult;
   /** Resources that CoreDNS read as streams. */
   readonly streamed: readonly string[];
+  /** Of the steps that it came through. */
+  readonly steps: StepSeconds;
 }
 
 /** A name and its right answer. */
@@ -62,23 +68,38 @@ const NAMES_LAST_SECONDS = 6;
 const POLL_SHARE = 0.1;
 const ASK_SECONDS = 1;
 
-/** After an outage, CoreDNS waits for half a minute between two attempts; a busy machine reads a few thousand objects a second. */
-const RIGHT_SECONDS = 90;
-const MIN_OBJECTS_PER_SECOND = 1000;
-
 /** Of the Services. */
 const REPLACED_SHARE = 0.1;
 
 /** CoreDNS lives, but its answers are not right in time. */
 class Stuck extends Error {}
 
-/** Only what CoreDNS has not done: an API server of ours that does not answer is a fault of the measurement. */
-function stuckIfLate(error: unknown): never {
-  throw error instanceof CorednsLateError ? new Stuck() : error;
+/** A start whose steps are timed. */
+interface Timed extends StartContext {
+  readonly steps: { [S in Step]?: number };
+}
+
+/** What a step takes, kept in `steps`; of an outage, from its end. Rejects with `Stuck` if it takes too long, and what was begun goes on. */
+async function inTime<T>(
+  { world: { clock }, point, usual, outageSeconds, steps }: Timed,
+  step: Step,
+  work: () => Promise<T>,
+): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const seconds = patienceSeconds(step, usual, point.cluster, outageSeconds);
+  const cancel = clock.after(seconds, () => late.reject(new Stuck()));
+  const begin = clock.monotonicSeconds();
+  try {
+    const done = await Promise.race([work(), late.promise]);
+    steps[step] = clock.monotonicSeconds() - begin;
+    return done;
+  } finally {
+    cancel();
+  }
 }
 
 /** A start that is under way. */
-interface Running extends StartContext, StartParts {
+interface Running extends Timed, StartParts {
   readonly deployed: DeployedCoredns;
   readonly client: DnsClient;
   /** The most anonymous memory of each scenario so far. */
@@ -99,20 +120,17 @@ function isRight(data: readonly string[], { address }: Right): boolean {
   return data.length === 1 && data[0] === address;
 }
 
-/** Until it is so; resolves with the seconds since `begin`. Rejects with `Stuck` if it takes too long. */
+/** Until it is so; resolves with the seconds since `begin`. */
 async function until(
-  { world: { clock }, point, signal }: StartContext,
+  { world: { clock }, signal }: StartContext,
   begin: number,
   names: number,
   isSo: (attempt: number) => Promise<boolean>,
 ): Promise<number> {
-  const { services, pods, endpoints } = point.cluster;
-  const limit = RIGHT_SECONDS + (services + pods + endpoints) / MIN_OBJECTS_PER_SECOND;
   for (let attempt = 0; ; attempt += 1) {
     const isDone = await isSo(attempt);
     const seconds = clock.monotonicSeconds() - begin;
     if (isDone) return seconds;
-    if (seconds > limit) throw new Stuck();
     await clock.sleep(Math.max(NAMES_LAST_SECONDS / names, seconds * POLL_SHARE), signal);
   }
 }
@@ -164,16 +182,11 @@ async function newPeak({ world, running, peaks }: Running): Promise<void> {
   await forgetPeak(world, running.pid);
 }
 
-/** Answers are right: until everything else is read as well. */
-async function allRead(start: Running, before: Readonly<Record<string, number>>): Promise<void> {
-  await untilRead(start, before).catch(stuckIfLate);
-}
-
 async function coldStart(start: Running): Promise<ScenarioResult> {
   const { running, signal, point } = start;
   await until(start, running.startedAtSeconds, NAMES, () => isCorednsReady(running.readyPort, signal));
   const rightSeconds = await untilRight(start, running.startedAtSeconds, presentNames(point.cluster));
-  await allRead(start, {});
+  await untilRead(start, {});
   await untilQuiet(start);
   return { name: 'cold start', rightSeconds, queries: null };
 }
@@ -190,7 +203,7 @@ async function under(
   const { done, counts } = await whileAsked(start, 1, async () => {
     const { names, isReadAgain, begin } = await happen();
     const rightSeconds = names.length === 0 ? null : await untilRight(start, begin, names);
-    await allRead(start, isReadAgain ? reads : {});
+    await untilRead(start, isReadAgain ? reads : {});
     return rightSeconds;
   });
   // Without queries, whose garbage would make it rise for long: what was read is processed when it rises no more.
@@ -223,12 +236,14 @@ async function outage(start: Running): Promise<ScenarioResult> {
   const begin = world.clock.monotonicSeconds() + outageSeconds;
   const { done, counts } = await whileAsked(start, Math.ceil(outageSeconds), async () => {
     await world.clock.sleep(outageSeconds, signal);
-    await newPeak(start);
-    const rightSeconds = await untilRight(start, begin, names);
-    await allRead(start, reads);
-    return rightSeconds;
+    return inTime(start, 'API server outage', async () => {
+      await newPeak(start);
+      const rightSeconds = await untilRight(start, begin, names);
+      await untilRead(start, reads);
+      return rightSeconds;
+    });
   });
-  await untilQuiet(start);
+  await inTime(start, 'API server outage', () => untilQuiet(start));
   await newPeak(start);
   return { name: 'API server outage', rightSeconds: done, queries: counts };
 }
@@ -239,42 +254,61 @@ async function streamedIn({ running }: Running): Promise<string[]> {
   return Object.keys(reads).filter((name) => (lists[name] ?? 0) === 0);
 }
 
-/** All of it, in order; what is survived is added to `scenarios`. */
+/** Deploys, and waits until everything is read. */
+async function started(context: Timed, scenarios: ScenarioResult[]): Promise<Running> {
+  const { world, signal } = context;
+  const deployed = await context.deploy(signal);
+  signal.throwIfAborted();
+  const { instance, running } = deployed;
+  const client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
+  signal.addEventListener('abort', () => client.close());
+  const start: Running = { ...context, deployed, client, running, pace: QUICK_PACE, peaks: [] };
+  scenarios.push(await Promise.race([coldStart(start), running.died]));
+  return start;
+}
+
+/** What a start has to survive after its cold start, but for the outage. */
+async function readAgain(start: Running, scenarios: ScenarioResult[]): Promise<void> {
+  const { deployed, signal } = start;
+  start.onPhase('relist');
+  await inTime(start, 'full cache', () =>
+    fillCache({
+      ...start,
+      load: (file, seconds) => start.load(deployed, { file, seconds, isPaced: false, signal }),
+    }),
+  );
+  scenarios.push(await inTime(start, 'relist', () => relist(start)));
+  scenarios.push(await inTime(start, 'replaced endpoints', () => replaced(start)));
+}
+
+/** All of it, in order; what is survived is added to `scenarios`. Before another start begins, `close` has ended one that failed. */
 async function endure(
-  context: StartContext,
-  own: (deployed: DeployedCoredns, client: DnsClient) => void,
+  context: Timed,
+  close: () => Promise<void>,
   scenarios: ScenarioResult[],
 ): Promise<Pick<Start, 'streamed'> & { peakBytes: number }> {
-  const { world, point, queries, alone, signal } = context;
-  const { start, activeSeconds } = await alone(async () => {
+  const { world, alone } = context;
+  const orClosed = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  };
+  const active = async () => {
     context.onPhase('cold start');
     const begin = world.clock.monotonicSeconds();
-    const deployed = await context.deploy();
-    const { address, port } = deployed.instance;
-    const client = createDnsClient({ address, port }, 'udp', world.clock);
-    own(deployed, client);
-    const { running } = deployed;
-    const started: Running = { ...context, deployed, client, running, pace: QUICK_PACE, peaks: [] };
-    const living = async () => {
-      scenarios.push(await coldStart(started));
-      context.onPhase('relist');
-      await fillCache({
-        ...{ world, point, queries, signal, running, pace: QUICK_PACE },
-        load: (file, seconds) => context.load(deployed, { file, seconds, isPaced: false, signal }),
-      });
-      scenarios.push(await relist(started));
-      scenarios.push(await replaced(started));
-    };
-    await Promise.race([living(), running.died]);
-    return { start: started, activeSeconds: world.clock.monotonicSeconds() - begin };
-  });
-  const living = async () => {
-    // Everything is read again when it ends. A start of another lane that began just before takes about as long as this one did.
-    const aloneFrom = context.outageSeconds - activeSeconds;
-    scenarios.push(await aloneAfter(aloneFrom, { ...context, clock: world.clock }, () => outage(start)));
-    return { peakBytes: Math.max(...start.peaks), streamed: await streamedIn(start) };
+    const start = await inTime(context, 'cold start', () => started(context, scenarios));
+    await Promise.race([readAgain(start, scenarios), start.running.died]);
+    return { start, activeSeconds: world.clock.monotonicSeconds() - begin };
   };
-  return Promise.race([living(), start.running.died]);
+  const { start, activeSeconds } = await alone(() => orClosed(active()));
+  // Everything is read again when it ends. A start of another lane that began just before takes about as long as this one did.
+  const aloneFrom = context.outageSeconds - activeSeconds;
+  const away = () => orClosed(Promise.race([outage(start), start.running.died]));
+  scenarios.push(await aloneAfter(aloneFrom, { ...context, clock: world.clock }, away));
+  return { peakBytes: Math.max(...start.peaks), streamed: await streamedIn(start) };
 }
 
 /**
@@ -284,40 +318,48 @@ async function endure(
 export async function startUnder(context: StartContext): Promise<Start> {
   const { limitBytes, group, signal } = context;
   const scenarios: ScenarioResult[] = [];
+  const steps: Timed['steps'] = {};
   const ended = new AbortController();
   let during: Scenario = 'cold start';
-  let close = async () => Promise.resolve();
-  const result = (outcome: StartResult['outcome'], peakBytes: number | null): StartResult => ({
-    ...{ limitBytes, outcome, peakBytes, scenarios },
-    during: outcome === 'survived' ? null : during,
+  let deploying: Promise<DeployedCoredns> | undefined;
+  const close = async () => {
+    ended.abort();
+    const deployed = await deploying?.catch(() => undefined);
+    await deployed?.deployment.remove();
+  };
+  const failed = (outcome: 'killed' | 'stuck'): Start => ({
+    result: { limitBytes, outcome, peakBytes: null, scenarios, during },
+    ...{ streamed: [], steps },
   });
   try {
     const { peakBytes, streamed } = await endure(
       {
         ...context,
+        steps,
         signal: AbortSignal.any([signal, ended.signal]),
+        deploy: (until) => {
+          deploying = context.deploy(until);
+          return deploying;
+        },
         onPhase: (scenario) => {
           during = scenario;
           context.onPhase(scenario);
         },
       },
-      ({ deployment }, client) => {
-        close = async () => {
-          client.close();
-          await deployment.remove();
-        };
-      },
+      close,
       scenarios,
     );
-    return { result: result('survived', peakBytes), streamed };
+    return {
+      result: { limitBytes, outcome: 'survived', peakBytes, scenarios, during: null },
+      ...{ streamed, steps },
+    };
   } catch (error) {
     signal.throwIfAborted();
     // The kernel counts it before the process is gone.
-    if ((await group.kills()) > 0) return { result: result('killed', null), streamed: [] };
-    if (error instanceof Stuck) return { result: result('stuck', null), streamed: [] };
+    if ((await group.kills()) > 0) return failed('killed');
+    if (error instanceof Stuck || error instanceof CorednsLateError) return failed('stuck');
     throw error;
   } finally {
-    ended.abort();
     await close();
   }
 }
