@@ -1,8 +1,6 @@
 /** `bench capacity plan`: the published figures exactly, each with its basis, and nothing beyond what was measured. */
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -21,6 +19,7 @@ import { publishedThroughput } from '../src/experiments/capacity/throughput-basi
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
 import { casesRecord } from './fixtures/cases-record.ts';
+import { useCluster } from './support/api-server.ts';
 import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -29,21 +28,6 @@ beforeEach(async () => {
   world = await testWorld();
 });
 afterEach(() => world.remove());
-
-/** Makes a kubeconfig of it the one of the world. */
-async function useCluster(server: string): Promise<void> {
-  const path = join(world.directory, 'kubeconfig');
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'u', user: {} }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  await writeFile(path, JSON.stringify(kubeconfig));
-  Object.assign(world.env, { KUBECONFIG: path });
-}
 
 const SIZE = ['--pods', '15000', '--services', '820'] as const;
 
@@ -199,7 +183,7 @@ describe("memory by what was measured on the plan's cluster", () => {
   ])('measured on %s, with %j: %s', async (which, flags, basis) => {
     const server = await startApiServer({ cluster: defineCluster({ pods: 500, services: 30 }) });
     try {
-      await useCluster(server.url);
+      await useCluster(world, server.url);
       await saveRuns(which === 'another' ? 'https://another.example' : server.url);
       const { figures } = await plan('--from-cluster', ...flags);
       expect(figures.find(({ name }) => name === 'steady memory')?.basis).toContain(basis);
@@ -324,7 +308,7 @@ describe('the plan', () => {
       cluster: defineCluster({ pods: 2200, services: 30, namespaces: 3 }),
     });
     try {
-      await useCluster(server.url);
+      await useCluster(world, server.url);
       const { demand } = await plan('--from-cluster');
       expect(demand).toMatchObject({
         pods: 2200,
@@ -430,7 +414,7 @@ describe('is refused with one message and a fix', () => {
     await once(server, 'listening');
     try {
       const address = server.address();
-      await useCluster(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
+      await useCluster(world, `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
       expect(await world.bench('capacity', 'plan', '--from-cluster')).toBe(3);
       expect(world.err()).toContain('this user may not list ');
       expect(world.err().match(/fix:/g)).toHaveLength(1);

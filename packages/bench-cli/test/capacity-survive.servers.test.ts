@@ -1,9 +1,11 @@
 /** `bench capacity survive` on a real CoreDNS in real control groups: the kernel kills it under a limit that is too small. */
 import { readdir } from 'node:fs/promises';
+import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { fileNeeds } from '@dinodns-bench/test-support';
-import { afterEach, beforeEach, expect } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
 import { type SurviveRecord, surviveKind } from '../src/experiments/capacity/survive/evidence.ts';
 import { createStore } from '../src/results/store.ts';
+import { useCluster } from './support/api-server.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const { it } = fileNeeds('coredns', 'root');
@@ -25,13 +27,22 @@ async function ownGroups(): Promise<string[]> {
 }
 
 it('finds a limit between one that killed and one that was survived, and leaves nothing behind', async () => {
-  const size = ['--objects', '400', '--services', '100', '--endpoints', '600'];
+  const cluster = await startApiServer({
+    cluster: defineCluster({ pods: 300, services: 100, endpoints: 600 }),
+  });
+  onTestFinished(() => cluster.close());
+  await useCluster(world, cluster.url);
   const forced = ['--factors', 'lists=streamed'];
   const short = ['--trials', '1', '--starts', '1', '--resolution', '50%', '--outage', '1s', '--rate', '100'];
-  expect(await world.bench('capacity', 'survive', ...size, ...forced, ...short), world.err()).toBe(0);
+  expect(await world.bench('capacity', 'survive', '--from-cluster', ...forced, ...short), world.err()).toBe(
+    0,
+  );
 
-  const { status, trials, cases } = await record();
+  const { status, trials, cases, settings } = await record();
   expect(status).toBe('complete');
+  // What was counted is what a run goes on with.
+  expect(settings).toMatchObject({ fromCluster: false, objects: [cases[0]?.point.objects] });
+  expect(cases[0]?.point.endpoints).toBeGreaterThanOrEqual(600);
   const [trial] = trials;
   if (trial?.status !== 'ok') throw new Error(trial?.failure.message);
   const { limitBytes, killedBytes, starts, streamed } = trial.evidence;

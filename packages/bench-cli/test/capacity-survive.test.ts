@@ -1,4 +1,5 @@
 /** `bench capacity survive` without a server: the search, its settings, its plan, its document. */
+import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
 import { BenchError } from '../src/errors.ts';
@@ -41,6 +42,7 @@ import type { LoadOutcome } from '../src/loaders/loader.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
 import type { Clock } from '../src/world.ts';
+import { useCluster } from './support/api-server.ts';
 import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -244,7 +246,30 @@ describe('the plan', () => {
     expect(plan).toContain('CoreDNS 1.15.0, default lists, GOMEMLIMIT 80\u00a0%');
   });
 
+  it('counts the objects of a cluster', async () => {
+    const server = await startApiServer({
+      cluster: defineCluster({ pods: 800, services: 90, endpoints: 700 }),
+    });
+    try {
+      await useCluster(world, server.url);
+      expect(await survive('--from-cluster', '--context', 'test', '--dry-run'), world.err()).toBe(0);
+      expect(world.out()).toMatch(
+        /^counted: cluster of the context test: 800 pods, 9[01] services; 70[01] addresses\n/,
+      );
+      expect(world.out()).toMatch(/\/89[01]\/9[01]\/70[01] +CoreDNS/);
+      expect(await survive('--from-cluster', '--context', 'other', '--dry-run')).not.toBe(0);
+      expect(world.err()).toContain('other');
+    } finally {
+      await server.close();
+    }
+  });
+
   it.each([
+    [
+      ['--from-cluster', '--size', '100-nodes'],
+      '--from-cluster and --size both say how large the cluster is',
+    ],
+    [['--context', 'test'], '--context: has no effect without --from-cluster; add that, or omit it'],
     [['--objects', '1000', '--size', '100-nodes'], '--size and --objects both say how large the cluster is'],
     [['--services', '10'], '--services and --endpoints need --objects'],
     [['--objects', '1000,2000', '--services', '10'], '--services has 1 entries, and --objects has 2'],
@@ -268,7 +293,7 @@ const SETTINGS = {
   servers: ['coredns-cluster@1.11.3', 'coredns-cluster@1.15.0'],
   factors: { gomemlimit: ['none', '80%'], config: ['default'] },
   ...{ starts: 5, resolution: 0.05, outage: 120, rate: 1000, trials: 3, provision: true },
-  target: 'local',
+  ...{ target: 'local', fromCluster: false },
 } as unknown as SurviveSettings;
 
 /** Three searches of each case: 1.11.3 needs 60 MiB and 10 for each thousand objects, the others less. */

@@ -91,9 +91,10 @@ export function idleReason(
   name: string,
   settings: Readonly<Record<string, unknown>>,
 ): string | null {
-  const isOfCluster = name !== 'target' && Object.hasOwn(KUBERNETES_SETTINGS, name);
-  if (isOfCluster && settings.target === 'local') return '--target kubernetes';
   const { needs, targets } = table[name] ?? {};
+  // An experiment that says what it needs may use it on this machine as well.
+  const isOfCluster = name !== 'target' && needs === undefined && Object.hasOwn(KUBERNETES_SETTINGS, name);
+  if (isOfCluster && settings.target === 'local') return '--target kubernetes';
   const { target: chosen = 'local' } = settings;
   if (targets?.every((target) => target !== chosen)) return `--target ${targets[0]}`;
   return needs === undefined || needs.met(settings) ? null : needs.give;

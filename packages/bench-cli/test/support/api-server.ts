@@ -7,13 +7,8 @@ import { type TestWorld, testWorld } from './test-world.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Gone, with its world, when the test has finished. */
-export async function worldOfApi(handler: Handler): Promise<TestWorld> {
-  const server = createServer(handler);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const world = await testWorld();
+/** A kubeconfig that leads to it is the one of the world. */
+export async function useCluster(world: TestWorld, server: string): Promise<void> {
   const path = `${world.directory}/kubeconfig`;
   await world.fs.writeFile(
     path,
@@ -21,18 +16,26 @@ export async function worldOfApi(handler: Handler): Promise<TestWorld> {
       'current-context': 'test',
       contexts: [{ name: 'test', context: { cluster: 'c', user: 'u' } }],
       // client-node speaks plain HTTP only when told that nothing is verified.
-      clusters: [
-        { name: 'c', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } },
-      ],
+      clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
       users: [{ name: 'u', user: { token: 't' } }],
     }),
   );
+  Object.assign(world.env, { KUBECONFIG: path });
+}
+
+/** Gone, with its world, when the test has finished. */
+export async function worldOfApi(handler: Handler): Promise<TestWorld> {
+  const server = createServer(handler);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const world = await testWorld();
+  await useCluster(world, `http://127.0.0.1:${port}`);
   onTestFinished(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await world.remove();
   });
-  Object.assign(world.env, { KUBECONFIG: path });
   return world;
 }
 

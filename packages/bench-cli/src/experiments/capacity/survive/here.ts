@@ -14,6 +14,7 @@ import { writeQueryFiles } from '../memory/queries.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { StartResult, SurviveEvidence } from './evidence.ts';
 import type { StepSeconds } from './patience.ts';
+import { planSearches } from './plan-searches.ts';
 import { firstLimit, type SurvivePlan, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
@@ -41,7 +42,7 @@ export async function openHere({
   display,
   signal,
   force,
-}: OpenRequest<SurviveSettings, SurvivePlan>): Promise<Opened<Searcher>> {
+}: OpenRequest<SurviveSettings, SurvivePlan>): Promise<Opened<Searcher, SurviveSettings, SurvivePlan>> {
   // Before anything is started: whether there can be limits at all.
   await (await openMemoryGroup(world, 'capacity-survive-probe', LEAST_BYTES)).remove();
   const configuration = commonConfiguration(world, settings.servers, {
@@ -53,6 +54,8 @@ export async function openHere({
   const { session, programs, environment } = await openMachine(
     ...([world, runId, configuration, servers, display, { signal, force }] as const),
   );
+  const { counted } = decided;
+  if (counted !== null) display.line(counted.text);
   const byName = new Map(servers.map((server) => [server.name, server]));
   const alone = oneAtATime();
   let groups = 0;
@@ -173,6 +176,9 @@ export async function openHere({
         : {}),
     },
     warnings: loadAverageWarnings(environment),
+    ...(counted && {
+      revised: { settings: counted.settings, plan: await planSearches(counted.settings, world) },
+    }),
     [Symbol.asyncDispose]: () => session.close(),
   };
 }

@@ -10,15 +10,7 @@ import {
   surviveEvidenceSchema,
 } from './evidence.ts';
 import type { Searcher } from './here.ts';
-import {
-  enginePoint,
-  expectedSeconds,
-  pointOf,
-  pointsOf,
-  sizesOf,
-  subjectNameOf,
-  subjectsOf,
-} from './points.ts';
+import { pointOf } from './points.ts';
 import { SURVIVE_SETTINGS } from './settings.ts';
 
 /** The longest time until answers were right, in the starts under the limit that was found. */
@@ -67,33 +59,7 @@ export const capacitySurvive = defineExperiment({
     'the smallest memory limit under which CoreDNS survives cold start, relist and an API server outage',
   settings: SURVIVE_SETTINGS,
   async plan(settings, world) {
-    const { clusterServers, commonConfiguration } = await import('../machine.ts');
-    const { expectedBytes, demandFit, maxLanes } = await import('../memory/points.ts');
-    await clusterServers(world, commonConfiguration(world, settings.servers, settings));
-    const points = pointsOf(settings, sizesOf(settings));
-    // Half of the machine: the other half is for whatever else it does.
-    const mostBytes = settings.memory ?? world.machine.memoryBytes / 2;
-    demandFit(points, mostBytes);
-    const subjects = subjectsOf(settings);
-    const lanes = settings.sideBySide ?? maxLanes(world.machine.availableCpus);
-    return {
-      subjects,
-      baseline: subjects[0]?.name ?? null,
-      cases: points.map((point) => ({
-        key: point.key,
-        subject: subjectNameOf(point),
-        point: enginePoint(point),
-        expectedSeconds: expectedSeconds(
-          point,
-          settings,
-          lanes,
-          Math.min(lanes, points.length * settings.trials),
-        ),
-      })),
-      decided: { lanes, mostBytes },
-      lanes,
-      fits: (together) => together.reduce((sum, item) => sum + expectedBytes(pointOf(item)), 0) <= mostBytes,
-    };
+    return (await import('./plan-searches.ts')).planSearches(settings, world);
   },
   async open(request) {
     return (await import('./here.ts')).openHere(request);

@@ -31,6 +31,8 @@ export interface SurvivePlan {
   readonly lanes: number;
   /** No larger limit is tried. */
   readonly mostBytes: number;
+  /** With the objects that were counted, instead of `--from-cluster`; null without that. */
+  readonly counted: { readonly settings: SurviveSettings; readonly text: string } | null;
 }
 
 function wrong(problem: string, fix: string): BenchError {
@@ -53,9 +55,20 @@ function beside(
 }
 
 /** @throws BenchError `E_CONFIG` for counts that contradict each other */
-export function sizesOf({ size, objects, services, endpoints }: SurviveSettings): readonly Size[] {
-  if (size !== undefined && objects !== undefined)
-    throw wrong('--size and --objects both say how large the cluster is', 'Give one of them.');
+export function sizesOf({
+  size,
+  objects,
+  services,
+  endpoints,
+  fromCluster,
+}: SurviveSettings): readonly Size[] {
+  const given = [
+    ...(fromCluster ? ['--from-cluster'] : []),
+    ...(size === undefined ? [] : ['--size']),
+    ...(objects === undefined ? [] : ['--objects']),
+  ];
+  if (given.length > 1)
+    throw wrong(`${given.slice(0, 2).join(' and ')} both say how large the cluster is`, 'Give one of them.');
   if (objects === undefined) {
     if (services !== undefined || endpoints !== undefined)
       throw wrong(

@@ -17,6 +17,7 @@ import { CONFIGURATION_NAMES } from '../configurations.ts';
 import { MEMORY_SETTINGS } from '../memory/settings.ts';
 import type { Size } from '../memory-basis.ts';
 import { objectsList } from '../object-counts.ts';
+import { PLAN_SETTINGS } from '../plan-settings.ts';
 
 /**
  * As the load test of Kubernetes makes them: 8,000 Services with 75,000 addresses at 5,000 nodes (kubernetes/kubernetes#68613), and
@@ -82,6 +83,14 @@ export const SURVIVE_SETTINGS = {
     flag: '--endpoints <list>',
     description: 'addresses behind the services, one for each of --objects (default: as many as pods)',
   },
+  fromCluster: {
+    ...PLAN_SETTINGS.fromCluster,
+    description:
+      'pods, services and addresses as many as a cluster has (read rights only), instead of --size',
+  },
+  ...pick(['context'], {
+    context: { needs: { give: '--from-cluster', met: ({ fromCluster }) => fromCluster === true } },
+  }),
   servers: SERVERS,
   factors: {
     flag: '--factors <list>',

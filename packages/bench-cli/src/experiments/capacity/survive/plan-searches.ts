@@ -1,0 +1,64 @@
+/** What is searched for, from the settings: the sizes may be those of a cluster. */
+import type { ExperimentPlan } from '../../../engine/experiment.ts';
+import { formatCount } from '../../../report/numbers.ts';
+import type { World } from '../../../world.ts';
+import { countCluster } from '../cluster-counts.ts';
+import { clusterServers, commonConfiguration } from '../machine.ts';
+import { demandFit, expectedBytes, maxLanes } from '../memory/points.ts';
+import {
+  enginePoint,
+  expectedSeconds,
+  pointOf,
+  pointsOf,
+  type SurvivePlan,
+  sizesOf,
+  subjectNameOf,
+  subjectsOf,
+} from './points.ts';
+import type { SurviveSettings } from './settings.ts';
+
+/** Counted once: a run that is resumed goes on with the same objects, whatever the cluster has by then. */
+async function countedIn(world: World, settings: SurviveSettings): Promise<SurvivePlan['counted']> {
+  if (!settings.fromCluster) return null;
+  // Contradictions are said before anybody is asked.
+  sizesOf(settings);
+  const { pods, services, endpoints, source } = await countCluster(world, settings.context);
+  const behind = endpoints === null ? {} : { endpoints: [endpoints] };
+  const { context: _context, ...others } = settings;
+  const addresses =
+    endpoints === null ? 'addresses may not be read: as many as pods' : `${formatCount(endpoints)} addresses`;
+  return {
+    settings: { ...others, fromCluster: false, objects: [pods + services], services: [services], ...behind },
+    text: `${source}: ${formatCount(pods)} pods, ${formatCount(services)} services; ${addresses}`,
+  };
+}
+
+export async function planSearches(
+  given: SurviveSettings,
+  world: World,
+): Promise<ExperimentPlan<SurvivePlan>> {
+  const counted = await countedIn(world, given);
+  const settings = counted?.settings ?? given;
+  await clusterServers(world, commonConfiguration(world, settings.servers, settings));
+  const points = pointsOf(settings, sizesOf(settings));
+  // Half of the machine: the other half is for whatever else it does.
+  const mostBytes = settings.memory ?? world.machine.memoryBytes / 2;
+  demandFit(points, mostBytes);
+  const subjects = subjectsOf(settings);
+  const lanes = settings.sideBySide ?? maxLanes(world.machine.availableCpus);
+  const together = Math.min(lanes, points.length * settings.trials);
+  return {
+    subjects,
+    baseline: subjects[0]?.name ?? null,
+    cases: points.map((point) => ({
+      key: point.key,
+      subject: subjectNameOf(point),
+      point: enginePoint(point),
+      expectedSeconds: expectedSeconds(point, settings, lanes, together),
+    })),
+    decided: { lanes, mostBytes, counted },
+    lanes,
+    fits: (running) => running.reduce((sum, item) => sum + expectedBytes(pointOf(item)), 0) <= mostBytes,
+    ...(counted && { summary: counted.text }),
+  };
+}
