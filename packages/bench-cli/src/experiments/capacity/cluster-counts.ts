@@ -24,22 +24,29 @@ const pageSchema = z.object({
 /** As kubectl reads lists. */
 const PAGE_ITEMS = 500;
 
+/** The pages of a list, and how many items come after each; null where the API server does not say. */
+async function* pagesOf(client: KubeClient, kind: Kind, signal: AbortSignal) {
+  let next = '';
+  do {
+    const from = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
+    const path = `${pathOf(kind)}?limit=${PAGE_ITEMS}${from}`;
+    const text = await client.text(path, `list ${KINDS[kind].plural}`, signal);
+    const { metadata, items } = pageSchema.parse(JSON.parse(text));
+    yield { items: items ?? [], remaining: metadata.remainingItemCount ?? null };
+    next = metadata.continue;
+  } while (next !== '');
+}
+
 /**
  * The first page of a list says how many more there are, so that the objects themselves need not be read; an API server that
  * does not say it is read page by page.
  */
 async function countOf(client: KubeClient, kind: Kind, signal: AbortSignal): Promise<number> {
-  const action = `list ${KINDS[kind].plural}`;
   let count = 0;
-  let next = '';
-  do {
-    const from = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
-    const text = await client.text(`${pathOf(kind)}?limit=${PAGE_ITEMS}${from}`, action, signal);
-    const { metadata, items } = pageSchema.parse(JSON.parse(text));
-    count += items?.length ?? 0;
-    if (metadata.remainingItemCount !== undefined) return count + metadata.remainingItemCount;
-    next = metadata.continue;
-  } while (next !== '');
+  for await (const { items, remaining } of pagesOf(client, kind, signal)) {
+    count += items.length;
+    if (remaining !== null) return count + remaining;
+  }
   return count;
 }
 
@@ -48,17 +55,9 @@ const slicesSchema = z.array(z.object({ endpoints: z.array(z.unknown()).nullish(
 /** Addresses behind all Services; null where EndpointSlices may not be read. They have to be read, page by page. */
 async function countEndpoints(client: KubeClient, signal: AbortSignal): Promise<number | null> {
   let count = 0;
-  let next = '';
   try {
-    do {
-      const from = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
-      const path = `${pathOf('EndpointSlice')}?limit=${PAGE_ITEMS}${from}`;
-      const { metadata, items } = pageSchema.parse(
-        JSON.parse(await client.text(path, 'list endpointslices', signal)),
-      );
-      for (const { endpoints } of slicesSchema.parse(items ?? [])) count += endpoints?.length ?? 0;
-      next = metadata.continue;
-    } while (next !== '');
+    for await (const { items } of pagesOf(client, 'EndpointSlice', signal))
+      for (const { endpoints } of slicesSchema.parse(items)) count += endpoints?.length ?? 0;
     return count;
   } catch (error) {
     signal.throwIfAborted();

@@ -49,15 +49,16 @@ const lineSchema = z.union([
   z.object({ ended: z.string() }),
   z.object({ failed: z.string() }),
 ]);
-export type PhaseLine = z.output<typeof lineSchema>;
 
-/** Null for a line that is not the program's: a warning of Node.js, for example. */
-export function parsePhaseLine(line: string): PhaseLine | null {
+/** What a program in a pod printed; null for a line that is not the program's: a warning of Node.js, for example. */
+export function parseLine<S extends z.ZodType>(schema: S, line: string): z.output<S> | null {
   if (!line.startsWith('{')) return null;
   try {
-    return lineSchema.safeParse(JSON.parse(line)).data ?? null;
+    return schema.safeParse(JSON.parse(line)).data ?? null;
   } catch {
     // Not JSON after all.
     return null;
   }
 }
+
+export const parsePhaseLine = (line: string) => parseLine(lineSchema, line);

@@ -1,6 +1,7 @@
 /** What the program beside a private CoreDNS prints about propagation, and the trials that are made of it. Pure. */
 import { z } from 'zod';
 import { BenchError } from '../../../../errors.ts';
+import { parseLine } from '../../beside/phases.ts';
 import type { PropagationEvidence } from '../evidence.ts';
 
 const seconds = z.number().nonnegative();
@@ -45,17 +46,6 @@ function figuresOf(services: readonly Service[], heldChurnPerSecond: number): Pr
   };
 }
 
-/** Null for a line that is not the program's: a warning of Node.js, for example. */
-function parse(line: string): z.output<typeof lineSchema> | null {
-  if (!line.startsWith('{')) return null;
-  try {
-    return lineSchema.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    // Not JSON after all.
-    return null;
-  }
-}
-
 /** `onService` is called with how many Services of a rate are over, `onRate` when all of them are. */
 export function readPropagation(
   onService: (done: number) => void,
@@ -66,7 +56,7 @@ export function readPropagation(
   let stopped: BenchError | null = null;
   return {
     onLine(line) {
-      const parsed = parse(line);
+      const parsed = parseLine(lineSchema, line);
       if (parsed === null) return;
       if ('service' in parsed) {
         services.push(parsed.service);
