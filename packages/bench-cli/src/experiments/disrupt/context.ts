@@ -1,7 +1,48 @@
-/** What all trials share, on either target. */
-import type { PlannedTrial, TrialEvents } from '../../engine/experiment.ts';
+/** What trials on either target have: a load with a fault in it, and what clients lost. */
+import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.ts';
+import { clientLosses } from '../../measure/client-losses.ts';
+import { type LoadWithEvent, loadWithEvent } from '../../measure/load-with-event.ts';
+import { mergeLoads } from '../../measure/merge-loads.ts';
 import type { DisruptEvidence } from './evidence.ts';
+import { type CONTROL, FAULT_SECONDS, type FaultName } from './faults.ts';
+import type { DisruptSettings } from './settings.ts';
 
 export interface DisruptContext {
   measure(planned: PlannedTrial, on: TrialEvents): Promise<DisruptEvidence>;
+}
+
+/** As many sockets as queries, as of programs that open one for each; null for few that are used again and again. */
+export function freshSockets({ rate, duration }: DisruptSettings, { sockets }: Point): number | null {
+  return sockets === 'fresh' ? Math.ceil(rate * duration) : null;
+}
+
+interface FaultInLoad extends Pick<LoadWithEvent, 'clock' | 'on' | 'signal' | 'load' | 'act'> {
+  readonly settings: DisruptSettings;
+  readonly fault: FaultName | typeof CONTROL;
+  /** Response codes that the names predict. Null: all. */
+  readonly expected: ReadonlySet<string> | null;
+  /** Resident memory of the servers: of all together now, and the peak of one since its start; null where it cannot be read. */
+  memoryNow(): Promise<{ readonly bytes: number; readonly peakBytes: number } | null>;
+}
+
+export async function measureFault({ settings, fault, expected, memoryNow, ...load }: FaultInLoad) {
+  const before = await memoryNow();
+  const loaded = await loadWithEvent({ ...load, event: fault, afterSeconds: FAULT_SECONDS });
+  const after = await memoryNow();
+  const { timeline, event, limited } = loaded;
+  const losses = clientLosses({
+    ...{ timeline, fault: event, expected },
+    load: mergeLoads(loaded.outcomes.map(({ result }) => result)),
+    durationSeconds: settings.duration,
+    timeoutSeconds: settings.timeout,
+  });
+  const memory =
+    before === null || after === null
+      ? null
+      : { before: before.bytes, after: after.bytes, peak: after.peakBytes };
+  return {
+    evidence: { ...losses, limited, memory },
+    /** By the clock that was given. */
+    faultSeconds: event.begin + loaded.startSeconds,
+  };
 }

@@ -2,6 +2,7 @@
 import type { Behaviour } from '@dinodns-bench/cluster-objects';
 import { POD_FAULTS } from '../../cluster-changes/pod-faults.ts';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import type { Point } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
 import type { Server } from '../../servers/server.ts';
 
@@ -67,6 +68,25 @@ export const FAULT_SECONDS = 2;
 
 export function needsUpstream(faults: readonly FaultName[]): boolean {
   return faults.some((name) => FAULTS[name].behaviour !== undefined);
+}
+
+interface Place {
+  /** What tells it apart from the others, in the keys of its cases. */
+  readonly key: string;
+  readonly point: Point;
+  readonly expectedSeconds: number;
+}
+
+/** Each fault and its control in each of the places. */
+export function planFaults(faults: readonly FaultName[], places: readonly Place[]) {
+  const subjects = [
+    { name: CONTROL, title: CONTROL },
+    ...faults.map((name) => ({ name, title: FAULTS[name].title })),
+  ];
+  const cases = places.flatMap(({ key, ...place }) =>
+    subjects.map(({ name }) => ({ ...place, key: `${name}/${key}`, subject: name })),
+  );
+  return { subjects, cases, baseline: CONTROL };
 }
 
 /** Those that were asked for, or the usual one of the target. */

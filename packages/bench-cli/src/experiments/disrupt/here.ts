@@ -9,7 +9,7 @@ import { externalNames } from '../../workload/cluster-names.ts';
 import type { World } from '../../world.ts';
 import type { DisruptContext } from './context.ts';
 import { FORWARDING, repeatsNames } from './factors.ts';
-import { CONTROL, demandFaults, FAULT_SECONDS, FAULTS, type FaultName, needsUpstream } from './faults.ts';
+import { demandFaults, FAULT_SECONDS, type FaultName, needsUpstream, planFaults } from './faults.ts';
 import type { DisruptSettings } from './settings.ts';
 import { disruptTrial, LOAD_NAMES } from './trial.ts';
 
@@ -87,16 +87,11 @@ export async function planHere(
   demandFaults(faults, decided.servers);
   demandForwarding(settings, faults, decided.servers);
   return {
-    subjects: [
-      { name: CONTROL, title: CONTROL },
-      ...faults.map((name) => ({ name, title: FAULTS[name].title })),
-    ],
-    baseline: CONTROL,
-    cases: servers.cases.flatMap(({ key, subject: server, point, expectedSeconds }) =>
-      pointsOf(factors).flatMap((varied) =>
-        [CONTROL, ...faults].map((subject) => ({
-          key: `${subject}/${key}${pointKey(varied)}`,
-          subject,
+    ...planFaults(
+      faults,
+      servers.cases.flatMap(({ key, subject: server, point, expectedSeconds }) =>
+        pointsOf(factors).map((varied) => ({
+          key: `${key}${pointKey(varied)}`,
           point: { server, ...point, ...varied },
           expectedSeconds,
         })),

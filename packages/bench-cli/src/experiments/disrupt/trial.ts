@@ -4,18 +4,18 @@ import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.t
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
 import { readMemory } from '../../machine/proc-files.ts';
-import { clientLosses, INTERVAL_SECONDS } from '../../measure/client-losses.ts';
+import { INTERVAL_SECONDS } from '../../measure/client-losses.ts';
 import { runLoaders } from '../../measure/load.ts';
-import { type Begun, loadWithEvent } from '../../measure/load-with-event.ts';
+import type { Begun } from '../../measure/load-with-event.ts';
 import { checkDeployment } from '../../measure/measured.ts';
-import { mergeLoads } from '../../measure/merge-loads.ts';
 import { warmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
 import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
 import type { ForwardOptions, Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
+import { freshSockets, measureFault } from './context.ts';
 import type { DisruptEvidence } from './evidence.ts';
-import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName } from './faults.ts';
+import { CONTROL, FAULTS, type FaultName } from './faults.ts';
 import type { DisruptSettings } from './settings.ts';
 
 /** What all trials on this machine share. */
@@ -49,13 +49,17 @@ export async function disruptTrial(
   const fault = planned.case.subject as Subject['fault'];
   const found = serverTrial(decided, planned, planned.case.point.server);
   const server = upstream === null ? found.server : forwarding(found.server, upstream, planned.case.point);
+  const sockets = freshSockets(shared.settings, planned.case.point);
   try {
     return await withServer(trials, found.planned, server, on, async (context, deployment) => {
       on.files(server.name, deployment.files);
       on.phase('checking answers');
       const disrupted = {
         ...{ planned: found.planned, server, deployment, fault, on },
-        context: withSockets(context, shared.settings, planned.case.point),
+        context: {
+          ...context,
+          configuration: { ...context.configuration, clients: sockets ?? context.configuration.clients },
+        },
       };
       await checkDeployment(disrupted);
       await warmUp(context, found.planned, deployment, on);
@@ -64,16 +68,6 @@ export async function disruptTrial(
   } finally {
     upstream?.behave(NORMAL);
   }
-}
-
-/** As many sockets as the point says. */
-function withSockets(
-  context: TrialContext,
-  { rate, duration }: DisruptSettings,
-  { sockets }: Point,
-): TrialContext {
-  if (sockets !== 'fresh') return context;
-  return { ...context, configuration: { ...context.configuration, clients: Math.ceil(rate * duration) } };
 }
 
 /** The same program in front of the upstream, as the point has it. */
@@ -99,39 +93,23 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
     upstream === null
       ? subject.planned
       : { ...subject.planned, case: { ...subject.planned.case, workload: LOAD_NAMES } };
-  const { durationSeconds, timeoutSeconds } = context.configuration;
-  const before = await memoryOf(context, deployment);
-  const loaded = await loadWithEvent({
-    ...{ clock: context.world.clock, on, event: fault, afterSeconds: FAULT_SECONDS, signal: context.signal },
+  const { evidence } = await measureFault({
+    ...{ clock: context.world.clock, on, signal: context.signal, settings, fault },
+    expected: expectedCodes(context, planned, server),
+    memoryNow: () => memoryOf(context, deployment),
     load: ({ onStarted, onRate }) =>
       runLoaders(context, planned, deployment, {
         stage: 'load',
         ratePerSecond: settings.rate,
         openLoop: true,
-        durationSeconds,
+        durationSeconds: settings.duration,
         intervalSeconds: INTERVAL_SECONDS,
         progress: { phase: on.phase, rate: onRate },
         onStarted,
       }),
     act: (begun) => disrupt(shared, subject, begun),
   });
-  const after = await memoryOf(context, deployment);
-  const losses = clientLosses({
-    load: mergeLoads(loaded.outcomes.map(({ result }) => result)),
-    timeline: loaded.timeline,
-    fault: loaded.event,
-    expected: expectedCodes(context, planned, server),
-    durationSeconds,
-    timeoutSeconds,
-  });
-  return {
-    ...losses,
-    limited: loaded.limited,
-    memory:
-      before === null || after === null
-        ? null
-        : { before: before.bytes, after: after.bytes, peak: after.peakBytes },
-  };
+  return evidence;
 }
 
 /** Resident memory of the processes of a server: of all now, and the peak of one since its start. */

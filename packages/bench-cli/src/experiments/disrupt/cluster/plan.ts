@@ -12,7 +12,7 @@ import { placementOf } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import { type CopyPlan, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { lameduckOf, withLameduck } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import type { World } from '../../../world.ts';
-import { CONTROL, FAULT_SECONDS, FAULTS } from '../faults.ts';
+import { FAULT_SECONDS, planFaults } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
 
 export interface DecidedCluster {
@@ -136,15 +136,10 @@ export async function planOnCluster(
   const server = serverOf(copy);
   const lameduckAt = (point: Point) => Number(point.lameduck ?? lameduckOf(copy.corefile));
   return {
-    subjects: [
-      { name: CONTROL, title: CONTROL },
-      ...faults.map((name) => ({ name, title: FAULTS[name].title })),
-    ],
-    baseline: CONTROL,
-    cases: pointsOf(settings.factors).flatMap((point) =>
-      [CONTROL, ...faults].map((subject) => ({
-        key: `${subject}/${server}${pointKey(point)}`,
-        subject,
+    ...planFaults(
+      faults,
+      pointsOf(settings.factors).map((point) => ({
+        key: `${server}${pointKey(point)}`,
         point: { server, ...point },
         expectedSeconds: settings.duration + SPARE_SECONDS + lameduckAt(point),
       })),

@@ -10,15 +10,13 @@ import {
   type PodFault,
   type Pods,
 } from '../../../cluster-changes/pod-faults.ts';
-import type { PlannedTrial, Point, TrialEvents } from '../../../engine/experiment.ts';
+import type { PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import { checkAnswers } from '../../../measure/answer-check.ts';
-import { clientLosses, INTERVAL_SECONDS } from '../../../measure/client-losses.ts';
+import { INTERVAL_SECONDS } from '../../../measure/client-losses.ts';
 import { loadFor } from '../../../measure/load.ts';
-import { loadWithEvent } from '../../../measure/load-with-event.ts';
-import { mergeLoads } from '../../../measure/merge-loads.ts';
 import type { Server } from '../../../servers/server.ts';
 import { openCheckedClient } from '../../../targets/kubernetes/checker.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
@@ -35,8 +33,9 @@ import { breakable, copyAt, graceSecondsOf } from '../../../targets/kubernetes/d
 import { endpointTimes, watchEndpoints } from '../../../targets/kubernetes/endpoints.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import type { BenchWorkload } from '../../../workload/workload.ts';
+import { freshSockets, measureFault } from '../context.ts';
 import type { DisruptEvidence } from '../evidence.ts';
-import { CONTROL, FAULT_SECONDS } from '../faults.ts';
+import { CONTROL } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
 
 /** What all trials of a run on a cluster share. */
@@ -62,11 +61,6 @@ export interface ClusterPlace {
   /** Rolls out the DNS itself, which is measured then; null for copies. */
   readonly roll: ((begins: () => void) => Promise<void>) | null;
   readonly signal: AbortSignal;
-}
-
-/** As resolvers of few processes, or as programs that open a socket for each query. */
-function socketsFor({ rate, duration }: DisruptSettings, { sockets }: Point): number | null {
-  return sockets === 'fresh' ? Math.ceil(rate * duration) : null;
 }
 
 /** A copy as the point has it; its ConfigMaps are created, if they are not there from a trial before. */
@@ -155,15 +149,18 @@ async function measure(
   const { point, subject } = planned.case;
   const fault = subject as PodFault | typeof CONTROL;
   const endpoint = { address: service.address, port: 53, instances: copy.pods.length };
-  const sockets = socketsFor(settings, point);
-  // The DNS itself has no program beside it.
-  const memoryNow = async () =>
-    place.roll === null ? memoryOfServers(client, await podsOf(client, copy.workload, outer), outer) : null;
+  const sockets = freshSockets(settings, point);
   const watch = watchEndpoints(client, { namespace, service: service.name }, outer);
   try {
-    const before = await memoryNow();
-    const loaded = await loadWithEvent({
-      ...{ clock: world.clock, on, event: fault, afterSeconds: FAULT_SECONDS, signal: outer },
+    const { evidence, faultSeconds } = await measureFault({
+      ...{ clock: world.clock, on, signal: outer, settings, fault },
+      // The answers were checked: all names exist.
+      expected: new Set(['NOERROR']),
+      // The DNS itself has no program beside it.
+      memoryNow: async () =>
+        place.roll === null
+          ? memoryOfServers(client, await podsOf(client, copy.workload, outer), outer)
+          : null,
       async load({ onStarted, onRate }) {
         const outcome = await loader.load({
           ...{ endpoint, queryFile, onStarted, signal: outer },
@@ -187,27 +184,13 @@ async function measure(
         while (!isOver() && !(await isSettled(fault, pods))) await world.clock.sleep(LOOK_SECONDS, signal);
       },
     });
-    const after = await memoryNow();
     const isWhole = await isRolledOut(podsOfFault(place, copy, outer));
-    const times = endpointTimes(watch.readings, loaded.event.begin + loaded.startSeconds);
+    const times = endpointTimes(watch.readings, faultSeconds);
     return {
-      ...clientLosses({
-        load: mergeLoads(loaded.outcomes.map(({ result }) => result)),
-        timeline: loaded.timeline,
-        fault: loaded.event,
-        // The answers were checked: all names exist.
-        expected: new Set(['NOERROR']),
-        durationSeconds: duration,
-        timeoutSeconds: timeout,
-      }),
-      limited: loaded.limited,
+      ...evidence,
       nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
       // Otherwise the last change is still to come.
       endpoints: isWhole ? times : { ...times, backSeconds: null },
-      memory:
-        before === null || after === null
-          ? null
-          : { before: before.bytes, after: after.bytes, peak: after.peakBytes },
     };
   } finally {
     await watch.stop();
