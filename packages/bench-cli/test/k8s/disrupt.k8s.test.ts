@@ -20,7 +20,8 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-const RATE = 200;
+const RATE = 100;
+const DURATION = 8;
 
 /** kube-proxy's shortest time between two changes of its rules (`minSyncPeriod`), and the change itself. */
 const PROXY_SECONDS = 1.2;
@@ -55,36 +56,61 @@ async function isRollingOut(): Promise<boolean> {
   );
 }
 
-describe('bench disrupt on a cluster', { timeout: 120_000 }, () => {
-  it('loses what the time until a killed pod is no endpoint predicts, and nothing in the control', async () => {
-    const status = await world.bench(
-      ...flags('--fault', 'kill', '--duration', '8', '--factors', 'replicas=2'),
-    );
-    expect(status, world.err()).toBe(0);
+/** What is lost at most: half of the queries, about, since a socket stays with its pod, until kube-proxy knows that the pod is gone. */
+const mostLost = (goneSeconds: number) =>
+  (RATE / 2) * (goneSeconds + PROXY_SECONDS) * (1 + CHANCE) + SLACK_SECONDS * RATE;
+
+/** Queries that were sent in a stretch of the load and lost. */
+const lostIn = ({ timeline }: DisruptEvidence, from: number, to = DURATION) =>
+  timeline.slice(Math.ceil(from * 10), to * 10).reduce((sum, { lost }) => sum + lost, 0);
+
+const FAULT_BEGINS = 2;
+
+/** Bounds the losses of a fault that took one of two pods. Resolves with the time until it was no endpoint. */
+function expectPredicted(evidence: DisruptEvidence): number {
+  const { endpoints, queriesLost, errors } = evidence;
+  const { goneSeconds } = endpoints ?? {};
+  if (goneSeconds == null) throw new Error(JSON.stringify(endpoints));
+  expect(queriesLost).toBeLessThan(mostLost(goneSeconds));
+  expect(errors).toBe(0);
+  expect(lostIn(evidence, 0, FAULT_BEGINS - 0.1)).toBe(0);
+  return goneSeconds;
+}
+
+describe('bench disrupt on a cluster', { timeout: 240_000 }, () => {
+  it('loses what the time until a pod is no endpoint predicts when it is killed, deleted or one too many, and nothing in the control', async () => {
+    const faults = ['--fault', 'kill,delete,scale-down', '--factors', 'replicas=2;lameduck=0'];
+    expect(await world.bench(...flags(...faults, '--duration', String(DURATION))), world.err()).toBe(0);
     const record = await recordAs(world, KIND);
     const control = trialOf(record, 'control');
-    expect([control.queriesSent, control.queriesLost, control.errors]).toEqual([8 * RATE, 0, 0]);
+    expect([control.queriesSent, control.queriesLost, control.errors]).toEqual([DURATION * RATE, 0, 0]);
     expect(control.endpoints).toEqual({ goneSeconds: null, backSeconds: null });
-    const { endpoints, queriesLost, timeline, memory } = trialOf(record, 'kill');
-    const { goneSeconds, backSeconds } = endpoints ?? {};
-    if (goneSeconds == null || backSeconds == null) throw new Error(JSON.stringify(endpoints));
-    // Half of the queries, about: a socket stays with its pod. kube-proxy applies a change within a second of the last one.
-    const atLeast = (RATE / 2) * goneSeconds;
-    const atMost = (RATE / 2) * (goneSeconds + PROXY_SECONDS);
-    expect(queriesLost).toBeGreaterThan(Math.max(0, atLeast * (1 - CHANCE) - SLACK_SECONDS * RATE));
-    expect(queriesLost).toBeLessThan(atMost * (1 + CHANCE) + SLACK_SECONDS * RATE);
-    // Nothing is lost before the fault, and nothing once all is as before.
-    const lostFrom = (from: number, to: number) =>
-      timeline.slice(from * 10, to * 10).reduce((sum, { lost }) => sum + lost, 0);
-    expect(lostFrom(0, 1.9)).toBe(0);
-    expect(lostFrom(2 + Math.ceil(backSeconds) + PROXY_SECONDS, 8)).toBe(0);
-    expect(memory?.peak).toBeGreaterThan(2 ** 20);
+
+    // It answers no query from the fault until it is no endpoint; the others end when they are none, or about then.
+    const killed = trialOf(record, 'kill');
+    const killedGone = expectPredicted(killed);
+    const atLeast = (RATE / 2) * killedGone * (1 - CHANCE) - SLACK_SECONDS * RATE;
+    expect(killed.queriesLost).toBeGreaterThan(Math.max(0, atLeast));
+    expect(killed.memory?.peak).toBeGreaterThan(2 ** 20);
+
+    const deleted = trialOf(record, 'delete');
+    expectPredicted(deleted);
+    // Both have another pod, or the same one again.
+    for (const evidence of [killed, deleted]) {
+      const { backSeconds } = evidence.endpoints ?? {};
+      if (backSeconds == null) throw new Error(JSON.stringify(evidence.endpoints));
+      expect(lostIn(evidence, FAULT_BEGINS + backSeconds + PROXY_SECONDS)).toBe(0);
+    }
+
+    const fewer = trialOf(record, 'scale-down');
+    expect(lostIn(fewer, FAULT_BEGINS + expectPredicted(fewer) + PROXY_SECONDS)).toBe(0);
+    expect(fewer.endpoints?.backSeconds).toBeNull();
     expect(world.out()).toContain('Against control');
     expect(await leftovers()).toEqual([]);
   });
 
   it('leaves nothing behind when it is stopped in the middle of a rolling update', async () => {
-    const running = world.bench(...flags('--duration', '8', '--factors', 'lameduck=0'));
+    const running = world.bench(...flags('--duration', String(DURATION), '--factors', 'lameduck=0'));
     await expect.poll(isRollingOut, { timeout: 90_000, interval: 200 }).toBe(true);
     world.send('SIGINT');
     expect(await running, world.err()).toBe(130);
