@@ -246,6 +246,18 @@ describe('bench without doing anything', () => {
     }
   });
 
+  it('plans the same cases however a query file is named', async () => {
+    const path = join(world.directory, 'q.txt');
+    await writeFile(path, 'example1.com A\n');
+    const plans: string[] = [];
+    for (const name of [path, './q.txt', 'q.txt']) {
+      expect(await world.bench('--dry-run', '--json', '--servers', 'knot', '--workload', name)).toBe(0);
+      plans.push(world.out().slice(plans.join('').length));
+    }
+    expect(new Set(plans).size).toBe(1);
+    expect(JSON.parse(plans[0] ?? '').cases[0].key).toBe('knot/tier=1/single/q.txt/udp');
+  });
+
   it('prints the plan as JSON when asked', async () => {
     expect(await world.bench('--dry-run', '--json', '--servers', 'knot,nsd', '--trials', '1')).toBe(0);
     expect(JSON.parse(world.out()).trials.map((trial: { key: string }) => trial.key)).toEqual([

@@ -445,7 +445,7 @@ describe('a resumed run', () => {
     expect(await resumed(), world.err()).toBe(0);
     const { trials, settings } = await record();
     expect(trials).toHaveLength(2);
-    expect(settings.file).toBe(place === 'home' ? '~/q.txt' : './q.txt');
+    expect(settings.file).toBe(place === 'home' ? '~/q.txt' : 'q.txt');
   });
 
   it('does not go on with another plan', async () => {

@@ -39,6 +39,12 @@ describe('paths that are read again', () => {
     expect(withRelativePaths(settings, '/')).toEqual(settings);
   });
 
+  it('have one form, however the file was named', () => {
+    const names = ['/w/q.txt', './q.txt', 'q.txt'];
+    expect(withRelativePaths(names, '/w')).toEqual(['q.txt', 'q.txt', 'q.txt']);
+    expect(withRelativePaths(['./half', '../q.txt', './.q'], '/w')).toEqual(['./half', '../q.txt', './.q']);
+  });
+
   it('are found in the home directory', () => {
     expect(withHomePaths(['~/q.txt', 'my=~/my.yaml', 'http://a/~/b'], '/home/ann')).toEqual([
       ...['/home/ann/q.txt', 'my=/home/ann/my.yaml', 'http://a/~/b'],

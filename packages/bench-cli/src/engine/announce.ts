@@ -8,7 +8,7 @@ import { counted, formatDuration, shellQuote } from '../text.ts';
 import type { World } from '../world.ts';
 import type { ExperimentPlan, RunOptions } from './experiment.ts';
 import type { LivingRecord, RecordForm } from './form.ts';
-import { expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
+import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
 import { ENGINE_SETTINGS, type EngineSettings } from './settings.ts';
 
 /** A run that is decided: nothing has been provisioned, started or written. */
@@ -22,6 +22,18 @@ export interface Decided<T extends SettingTable, D, R> {
   readonly directory: string;
   /** The record to resume. */
   readonly previous: R | undefined;
+}
+
+/** What a plan comes to. */
+export function planned<T extends SettingTable, D>(settings: SettingsOf<T>, plan: ExperimentPlan<D>) {
+  // Every table has those of the engine.
+  const engine = settings as unknown as EngineSettings;
+  return {
+    settings,
+    engine: { ...engine, trials: plan.rounds ?? engine.trials },
+    plan,
+    cases: casesOf(plan.cases, { aa: engine.aa, baseline: plan.baseline }),
+  };
 }
 
 export type AnyDecided = Decided<SettingTable, unknown, LivingRecord>;

@@ -3,7 +3,7 @@
  * history. See README.md.
  */
 import type { z } from 'zod';
-import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import type { Setting, SettingsOf, SettingTable } from '../config/setting.ts';
 import type { Publication } from '../history/reproduce/publication.ts';
 import type { InterruptionWords } from '../interruption.ts';
 import type { Display } from '../progress/display.ts';
@@ -157,16 +157,48 @@ export interface Invocation<Record> {
   run(given: GivenSettings): Promise<Record | null>;
 }
 
+/** How a command shows its settings, and from what it starts. */
+export interface SettingsView {
+  /** Settings below headings of the help; rare ones are behind `--help-all`. Default: one list of all. */
+  readonly groups?: Readonly<Record<string, SettingTable>>;
+  /** What `--help` shows of the groups; every setting is taken. Default: those that are not rare. */
+  readonly shown?: readonly string[];
+  /** Names of `PRESETS` that `--preset` takes. Default: there is no such flag. */
+  readonly presets?: readonly string[];
+  /** Defaults of the command that differ from those of the settings. */
+  readonly base?: Readonly<Record<string, unknown>>;
+  /** A default as people write it, where it depends on more than its setting and there is no `base`. Default: `shownValue`. */
+  shownDefault?(name: string, setting: Setting): string | undefined;
+}
+
+/** A command that makes runs of an experiment. */
+export interface CommandView extends SettingsView {
+  /** The words after `bench`. */
+  readonly command: string;
+  /** True for what `bench` does without a command. */
+  readonly isDefault?: true;
+  /** Below the flags of its help. */
+  readonly examples?: string;
+}
+
 /** What is done in an experiment. */
 export interface Procedure<Table extends SettingTable, Decided, Context, Evidence, Record> {
   /** In records, and of the command unless that has another: one word in lower case. */
   readonly name: string;
   /** The words of the command, where it is not the name: `capacity memory` for the name `capacity-memory`. */
   readonly command?: string;
+  /** How its commands look, where they are several or have more than a list of flags. Default: one, of the name above. */
+  readonly commands?: readonly CommandView[];
   /** Its own settings and those it shares with others (`pick`); the engine adds `ENGINE_SETTINGS`. */
   readonly settings: Table;
-  /** Settings of a new run, where defaults depend on more than the settings. Default: `decideSettings`. */
-  settle?(world: World, given: GivenSettings): Promise<SettingsOf<Table>>;
+  /**
+   * Settings and plan of a new run, where defaults depend on more than the settings. Paths are as `withRelativePaths` has
+   * them. Default: `decideSettings`, and `plan`.
+   */
+  settle?(
+    world: World,
+    given: GivenSettings,
+  ): Promise<{ readonly settings: SettingsOf<Table>; readonly plan: ExperimentPlan<Decided> }>;
   /** Decides everything that can be decided without touching the machine. Throws a BenchError for what cannot be done. */
   plan(settings: SettingsOf<Table>, world: World): Promise<ExperimentPlan<Decided>>;
   open(

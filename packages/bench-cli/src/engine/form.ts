@@ -100,6 +100,11 @@ export interface RecordForm<R extends LivingRecord, Settings, Decided, Context, 
   exitStatusOf(record: R): number;
 }
 
+/** Loads the form of an experiment's records when it is needed. */
+export type LoadForm<T extends SettingTable, D, C, E, R extends LivingRecord> = () =>
+  | RecordForm<R, SettingsOf<T>, D, C, E>
+  | Promise<RecordForm<R, SettingsOf<T>, D, C, E>>;
+
 /** Figures and bounds of a trial. */
 function figuresOf<E>(estimands: readonly Estimand<E>[], evidence: E) {
   const found = estimands.map((estimand) => [estimand.name, estimand.of(evidence)] as const);

@@ -1,13 +1,11 @@
-/** The life of a run, from settings to reports: the same for every experiment. README.md has it as a sequence. */
+/** The life of a run, from its folder to its reports: the same for every experiment. README.md has it as a sequence. */
 import { relative } from 'node:path';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
 import { type Interruption, listenForInterruption } from '../interruption.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
-import { withHomePaths, withPortablePaths, withRelativePaths } from '../results/portable-paths.ts';
-import { newRunId } from '../results/run-id.ts';
-import { createStore } from '../results/store.ts';
+import { withPortablePaths } from '../results/portable-paths.ts';
 import type { World } from '../world.ts';
 import {
   type AnyDecided,
@@ -15,14 +13,14 @@ import {
   type Decided,
   explained,
   isInterruption,
-  planText,
+  planned,
 } from './announce.ts';
 import { close, errorsOf, joined } from './close.ts';
-import type { ExperimentPlan, Opened, Procedure, RunOptions } from './experiment.ts';
+import type { Opened, Procedure, RunOptions } from './experiment.ts';
 import type { LivingRecord, RecordForm } from './form.ts';
-import { casesOf, planTrials } from './plan.ts';
-import { clusterAgain, continued, demandSamePlan, givenWithResume } from './resumed.ts';
-import { commandName, decideSettings, type EngineSettings, settingsAgain, tableOf } from './settings.ts';
+import { planTrials } from './plan.ts';
+import { continued } from './resumed.ts';
+import { commandName } from './settings.ts';
 import { takeTrials } from './trials.ts';
 import { renderOptions, routineFormats, withRawOutput, writeFiles } from './write-reports.ts';
 
@@ -30,85 +28,6 @@ import { renderOptions, routineFormats, withRawOutput, writeFiles } from './writ
 export interface Prepared<T extends SettingTable, D, C, E, R extends LivingRecord> {
   readonly procedure: Procedure<T, D, C, E, R>;
   readonly form: RecordForm<R, SettingsOf<T>, D, C, E>;
-}
-
-async function decide<T extends SettingTable, D, C, E, R extends LivingRecord>(
-  world: World,
-  { procedure, form }: Prepared<T, D, C, E, R>,
-  options: RunOptions,
-): Promise<Decided<T, D, R>> {
-  const name = commandName(procedure);
-  const table = tableOf(procedure.settings);
-  const { resume } = options;
-  const typed =
-    resume !== undefined
-      ? await givenWithResume(world, name, options)
-      : procedure.settle !== undefined
-        ? await procedure.settle(world, options)
-        : await decideSettings(world, name, table, options);
-  const { out } = typed as unknown as EngineSettings;
-  const store = createStore(world, out);
-  const found = resume === undefined ? undefined : await store.loadAs(form.kind, resume);
-  const previous = found?.record;
-  // Keys of cases can contain paths: they must be those that the settings of the record lead to again.
-  const again =
-    previous === undefined
-      ? withRelativePaths(typed, world.cwd)
-      : {
-          ...settingsAgain(name, table, {
-            id: previous.id,
-            settings: withHomePaths(form.settingsOf(previous), world.env.HOME),
-          }),
-          ...(await clusterAgain(world, previous)),
-        };
-  const settings = (previous === undefined ? again : { ...again, ...typed }) as SettingsOf<T>;
-  const decided = planned(settings, await procedure.plan(settings, world));
-  if (previous !== undefined) demandSamePlan(previous, decided.plan, decided.cases);
-  const id = previous?.id ?? newRunId(world.clock.now());
-  return { ...decided, store, id, directory: found?.directory ?? store.directoryOf(id), previous };
-}
-
-/** What a plan comes to. */
-function planned<S, D>(settings: S, plan: ExperimentPlan<D>) {
-  // Every table has those of the engine.
-  const engine = settings as unknown as EngineSettings;
-  return {
-    settings,
-    engine: { ...engine, trials: plan.rounds ?? engine.trials },
-    plan,
-    cases: casesOf(plan.cases, { aa: engine.aa, baseline: plan.baseline }),
-  };
-}
-
-/** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
-export async function invokeExperiment<T extends SettingTable, D, C, E, R extends LivingRecord>(
-  world: World,
-  prepared: Prepared<T, D, C, E, R>,
-  options: RunOptions,
-): Promise<number> {
-  const { procedure, form } = prepared;
-  const taken = await procedure.invoke?.({
-    world,
-    options,
-    run: async (given) => {
-      const run = await decide(world, prepared, { ...options, ...given });
-      if (!options.dryRun) return runDecided(world, prepared, run, options);
-      world.stdout.write(planText(run, options));
-      return null;
-    },
-  });
-  if (taken != null) return taken;
-  const run = await decide(world, prepared, options);
-  if (options.dryRun) {
-    world.stdout.write(planText(run, options));
-    return 0;
-  }
-  const record = await runDecided(world, prepared, run, options, (complete) =>
-    world.stdout.write(
-      findRenderer(options.format, form.formats)?.render(complete, optionsFor(world, form, complete)) ?? '',
-    ),
-  );
-  return form.exitStatusOf(record);
 }
 
 function optionsFor<R extends LivingRecord>(
@@ -119,8 +38,20 @@ function optionsFor<R extends LivingRecord>(
   return renderOptions(world, deltaOf?.(record) ?? 'relative');
 }
 
+/** Prints the record in the format that was asked for. */
+export function printed<R extends LivingRecord>(
+  world: World,
+  form: Pick<RecordForm<R, never, never, never, never>, 'deltaOf' | 'formats'>,
+  format: string,
+): (record: R) => void {
+  return (record) =>
+    world.stdout.write(
+      findRenderer(format, form.formats)?.render(record, optionsFor(world, form, record)) ?? '',
+    );
+}
+
 /** From the folder to the history. `print` gets the record when its reports are written. */
-async function runDecided<T extends SettingTable, D, C, E, R extends LivingRecord>(
+export async function runDecided<T extends SettingTable, D, C, E, R extends LivingRecord>(
   world: World,
   prepared: Prepared<T, D, C, E, R>,
   decided: Decided<T, D, R>,

@@ -67,11 +67,11 @@ export async function decideSettings<T extends SettingTable>(
   world: World,
   command: string,
   table: T,
-  { flags, file, base = {} }: GivenSettings,
+  { flags, file, base = {}, preset }: GivenSettings,
 ): Promise<SettingsOf<T>> {
   return resolveSettings(
     table,
-    { base, file: await readConfigurationFile(world, file), env: world.env, flags },
+    { base, preset, file: await readConfigurationFile(world, file), env: world.env, flags },
     command,
   );
 }

@@ -19,9 +19,15 @@ export function withPortablePaths<T>(value: T, roots: PathRoots): T {
   );
 }
 
-/** Paths below the working directory as `./…`: they stay paths, even where a plain word has a meaning of its own. */
+/**
+ * Paths below the working directory as relative ones, so that a file has one name: `queries.txt`, but `./half`, since a plain
+ * word has a meaning of its own.
+ */
 export function withRelativePaths<T>(value: T, cwd: string): T {
-  return cwd === '/' ? value : withTexts(value, (text) => replaceRoot(text, `${cwd}/`, './'));
+  return withTexts(value, (text) => {
+    const relative = cwd === '/' ? text : replaceRoot(text, `${cwd}/`, './');
+    return /^\.\/[^./]+[./]/.test(relative) ? relative.slice('./'.length) : relative;
+  });
 }
 
 /** The inverse of `~`, so that files below the home directory can be found again. */

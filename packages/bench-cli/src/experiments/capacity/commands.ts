@@ -1,6 +1,6 @@
 /** The commands of the capacity experiment, with their flags. */
 import type { Command } from 'commander';
-import { addFlags, givenFlags } from '../../engine/command.ts';
+import { addFlags, givenFlags } from '../../engine/flags.ts';
 import type { Call } from '../../engine/registered.ts';
 import { caching, throughput } from './cases/index.ts';
 import { capacityMemory } from './memory/index.ts';

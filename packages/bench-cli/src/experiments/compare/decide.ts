@@ -16,6 +16,7 @@ import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibr
 import { fitsShortTrials, usesDuet } from '../../plan/duet.ts';
 import { asDuet, type Plan, planOn } from '../../plan/plan.ts';
 import { renderPlan } from '../../plan/render.ts';
+import { withRelativePaths } from '../../results/portable-paths.ts';
 import type { Transport } from '../../results/record.ts';
 import { locateServers } from '../../servers/at/index.ts';
 import { withClusterNames } from '../../servers/coredns-cluster/index.ts';
@@ -208,16 +209,21 @@ async function decideServers(world: World, configuration: RunConfiguration): Pro
   };
 }
 
+/** Keys of cases can contain paths: the same file has one. */
+function configured({ cwd }: Pick<World, 'cwd'>, sources: ConfigurationSources): RunConfiguration {
+  return withRelativePaths(configure(sources), cwd);
+}
+
 /** A short run, if bench starts the servers and the workloads fit into short trials; else null. */
 async function decideShort(world: World, sources: ConfigurationSources): Promise<DecidedServers | null> {
   const short = shortRun(sources);
   if (short === null) return null;
-  const decided = await decideServers(world, configure(short));
+  const decided = await decideServers(world, configured(world, short));
   const isOurs = decided.servers.every(({ existing }) => existing === undefined);
   if (!isOurs || !fitsShortTrials(decided.workloads)) return null;
   if (decided.configuration.duet === 'off' || decided.plan.duet !== null) return decided;
   // A duet that is none, since there is one server or another setting stands in its way.
-  return decideServers(world, configure(shortRun(sources, { duet: 'off' }) ?? sources));
+  return decideServers(world, configured(world, shortRun(sources, { duet: 'off' }) ?? sources));
 }
 
 /** Decides a new run. Writes nothing. */
@@ -230,13 +236,13 @@ export async function decideRun(world: World, given: GivenSettings): Promise<Dec
     flags: given.flags,
     typed: true,
   };
-  return (await decideShort(world, sources)) ?? decideServers(world, configure(sources));
+  return (await decideShort(world, sources)) ?? decideServers(world, configured(world, sources));
 }
 
-/** Settings under the names that files use; what is not set is absent. */
-export async function settleCompare(world: World, given: GivenSettings): Promise<Settings> {
-  const { configuration } = await decideRun(world, given);
-  return settingsOf(configuration);
+/** Settings under the names that files use, without what is not set; and the plan. */
+export async function settleCompare(world: World, given: GivenSettings) {
+  const decided = await decideRun(world, given);
+  return { settings: settingsOf(decided.configuration), plan: planOf(decided) };
 }
 
 /** What is decided as the engine knows it. */

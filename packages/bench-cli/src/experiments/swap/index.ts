@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import type { SettingsOf, SettingTable } from '../../config/setting.ts';
-import { addFlags, defineExperiment, givenFlags } from '../../engine/command.ts';
+import { defineExperiment } from '../../engine/command.ts';
 import { LastTrial, type Opened, type OpenRequest } from '../../engine/experiment.ts';
+import { addFlags, givenFlags } from '../../engine/flags.ts';
 import type { Call, Experiment } from '../../engine/registered.ts';
 import { decideSettings } from '../../engine/settings.ts';
 import type { ServerRecord } from '../../results/record.ts';
