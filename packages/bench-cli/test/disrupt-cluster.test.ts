@@ -1,12 +1,14 @@
 /** Copies of a cluster's DNS that are disrupted, when their pods leave the Service, and the factors. */
 import type { V1Container } from '@kubernetes/client-node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { demandRest } from '../src/cluster-changes/at-rest.ts';
 import { readRights } from '../src/cluster-changes/copy-rights.ts';
 import { faultRights, nodeToDrain } from '../src/cluster-changes/pod-faults.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { factorsSchema, pointsOf, showFactors } from '../src/engine/factors.ts';
+import { commandOf } from '../src/engine/settings.ts';
 import { FACTORS } from '../src/experiments/disrupt/factors.ts';
+import { DISRUPT_SETTINGS } from '../src/experiments/disrupt/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { loadStart, loadWithEvent } from '../src/measure/load-with-event.ts';
 import { loadServers } from '../src/servers/load.ts';
@@ -342,4 +344,12 @@ describe('the rights of faults', () => {
       'watch endpointslices.discovery.k8s.io in namespace kube-system',
     ]);
   });
+});
+
+test('the command that repeats a run has its factors', () => {
+  const command = (factors: object) => commandOf('disrupt', DISRUPT_SETTINGS, { factors });
+  expect(command({ lameduck: [0, 5], sockets: ['fresh'] })).toEqual([
+    ...['pnpm', 'bench', 'disrupt', '--factors', 'lameduck=0,5;sockets=fresh'],
+  ]);
+  expect(command({})).toEqual(['pnpm', 'bench', 'disrupt']);
 });

@@ -264,11 +264,17 @@ export function wordsFor(table: SettingTable, settings: Values, always: readonly
   const servers = Array.isArray(settings.servers) ? settings.servers : DEFAULTS.servers;
   return Object.entries(table).flatMap(([name, setting]) => {
     const value = settings[name];
-    const isDefault = String(value) === String(defaultOf(setting, servers)) && !always.includes(name);
+    const isDefault = isSame(value, defaultOf(setting, servers)) && !always.includes(name);
     const isNamed = setting.inCommand === undefined ? !isDefault : setting.inCommand === 'always';
     if (value === undefined || !isNamed || idleReason(table, name, settings) !== null) return [];
     return typeof value === 'boolean' ? [flagName(setting)] : [flagName(setting), shownValue(setting, value)];
   });
+}
+
+/** Of two values of a setting: lists are those of their texts, records of factors have none. */
+function isSame(a: unknown, b: unknown): boolean {
+  const isRecord = typeof a === 'object' && a !== null && !Array.isArray(a);
+  return isRecord ? JSON.stringify(a) === JSON.stringify(b) : String(a) === String(b);
 }
 
 /** The command that repeats a run. */
