@@ -91,6 +91,18 @@ describe('configure', () => {
       { target: 'kubernetes', path: 'local', mode: 'single', tier: '2' },
       '--path: local leads to pods of one node only',
     ],
+    [
+      { target: 'kubernetes', path: 'pod,local', servers: 'knot,nsd' },
+      '--path: 2 paths to one server are compared; give one with --servers (now knot,nsd)',
+    ],
+    [
+      { target: 'kubernetes', path: 'service,headless', servers: 'nsd', mode: 'both', tier: '2' },
+      '--path: headless leads to one pod',
+    ],
+    [
+      { target: 'kubernetes', path: 'pod,service', servers: 'nsd', baseline: 'nsd:local' },
+      '--baseline: "nsd:local" is not among --servers nsd by --path pod,service',
+    ],
   ])('refuses settings that do not fit together: %j', (flags, expected) => {
     const problems = problemsOf(() => configure({ env: {}, flags }));
     expect(problems.join('\n')).toContain(expected);

@@ -74,6 +74,10 @@ describe('the objects of a server', () => {
     const { service } = serverObjects({ ...request, settings: { ...settings, path } });
     const { selector: _selector, ports: _ports, ...spec } = service.spec ?? {};
     expect(spec).toEqual({ type: 'ClusterIP', ...more });
+    const server = { ...request.server, path };
+    const compared = serverObjects({ ...request, server, settings: { ...settings, path: 'pod,local' } });
+    expect(compared.service.spec?.clusterIP).toBe(service.spec?.clusterIP);
+    expect(compared.service.spec?.internalTrafficPolicy).toBe(service.spec?.internalTrafficPolicy);
   });
 
   it('hold the certificate of an encrypted transport, which the record does not get', () => {

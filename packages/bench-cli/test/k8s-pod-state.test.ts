@@ -1,5 +1,6 @@
 import type { V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { demandOneImage } from '../src/targets/kubernetes/inspect-images.ts';
 import {
   assessAdoptedPod,
   assessCreation,
@@ -146,5 +147,31 @@ describe('what keeps pods from being created', () => {
 
   it('may pass: an account that is not there yet', () => {
     expect(assessCreation('error looking up service account run/default: not found')).toBeNull();
+  });
+});
+
+describe('one tag on several nodes', () => {
+  const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
+  const demand = (...images: string[]) =>
+    demandOneImage(
+      'registry.example/dns:1',
+      'coredns',
+      images.map((image, index) => ({ image, node: `n${index}` })),
+    );
+
+  it('is refused with the nodes where it stands for different images', () => {
+    expect(() =>
+      demand(`registry.example/dns@${digest('a')}`, `registry.example/dns@${digest('b')}`),
+    ).toThrow(
+      expect.objectContaining({
+        code: 'E_POD_IMAGE',
+        evidence: [`node n0 has ${digest('a')}`, `node n1 has ${digest('b')}`],
+      }),
+    );
+    expect(() => demand(digest('a'), digest('b'))).toThrow('coredns: registry.example/dns:1 is not the same');
+  });
+
+  it('is accepted where they are the same, or cannot be told apart', () => {
+    demand(`registry.example/dns@${digest('a')}`, `mirror.example/dns@${digest('a')}`, digest('c'), 'dns:1');
   });
 });

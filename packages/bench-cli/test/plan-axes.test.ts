@@ -1,6 +1,7 @@
 /** What a run compares is a product of axes, from which cases can be left out. */
 import { describe, expect, it } from 'vitest';
-import { configure } from '../src/config/configuration.ts';
+import { configure, settingsOf } from '../src/config/configuration.ts';
+import { byPaths } from '../src/config/paths.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { MAX_CASES, planRun } from '../src/plan/plan.ts';
 import { findServer, findServers, serverNames } from '../src/servers/registry.ts';
@@ -24,6 +25,22 @@ describe('the cases of a run', () => {
       'coredns@1.13.1/tier=1/single/existing/udp',
       'dinodns/tier=1/single/existing/udp',
     ]);
+  });
+
+  it('have a server once for each of several paths, compared with the pod’s own address', () => {
+    const flags = { target: 'kubernetes', servers: 'coredns@1.13.1', path: 'service,pod,local' };
+    expect(keysOf(flags)).toEqual(
+      ['service', 'pod', 'local'].map((path) => `coredns@1.13.1:${path}/tier=1/single/half/udp`),
+    );
+    const configuration = configured(flags);
+    expect(configuration.baseline).toBe('coredns@1.13.1:pod');
+    expect(configured(settingsOf(configuration))).toEqual(configuration);
+    expect(configured({ ...flags, baseline: 'coredns@1.13.1:local' }).baseline).toBe('coredns@1.13.1:local');
+    const named = byPaths([findServer('coredns@1.13.1', DEFAULTS)], configuration.kubernetes.path);
+    expect(named.map(({ name }) => name)).toEqual(
+      ['service', 'pod', 'local'].map((path) => `coredns@1.13.1:${path}`),
+    );
+    expect(named.map(({ title }) => title)).toContain('CoreDNS 1.13.1, node-local Service');
   });
 
   it('are compared with the baseline of the same point, and adjacent to it in every round', () => {

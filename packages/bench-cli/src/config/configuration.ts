@@ -6,6 +6,7 @@ import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { crossProblems, idleReason, idleSettings, repeatedEntries, untilProblems } from './cross-checks.ts';
 import { KUBERNETES_SETTINGS, type KubernetesSettings } from './kubernetes-settings.ts';
+import { baselineOf } from './paths.ts';
 import { findPreset, PRESETS } from './presets.ts';
 import {
   defaultOf,
@@ -243,8 +244,9 @@ export function configure(sources: ConfigurationSources, command = 'run'): RunCo
 
 /** Of settings that are checked. */
 export function configurationOf(settings: Settings): RunConfiguration {
+  const baseline = baselineOf(settings.baseline, settings.servers, settings.path);
   return {
-    ...toFields(RUN_SETTINGS, settings),
+    ...toFields(RUN_SETTINGS, { ...settings, baseline }),
     kubernetes: pickSettings(KUBERNETES_SETTINGS, settings),
   };
 }

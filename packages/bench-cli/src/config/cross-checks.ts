@@ -1,6 +1,6 @@
 /** Settings that are valid on their own but not together. Pure. */
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
-import { caseNameOf } from './server-name.ts';
+import { baselineOf, pathsOf, subjectNames } from './paths.ts';
 import { flagName, type SettingTable, shownValue } from './setting.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 
@@ -10,9 +10,12 @@ const MAX_SIGNED_ZONES = 2000;
 /** Settings that are valid on their own but not together. */
 export function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
   const problems: string[] = [];
-  if (baselineGiven && !settings.servers.map(caseNameOf).includes(settings.baseline)) {
+  const { baseline, servers, path } = settings;
+  const subjects = subjectNames(servers, path);
+  if (baselineGiven && !subjects.includes(baselineOf(baseline, servers, path))) {
+    const ways = subjects.length > servers.length ? ` by --path ${path}` : '';
     problems.push(
-      `--baseline: "${settings.baseline}" is not among --servers ${settings.servers.join(',')}; add it or choose one of them`,
+      `--baseline: "${baseline}" is not among --servers ${servers.join(',')}${ways}; add it or choose one of them`,
     );
   }
   if (settings.threads > settings.clients) {
@@ -53,12 +56,20 @@ function signingProblems({ dnssec, zones, target }: Settings): string[] {
 }
 
 /** Only a load balancer shares the queries among pods, and with `local` only among those of the loader's node. */
-function pathProblems({ path, mode, tier, target, serverNode }: Settings): string[] {
-  const hasOnePod = !mode.includes('single') || tier.every((value) => value <= 1);
-  if (target !== 'kubernetes' || path === 'service' || hasOnePod) return [];
-  if (path !== 'local')
-    return [`--path: ${path} leads to one pod; use --mode multi, tiers up to 1, or --path service`];
-  return serverNode === undefined
+function pathProblems({ path, mode, tier, target, servers, duet, serverNode }: Settings): string[] {
+  if (target !== 'kubernetes') return [];
+  const paths = pathsOf(path);
+  if (paths.length > 1 && servers.length > 1) {
+    return [
+      `--path: ${paths.length} paths to one server are compared; give one with --servers (now ${servers.join(',')}), or one path`,
+    ];
+  }
+  const toOne = paths.find((each) => each === 'pod' || each === 'headless');
+  const hasOnePod = mode === 'multi' || tier.every((value) => value <= 1);
+  if (toOne !== undefined && !hasOnePod)
+    return [`--path: ${toOne} leads to one pod; use --mode multi, tiers up to 1, or --path service`];
+  const hasOthers = !hasOnePod || (paths.length > 1 && duet === 'on');
+  return hasOthers && paths.includes('local') && serverNode === undefined
     ? ['--path: local leads to pods of one node only; put all of them there with --server-node']
     : [];
 }

@@ -1,6 +1,7 @@
 /** The settings of the kubernetes target; part of the one table in `settings.ts`. */
 import { z } from 'zod';
 import { parseQuantity } from '../quantity.ts';
+import { SERVICE_PATHS } from './paths.ts';
 import { defaultsOf, pickSettings, type SettingsOf, type SettingTable } from './setting.ts';
 import { booleanFromText, choice, list, listFromText, seconds, text } from './value-schemas.ts';
 
@@ -56,6 +57,12 @@ const user = z.preprocess(
   (value) => (typeof value === 'number' ? String(value) : value),
   z.string(userMessage).regex(/^(?:image|[1-9]\d{0,9})$/, userMessage),
 );
+
+const pathsMessage = `must be one of ${SERVICE_PATHS.join(', ')}, or a list of them without repeats`;
+/** One text, whether it is one or several: what most runs have is one word in every record. */
+const servicePaths = list(z.enum(SERVICE_PATHS, pathsMessage), pathsMessage)
+  .refine((paths) => new Set(paths).size === paths.length, pathsMessage)
+  .transform((paths) => paths.join(','));
 
 export const KUBERNETES_SETTINGS = {
   target: {
@@ -139,11 +146,11 @@ export const KUBERNETES_SETTINGS = {
     schema: list(toleration, tolerationMessage),
   },
   path: {
-    flag: '--path <how>',
+    flag: '--path <list>',
     rare: true,
     description:
-      "how queries reach the pods: service, pod (none between), local (the Service, pods of the loader's node only), headless (a pod by the Service's name)",
-    schema: choice(['service', 'pod', 'local', 'headless']),
+      "how queries reach the pods: service, pod (none between), local (the Service, pods of the loader's node only), headless (a pod by the Service's name); several are compared",
+    schema: servicePaths,
     default: 'service',
   },
   serviceAccount: {

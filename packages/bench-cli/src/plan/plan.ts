@@ -4,7 +4,7 @@
  */
 import { caseFilterText, fitsFilter } from '../config/case-filter.ts';
 import type { RunConfiguration } from '../config/configuration.ts';
-import { caseNameOf } from '../config/server-name.ts';
+import { subjectNames } from '../config/paths.ts';
 import { BenchError } from '../errors.ts';
 import type { Mode, Transport } from '../results/record.ts';
 import type { SummarizedCase } from '../stats/cases.ts';
@@ -82,8 +82,13 @@ export function isContended(tier: number, loaderThreads: number, availableCpus: 
 }
 
 /** The servers of every point of the matrix; with `--aa`, the baseline's twin comes last. */
-function contenders({ servers, baseline, aa }: RunConfiguration): { server: string; aa: boolean }[] {
-  const all = servers.map((server) => ({ server: caseNameOf(server), aa: false }));
+function contenders({
+  servers,
+  baseline,
+  aa,
+  kubernetes,
+}: RunConfiguration): { server: string; aa: boolean }[] {
+  const all = subjectNames(servers, kubernetes.path).map((server) => ({ server, aa: false }));
   return aa ? [...all, { server: baseline, aa: true }] : all;
 }
 

@@ -9,6 +9,7 @@
 import type { RenderOptions, ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
+import type { ServicePath } from '../config/paths.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { Program, WantedVersion } from '../provision/provision.ts';
 import type { Mode, Transport } from '../results/record.ts';
@@ -235,6 +236,8 @@ export interface Server extends ServerDefinition, WantedVersion {
   readonly variant: string | null;
   /** Whether its name says which version. */
   readonly isVersionNamed: boolean;
+  /** How it is reached in a run that compares several paths; its name says so. Default: as `--path` says. */
+  readonly path?: ServicePath;
 }
 
 /** What a record says of a server, whatever its program. */

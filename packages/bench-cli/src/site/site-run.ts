@@ -1,4 +1,5 @@
 /** Runs as the site sees them, and the groups in which it shows them. Pure. */
+import { withoutPath } from '../config/paths.ts';
 import { parseServerName } from '../config/server-name.ts';
 import type { Entry } from '../history/entry.ts';
 import type { Brief } from '../report/renderer.ts';
@@ -58,7 +59,8 @@ export function slugsOf(names: readonly string[]): Map<string, string> {
 const IMAGE = /^(?:[^@]*\/)([^/@:]+)(?::[^/]*)?$/;
 
 /** `coredns` for `coredns@1.13.1+file` and `coredns/coredns:1.15.0`; a server of the user's own is a kind of its own. */
-export const kindOf = (server: string) => IMAGE.exec(server)?.[1] ?? parseServerName(server)?.kind ?? server;
+export const kindOf = (server: string) =>
+  IMAGE.exec(server)?.[1] ?? parseServerName(withoutPath(server))?.kind ?? server;
 
 function grouped(runs: readonly SiteRun[], namesOf: (run: SiteRun) => readonly string[]): Group[] {
   const named = runs.flatMap((run) => [...new Set(namesOf(run))].map((title) => ({ title, run })));

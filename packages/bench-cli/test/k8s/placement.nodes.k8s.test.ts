@@ -135,22 +135,33 @@ describe('two loaders', () => {
   });
 });
 
-describe('a path to the pods', () => {
+describe('the paths to the pods', () => {
+  // A loader on another node, and one on the server's, where `local` leads.
   it.each([
-    ['pod', first],
-    ['headless', first],
-    ['local', second],
-  ])('%s is measured', async (path, loader) => {
-    const flags = ['--path', path, '--server-node', second];
-    if (path !== 'local') flags.push('--loader-node', loader);
+    ['pod,service,headless', first],
+    ['service,pod,local', second],
+  ])('%s are compared in one run, with the pod’s own address as the baseline', async (paths, loader) => {
+    const flags = ['--path', paths, '--server-node', second, '--trials', '2', '--rate', '200'];
+    if (loader === first) flags.push('--loader-node', first);
     expect(await world.bench('run', ...UNOBSERVED, ...flags), world.err()).toBe(0);
-    const trial = await onlyTrial();
-    expect(trial.checkedAnswers).toBe(200);
-    expect(trial.loaderNodes).toEqual([loader]);
-    const command = trial.loaderCommands[0]?.join(' ') ?? '';
-    const [instance] = trial.instances;
-    if (path === 'pod') expect(command).toContain(`-s ${instance?.address} -p 5353`);
-    else if (path === 'headless') expect(command).toMatch(/-s s-\S+\.svc -p 5353/);
-    else expect(command).toMatch(/-s 10\.96\.\S+ -p 53 /);
+    const { trials, cases, baseline } = await recordOf(world);
+    expect(baseline).toBe('coredns:pod');
+    expect(cases.map(({ server }) => server)).toEqual(paths.split(',').map((path) => `coredns:${path}`));
+    for (const trial of trials) {
+      if (trial.status !== 'ok') throw new Error(JSON.stringify(trial.failure));
+      expect(trial.checkedAnswers).toBe(200);
+      expect(trial.loaderNodes).toEqual([loader]);
+      const command = trial.loaderCommands[0]?.join(' ') ?? '';
+      const [instance] = trial.instances;
+      if (trial.caseKey.startsWith('coredns:pod/'))
+        expect(command).toContain(`-s ${instance?.address} -p 5353`);
+      else if (trial.caseKey.startsWith('coredns:headless/'))
+        expect(command).toMatch(/-s s-\S+\.svc -p 5353/);
+      else expect(command).toMatch(/-s 10\.96\.\S+ -p 53 /);
+    }
+    for (const { server, comparison } of cases.filter((item) => item.server !== baseline)) {
+      expect(comparison?.latencySeconds?.low, server).toBeLessThan(comparison?.latencySeconds?.high ?? 0);
+    }
+    expect(await reportOf()).toContain(', pod address');
   });
 });

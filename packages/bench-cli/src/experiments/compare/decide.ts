@@ -7,6 +7,7 @@ import {
   settingsOf,
   shortRun,
 } from '../../config/configuration.ts';
+import { byPaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { ExperimentPlan } from '../../engine/experiment.ts';
 import type { DecidedServers } from '../../engine/servers.ts';
@@ -187,7 +188,7 @@ async function decideServers(world: World, configuration: RunConfiguration): Pro
   const named = asksForClusterNames(configuration) ? loaded.map(withClusterNames) : loaded;
   demandTarget(named, configuration);
   demandSameNames(named, configuration);
-  const servers = await locateServers(named, configuration);
+  const servers = byPaths(await locateServers(named, configuration), configuration.kubernetes.path);
   const plan = planOn(world, configuration);
   demandSupport(servers, plan, configuration);
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);

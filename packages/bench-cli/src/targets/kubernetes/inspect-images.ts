@@ -2,6 +2,7 @@
  * Asks the programs in the images for their versions, in the cluster, on each node that may run them: so every image is pulled
  * before a trial, and one that a node cannot get is known before anything starts.
  */
+import { BenchError } from '../../errors.ts';
 import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import { answersOf, identityOf, type Server } from '../../servers/server.ts';
@@ -33,6 +34,8 @@ interface Answer {
   readonly text: string;
   /** As the node resolved it: with the digest where the registry gave one. */
   readonly image: string;
+  /** Where it ran. */
+  readonly node: string;
 }
 
 interface Question {
@@ -86,7 +89,11 @@ async function askImage(
     },
   });
   const status = pod.status?.containerStatuses?.[0];
-  return { text: lines.join('\n'), image: status?.imageID || status?.image || image };
+  return {
+    text: lines.join('\n'),
+    image: status?.imageID || status?.image || image,
+    node: pod.spec?.nodeName ?? '',
+  };
 }
 
 export interface InspectedImages {
@@ -102,6 +109,27 @@ function provisioned(tool: string, version: string, image: string, resolved: str
 function nodesFor({ nodeCpus, loaderNodes }: ClusterRun, { atLoader }: Question): (string | null)[] {
   const nodes = atLoader ? loaderNodes : [...nodeCpus.keys()];
   return nodes.length > MAX_NODES ? [null] : [...nodes];
+}
+
+const DIGEST = /(@?)(sha256:[0-9a-f]{64})$/;
+
+/**
+ * A tag that was moved may stand for another image on a node that pulled it before: what runs on the two is not one server, even
+ * if both say the same version. A node that pulled an image names its manifest, one that imported it its configuration; between
+ * these nothing follows.
+ * @throws BenchError `E_POD_IMAGE` with the image of each node
+ */
+export function demandOneImage(image: string, what: string, answers: readonly Omit<Answer, 'text'>[]): void {
+  const digests = answers.flatMap((answer) => {
+    const [, pulled, digest] = DIGEST.exec(answer.image) ?? [];
+    return digest === undefined ? [] : [{ digest, pulled, ...answer }];
+  });
+  const kinds = Map.groupBy(digests, ({ pulled }) => pulled);
+  if ([...kinds.values()].every((same) => new Set(same.map(({ digest }) => digest)).size === 1)) return;
+  throw new BenchError('E_POD_IMAGE', `${what}: ${image} is not the same image on all nodes`, {
+    evidence: digests.map(({ node, digest }) => `node ${node} has ${digest}`),
+    fix: 'Name the image by its digest, or let each node pull it again with --pull-policy Always.',
+  });
 }
 
 /** Asks all images at once; there are only a few. The first failure ends the others. */
@@ -125,7 +153,15 @@ async function askAll(
     ),
   );
   limit.throwIfAborted();
-  return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  for (const [key, { image, what }] of questions) {
+    demandOneImage(
+      image,
+      what,
+      found.flatMap(([asked, answer]) => (asked === key ? [answer] : [])),
+    );
+  }
+  return new Map(found);
 }
 
 const LOADER = 'loader';

@@ -53,10 +53,15 @@ function coresOfServerNode(run: ClusterRun): number | null {
 }
 
 /** Creates what the pods need; resolves with where the Service is reached. */
-async function createService(run: ClusterRun, objects: ServerObjects, signal: AbortSignal): Promise<string> {
+async function createService(
+  run: ClusterRun,
+  objects: ServerObjects,
+  path: string,
+  signal: AbortSignal,
+): Promise<string> {
   await run.client.create('ConfigMap', objects.configMap, signal);
   const service = await run.client.create('Service', objects.service, signal);
-  if (run.settings.path === 'headless') return `${objects.name}.${run.namespace}.svc`;
+  if (path === 'headless') return `${objects.name}.${run.namespace}.svc`;
   const address = service.spec?.clusterIP;
   if (address === undefined || address === '' || address === 'None') {
     throw new BenchError('E_CLUSTER_REFUSED', `the Service ${objects.name} got no cluster address`, {
@@ -67,7 +72,7 @@ async function createService(run: ClusterRun, objects: ServerObjects, signal: Ab
 }
 
 /** Where the loader sends; a path without a load balancer leads to one pod (see `cross-checks.ts`). */
-function endpointOf(path: ClusterRun['settings']['path'], service: string, pods: readonly V1Pod[]) {
+function endpointOf(path: string, service: string, pods: readonly V1Pod[]) {
   if (path === 'service' || path === 'local') return { address: service, port: SERVICE_PORT };
   return { address: path === 'pod' ? (pods[0]?.status?.podIP ?? '') : service, port: POD_PORT };
 }
@@ -80,6 +85,7 @@ export async function deployServer(
   const { namespace, runId, settings, images, pullSecrets } = run;
   const { server, zoneSet, mode, transport, allowances, signal } = request;
   const certificates = isEncrypted(transport) ? make() : null;
+  const path = server.path ?? settings.path;
   const objects = serverObjects({
     settings,
     namespace,
@@ -108,7 +114,7 @@ export async function deployServer(
   let pods: readonly V1Pod[];
   let address: string;
   try {
-    address = await createService(run, objects, signal);
+    address = await createService(run, objects, path, signal);
     pods = await startDeployment(run, objects.deployment, server.name, signal);
   } catch (error) {
     // Report the first failure; `close` removes the namespace anyway.
@@ -123,7 +129,7 @@ export async function deployServer(
     pods,
     labels: objects.labels,
     service: {
-      ...endpointOf(settings.path, address, pods),
+      ...endpointOf(path, address, pods),
       instances: allowances.length,
       ...(certificates === null ? {} : { trust: trustOf(certificates) }),
     },

@@ -13,6 +13,7 @@ import type {
   V1Volume,
 } from '@kubernetes/client-node';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { pathsOf } from '../../../config/paths.ts';
 import { type Component, LABELS } from './labels.ts';
 
 export interface PodRequest {
@@ -112,7 +113,8 @@ function besideServers(labels: PodRequest['labels']): V1Affinity {
 
 function affinityOf({ settings, component, labels }: PodRequest): V1Affinity | undefined {
   const isClient = labels[LABELS.component] === 'loader' || labels[LABELS.component] === 'checker';
-  if (settings.path === 'local' && isClient) return besideServers(labels);
+  // With several paths, too: a longer way for some of them would count as what a path costs.
+  if (isClient && pathsOf(settings.path).includes('local')) return besideServers(labels);
   return component === 'loader' ? awayFromOthers(labels) : undefined;
 }
 

@@ -124,6 +124,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
   const metadata = { name, namespace, labels };
   const plan = planOf(request);
   const { certificates } = request;
+  const path = server.path ?? settings.path;
   const { object, mount, text } = configMapOf(metadata, `the configuration of ${server.name}`, [
     ...plan.files,
     ...(certificates === null ? [] : certificateFiles(certificates)),
@@ -173,8 +174,8 @@ export function serverObjects(request: ServerRequest): ServerObjects {
       metadata,
       spec: {
         type: 'ClusterIP',
-        ...(settings.path === 'headless' ? { clusterIP: 'None' } : {}),
-        ...(settings.path === 'local' ? { internalTrafficPolicy: 'Local' } : {}),
+        ...(path === 'headless' ? { clusterIP: 'None' } : {}),
+        ...(path === 'local' ? { internalTrafficPolicy: 'Local' } : {}),
         selector,
         ports: [
           { name: 'dns-udp', port: SERVICE_PORT, targetPort: POD_PORT, protocol: 'UDP' },
