@@ -36,27 +36,32 @@ read -r version binary < <(pnpm -s exec node -e '
 ' "$context/doctor.json")
 mkdir "$context/coredns"
 cp "$binary" "$context/coredns/coredns"
-bash "$scripts/image" "coredns/coredns:$version" "$context/coredns" -f k8s/images/coredns/Dockerfile \
-  --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
 ours=$(pnpm -s exec node -p 'require("./packages/bench-cli/package.json").version')
-bash "$scripts/image" "dinodns-bench/dnsperf:$ours" k8s/images/dnsperf --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
-bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
-bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
+# All at once: each waits for disk, storage and node most of the time.
+building=()
+image() {
+  bash "$scripts/image" "$@" >&2 &
+  building+=($!)
+}
+image "coredns/coredns:$version" "$context/coredns" -f k8s/images/coredns/Dockerfile --build-arg BASE_IMAGE=localhost/debian:bookworm
+image "dinodns-bench/dnsperf:$ours" k8s/images/dnsperf --build-arg BASE_IMAGE=localhost/debian:bookworm
+image "dinodns-bench/server:$ours" . -f k8s/images/server/Dockerfile --build-arg NODE_IMAGE=localhost/node:24
+image "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24
 
 # What tests of several nodes do not need: dnsmasq, the floor (servers in C, and the echo), and images that cannot serve, for tests of
 # `bench swap`. Each node stores a copy of its own.
 if [ "${TESTCLUSTER_NODES:-1}" = 1 ]; then
   for kind in dnsmasq knot nsd; do
-    bash "$scripts/image" "dinodns-bench/$kind:$ours" "k8s/images/$kind" --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+    image "dinodns-bench/$kind:$ours" "k8s/images/$kind" --build-arg BASE_IMAGE=localhost/debian:bookworm
   done
-  bash "$scripts/image" "dinodns-bench/echo:$ours" packages/batched-udp/src -f k8s/images/echo/Dockerfile \
-    --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+  image "dinodns-bench/echo:$ours" packages/batched-udp/src -f k8s/images/echo/Dockerfile --build-arg BASE_IMAGE=localhost/debian:bookworm
   for kind in crashing foreign; do
-    bash "$scripts/image" "bad-coredns:$kind" packages/bench-cli/test/fixtures/bad-coredns --target "$kind" \
-      --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+    image "bad-coredns:$kind" packages/bench-cli/test/fixtures/bad-coredns --target "$kind" \
+      --build-arg BASE_IMAGE=localhost/debian:bookworm
   done
 fi
+for job in "${building[@]}"; do wait "$job"; done
 
 # Where the suite finds the cluster's own processes, to stop some for a while, and what starts again those it ended.
 export BENCH_K8S_COMPONENTS=$home/state/run

@@ -118,23 +118,19 @@ describe('bench capacity memory --target kubernetes', () => {
   });
 
   it('killed by SIGKILL, leaves what bench cleanup removes', async () => {
-    await killed('memory', '--objects', '4000');
+    const flags = ['--target', 'kubernetes', '--objects', '4000'];
+    const child = startBench(world, 'capacity', 'memory', ...flags);
+    await expect.poll(runNamespaces).toHaveLength(1);
+    const [namespace = ''] = await runNamespaces();
+    await expect.poll(() => servicesOf(namespace), { timeout: 60_000 }).toBeGreaterThan(15);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await servicesOf(namespace)).toBeGreaterThan(10);
+    expect(await world.bench('cleanup'), world.err()).toBe(0);
+    expect(world.out()).toContain(`${namespace}  `);
+    expect(await runNamespaces()).toEqual([]);
   });
 });
-
-/** Kills a run when it has made more than 20 Services, and removes what is left. */
-async function killed(command: string, ...flags: readonly string[]): Promise<void> {
-  const child = startBench(world, 'capacity', command, '--target', 'kubernetes', ...flags);
-  await expect.poll(runNamespaces).toHaveLength(1);
-  const [namespace = ''] = await runNamespaces();
-  await expect.poll(() => servicesOf(namespace), { timeout: 60_000 }).toBeGreaterThan(15);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect(await servicesOf(namespace)).toBeGreaterThan(10);
-  expect(await world.bench('cleanup'), world.err()).toBe(0);
-  expect(world.out()).toContain(`${namespace}  `);
-  expect(await runNamespaces()).toEqual([]);
-}
 
 describe('bench capacity propagation --target kubernetes', () => {
   const TARGET = ['--target', 'kubernetes'];
@@ -180,9 +176,5 @@ describe('bench capacity propagation --target kubernetes', () => {
       if (asked > 0) expect(evidence.heldChurnPerSecond).toBeGreaterThan(asked / 4);
     }
     expect(world.out()).toContain('How long a new Service takes to resolve');
-  });
-
-  it('killed by SIGKILL, leaves what bench cleanup removes', async () => {
-    await killed('propagation', '--churn', '100');
   });
 });

@@ -1,13 +1,11 @@
 /** `--duet on` on a cluster: all servers of a round up at once, their slices from one Job. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OkTrial, Trial } from '../../src/results/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
-import { core, leftovers, runNamespaces, runningPods } from './support/admin.ts';
-import { clusterWorld, recordOf, suiteEnvironment } from './support/bench.ts';
+import { core, leftovers, runningPods } from './support/admin.ts';
+import { clusterWorld, recordOf } from './support/bench.ts';
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -87,24 +85,6 @@ describe('bench run --target kubernetes --duet on', () => {
     const alive = demandOk(survivor);
     expect(positionsOf(alive)).toHaveLength(8);
     expect(alive.load.latencyPercentiles?.map(({ percentile }) => percentile)).toContain(99);
-  });
-
-  it('killed leaves what cleanup removes', async () => {
-    const main = new URL('../../src/main.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, [main, 'run', ...UNOBSERVED, '--duration', '20'], {
-      cwd: world.directory,
-      env: { ...process.env, ...suiteEnvironment(), NO_COLOR: '1' },
-      stdio: 'ignore',
-    });
-    try {
-      await expect.poll(() => runningPods('loader')).toHaveLength(1);
-    } finally {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
-    expect(await runNamespaces()).toHaveLength(1);
-    expect(await world.bench('cleanup')).toBe(0);
-    expect(await runNamespaces()).toEqual([]);
   });
 });
 
