@@ -61,6 +61,25 @@ describe('the folders of bench', () => {
     expect(upward).toEqual([]);
   });
 
+  it('are passed in three ways of at most ten files, which the README names', () => {
+    const ways = [...readme.matchAll(/^ {4}(\S+\.ts(?: [→⇢] \S+\.ts)+)$/gm)].map(([, way = '']) => way);
+    expect(ways).toHaveLength(3);
+    for (const way of ways) {
+      const files = way.split(/ [→⇢] /).map((name) => join(SOURCE, name));
+      expect(files.length, way).toBeLessThanOrEqual(10);
+      expect(files.filter((file) => !existsSync(file))).toEqual([]);
+      const unlinked = way.split(' ⇢ ').flatMap((stretch) => {
+        const linked = stretch.split(' → ').map((name) => join(SOURCE, name));
+        return linked.slice(1).flatMap((file, at) => {
+          const before = linked[at] ?? '';
+          const isLinked = filesImportedBy(before).includes(file) || filesImportedBy(file).includes(before);
+          return isLinked ? [] : [`${relative(SOURCE, before)} → ${relative(SOURCE, file)}`];
+        });
+      });
+      expect(unlinked).toEqual([]);
+    }
+  });
+
   /** A folder of an experiment, or a file beside them. */
   const partOf = (file: string) =>
     relative(join(SOURCE, 'experiments'), file).split('/').slice(0, 2).join('/');
