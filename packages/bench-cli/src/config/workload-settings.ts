@@ -1,6 +1,7 @@
 /** The settings of the queries; part of the one table in `settings.ts`. */
 import { QUERY_TYPES } from '@dinodns-bench/zones/records';
 import { z } from 'zod';
+import { plainPath } from '../results/portable-paths.ts';
 import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
 import type { Setting, SettingTable } from './setting.ts';
 import { booleanFromText, choice, list, number, text, wholeNumber } from './value-schemas.ts';
@@ -32,7 +33,7 @@ export const WORKLOAD_SETTINGS = {
     flag: '--workload <list>',
     description:
       'names to query: half (exist), existing, missing, lookup, internal, external, lookup-internal, lookup-external, a query file or a capture; or several',
-    schema: list(text, 'must be a list of workloads, for example existing,missing'),
+    schema: list(text.transform(plainPath), 'must be a list of workloads, for example existing,missing'),
     default: ['half'],
     // The cluster's own DNS does not serve the names of the zone set.
     defaultFor: (servers) => (servers.includes('cluster-dns') ? ['service'] : undefined),

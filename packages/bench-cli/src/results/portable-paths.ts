@@ -19,15 +19,17 @@ export function withPortablePaths<T>(value: T, roots: PathRoots): T {
   );
 }
 
-/**
- * Paths below the working directory as relative ones, so that a file has one name: `queries.txt`, but `./half`, since a plain
- * word has a meaning of its own.
- */
+/** Absolute paths below the working directory as relative ones, so that a file has one name: see `plainPath`. */
 export function withRelativePaths<T>(value: T, cwd: string): T {
   return withTexts(value, (text) => {
     const relative = cwd === '/' ? text : replaceRoot(text, `${cwd}/`, './');
-    return /^\.\/[^./]+[./]/.test(relative) ? relative.slice('./'.length) : relative;
+    return relative === text ? text : plainPath(relative);
   });
+}
+
+/** `queries.txt` for `./queries.txt`; but `./half` stays, since a plain word has a meaning of its own. */
+export function plainPath(path: string): string {
+  return /^\.\/[^./]+[./]/.test(path) ? path.slice('./'.length) : path;
 }
 
 /** The inverse of `~`, so that files below the home directory can be found again. */
