@@ -102,18 +102,27 @@ function contextOf(
     status?: () => Promise<never>;
     announce?: () => Promise<{ name: string; address: string }>;
     kills?: number;
+    /** The API server answers nothing any more from the relist on. */
+    fallsSilent?: boolean;
   } = {},
   used = memory(),
 ): StartContext {
   let reads = 1;
+  let isSilent = false;
+  const never = new Promise<never>(() => undefined);
   const api = {
-    status: async () => ({
-      reads: Object.fromEntries(RESOURCES.map((name) => [name, reads])),
-      lists: {},
-      openWatches: RESOURCES.length,
-    }),
+    status: async () =>
+      isSilent
+        ? never
+        : {
+            reads: Object.fromEntries(RESOURCES.map((name) => [name, reads])),
+            lists: {},
+            openWatches: RESOURCES.length,
+          },
     announce: () => Promise.resolve({ name: 'new.example', address: '10.9.9.9' }),
     expire: async () => {
+      isSilent = changes.fallsSilent === true;
+      if (isSilent) await never;
       reads += 1;
       used.rise(80);
     },
@@ -234,12 +243,19 @@ it('counts as stuck while it is being deployed, and waits until nothing of that 
 it('is patient by what a start has to do, and waits for an outage besides', () => {
   const cluster = { services: 1600, pods: 30_000, endpoints: 15_000 };
   expect(patienceSeconds('cold start', {}, cluster, 120)).toBeCloseTo(136.6);
-  expect(patienceSeconds('cold start', { 'cold start': 3 }, cluster, 120)).toBe(30);
-  expect(patienceSeconds('cold start', { 'cold start': 0.5 }, cluster, 120)).toBe(15);
+  expect(patienceSeconds('cold start', { 'cold start': 3 }, cluster, 120)).toBe(55);
+  expect(patienceSeconds('relist', { relist: 3 }, cluster, 120)).toBe(30);
+  expect(patienceSeconds('cold start', { 'cold start': 0.5 }, cluster, 120)).toBe(55);
+  expect(patienceSeconds('relist', { relist: 0.5 }, cluster, 120)).toBe(15);
   expect(patienceSeconds('cold start', { 'cold start': 20 }, cluster, 120)).toBeCloseTo(136.6);
   // Two waits of client-go, of at most a minute each.
   expect(patienceSeconds('API server outage', { relist: 3 }, cluster, 120)).toBe(150);
   expect(patienceSeconds('API server outage', { relist: 3 }, cluster, 10)).toBe(78);
+});
+
+it('fails where the API server of the measurement falls silent: CoreDNS is not stuck then', async () => {
+  const start = startUnder({ ...contextOf({ fallsSilent: true }), usual: { relist: 0.1 } });
+  await expect(start).rejects.toThrow('the API server of the measurement did not answer');
 });
 
 it('fails where the API server of the measurement does not answer, and is killed only where the kernel says so', async () => {

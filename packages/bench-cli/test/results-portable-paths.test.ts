@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { withHomePaths, withPortablePaths, withRelativePaths } from '../src/results/portable-paths.ts';
+import {
+  plainPath,
+  withHomePaths,
+  withPortablePaths,
+  withRelativePaths,
+} from '../src/results/portable-paths.ts';
 
 describe('withPortablePaths', () => {
   const roots = { cwd: '/home/ann/bench', home: '/home/ann' };
@@ -40,9 +45,11 @@ describe('paths that are read again', () => {
   });
 
   it('have one form, however the file was named', () => {
-    const names = ['/w/q.txt', './q.txt', 'q.txt'];
-    expect(withRelativePaths(names, '/w')).toEqual(['q.txt', 'q.txt', 'q.txt']);
-    expect(withRelativePaths(['./half', '../q.txt', './.q'], '/w')).toEqual(['./half', '../q.txt', './.q']);
+    expect(withRelativePaths(['/w/q.txt', '/w/half'], '/w')).toEqual(['q.txt', './half']);
+    const names = ['./q.txt', 'q.txt', './half', '../q.txt', './.q', './-q.txt'];
+    expect(names.map(plainPath)).toEqual(['q.txt', 'q.txt', './half', '../q.txt', './.q', './-q.txt']);
+    // Only names of query files are: a program in the working directory is started by its path.
+    expect(withRelativePaths(['./server.yaml'], '/w')).toEqual(['./server.yaml']);
   });
 
   it('are found in the home directory', () => {

@@ -1,5 +1,6 @@
 /** `bench history`: lists runs, reads their records again, names runs. */
 import { resolve } from 'node:path';
+import { withoutPath } from '../config/paths.ts';
 import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
 import type { RunRow } from '../history/listing.ts';
@@ -50,7 +51,8 @@ function oneOf(text: string | undefined, flag: string, values: readonly string[]
 }
 
 /** Whether `name` is the server that was asked for; a kind stands for all of its versions and variants. */
-function isServer(name: string, asked: string): boolean {
+function isServer(subject: string, asked: string): boolean {
+  const name = withoutPath(subject);
   return name === canonicalServerName(asked) || parseServerName(name)?.kind === asked;
 }
 

@@ -6,7 +6,7 @@ import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { crossProblems, idleReason, idleSettings, repeatedEntries, untilProblems } from './cross-checks.ts';
 import { KUBERNETES_SETTINGS, type KubernetesSettings } from './kubernetes-settings.ts';
-import { baselineOf } from './paths.ts';
+import { baselineOf, pathFor } from './paths.ts';
 import { findPreset, PRESETS } from './presets.ts';
 import {
   defaultOf,
@@ -244,10 +244,11 @@ export function configure(sources: ConfigurationSources, command = 'run'): RunCo
 
 /** Of settings that are checked. */
 export function configurationOf(settings: Settings): RunConfiguration {
-  const baseline = baselineOf(settings.baseline, settings.servers, settings.path);
+  const path = pathFor(settings);
+  const baseline = baselineOf(settings.baseline, settings.servers, path);
   return {
     ...toFields(RUN_SETTINGS, { ...settings, baseline }),
-    kubernetes: pickSettings(KUBERNETES_SETTINGS, settings),
+    kubernetes: pickSettings(KUBERNETES_SETTINGS, { ...settings, path }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Settings that are valid on their own but not together. Pure. */
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
-import { baselineOf, pathsOf, subjectNames } from './paths.ts';
+import { baselineOf, pathFor, pathsOf, subjectNames } from './paths.ts';
 import { flagName, type SettingTable, shownValue } from './setting.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 
@@ -10,7 +10,8 @@ const MAX_SIGNED_ZONES = 2000;
 /** Settings that are valid on their own but not together. */
 export function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
   const problems: string[] = [];
-  const { baseline, servers, path } = settings;
+  const { baseline, servers } = settings;
+  const path = pathFor(settings);
   const subjects = subjectNames(servers, path);
   if (baselineGiven && !subjects.includes(baselineOf(baseline, servers, path))) {
     const ways = subjects.length > servers.length ? ` by --path ${path}` : '';

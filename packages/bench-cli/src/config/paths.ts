@@ -14,6 +14,11 @@ export type ServicePath = keyof typeof TITLES;
 /** As `--path` takes them, the default first. */
 export const SERVICE_PATHS = ['service', 'pod', 'local', 'headless'] as const satisfies ServicePath[];
 
+/** What `--path` comes to: on this machine, it has no effect. */
+export function pathFor({ path, target }: { readonly path: string; readonly target: string }): string {
+  return target === 'kubernetes' ? path : SERVICE_PATHS[0];
+}
+
 /** `setting`: as `--path` has them, `pod,service`. */
 export function pathsOf(setting: string): ServicePath[] {
   return setting.split(',') as ServicePath[];

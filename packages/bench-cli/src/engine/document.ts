@@ -206,7 +206,10 @@ function comparisonSections(record: AnyRecord, subject: string): Section[] {
     { title, blocks: withNotes(claims, [comparisonNote(record), ...allowanceNotes(record, compared)]) },
     {
       title: 'A/A: the baseline against itself',
-      blocks: withNotes(twins, ['A difference of this size can come from the machine alone.']),
+      blocks: withNotes(twins, [
+        'A difference of this size can come from the machine alone.',
+        ...allowanceNotes(record, cases.filter(isTwin)),
+      ]),
     },
   ];
 }

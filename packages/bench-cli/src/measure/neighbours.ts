@@ -9,7 +9,7 @@ export interface NeighbourReading {
   readonly machine: MachineCounters;
   /** Of the server's threads; null where the kernel does not say. */
   readonly waitSeconds: number | null;
-  /** CPU time of bench itself. */
+  /** CPU time of bench itself and of what it runs beside the server. */
   readonly benchSeconds: number;
 }
 
@@ -20,10 +20,13 @@ export interface OwnUse {
 }
 
 export interface NeighbourMeter {
-  /** `pids` are the server's. Null where the machine has no /proc/stat. */
-  read(pids: readonly number[]): Promise<NeighbourReading | null>;
+  /** `pids` are the server's, `beside` those of what bench runs beside it. Null where the machine has no /proc/stat. */
+  read(pids: readonly number[], beside?: readonly number[]): Promise<NeighbourReading | null>;
   /** Begins a window. */
-  begin(pids: readonly number[]): Promise<{ end(own: OwnUse): Promise<Neighbours | null> }>;
+  begin(
+    pids: readonly number[],
+    beside?: readonly number[],
+  ): Promise<{ end(own: OwnUse): Promise<Neighbours | null> }>;
 }
 
 /** The difference of two readings. Pure. */
@@ -51,25 +54,27 @@ export function neighboursBetween(
 /** /proc/<pid>/stat counts in these on all architectures that Linux and Node.js share. */
 const TICKS_PER_SECOND = 100;
 
-async function ownSeconds(world: World): Promise<number> {
-  const stat = await readProcessStat(world, 'self');
-  return stat === null ? 0 : (stat.userTicks + stat.systemTicks) / TICKS_PER_SECOND;
+async function ownSeconds(world: World, beside: readonly number[]): Promise<number> {
+  const stats = await Promise.all((['self', ...beside] as const).map((pid) => readProcessStat(world, pid)));
+  const ticks = stats.map((stat) => (stat === null ? 0 : stat.userTicks + stat.systemTicks));
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND;
 }
 
 export async function createNeighbourMeter(world: World): Promise<NeighbourMeter> {
   const meter = await createMachineMeter(world);
-  const read = async (pids: readonly number[]) => {
+  const read = async (pids: readonly number[], beside: readonly number[] = []) => {
     const machine = await meter.read();
     if (machine === null) return null;
-    return { machine, waitSeconds: await runQueueWait(world, pids), benchSeconds: await ownSeconds(world) };
+    const waitSeconds = await runQueueWait(world, pids);
+    return { machine, waitSeconds, benchSeconds: await ownSeconds(world, beside) };
   };
   return {
     read,
-    begin: async (pids) => {
-      const from = await read(pids);
+    begin: async (pids, beside) => {
+      const from = await read(pids, beside);
       return {
         end: async (own) => {
-          const to = await read(pids);
+          const to = await read(pids, beside);
           return from === null || to === null ? null : neighboursBetween(from, to, own);
         },
       };

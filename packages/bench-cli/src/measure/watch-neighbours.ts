@@ -67,12 +67,12 @@ async function watchNeighbours(
   const usage = await deployment.usage?.();
   if (usage === undefined) return NOTHING;
   const meter = await createNeighbourMeter(world);
-  const first = await meter.read(usage.pids);
+  const first = await meter.read(usage.pids, usage.beside);
   if (first === null) return NOTHING;
   const readings = [first];
   let reading: Promise<unknown> = Promise.resolve();
   const stop = world.clock.every(durationSeconds / Math.max(1, Math.round(durationSeconds)), () => {
-    reading = meter.read(usage.pids).then(
+    reading = meter.read(usage.pids, usage.beside).then(
       (next) => {
         if (next !== null) readings.push(next);
       },

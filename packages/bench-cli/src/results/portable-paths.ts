@@ -29,7 +29,7 @@ export function withRelativePaths<T>(value: T, cwd: string): T {
 
 /** `queries.txt` for `./queries.txt`; but `./half` stays, since a plain word has a meaning of its own. */
 export function plainPath(path: string): string {
-  return /^\.\/[^./]+[./]/.test(path) ? path.slice('./'.length) : path;
+  return /^\.\/[^./-][^./]*[./]/.test(path) ? path.slice('./'.length) : path;
 }
 
 /** The inverse of `~`, so that files below the home directory can be found again. */

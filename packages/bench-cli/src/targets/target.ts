@@ -50,8 +50,15 @@ export interface Deployment {
   openClient(endpoint: Endpoint, workload: BenchWorkload): Promise<DnsClient>;
   /** Begins to observe all processes of all instances. */
   observe(options?: ObserveOptions): Promise<ObservationWindow>;
-  /** CPU seconds of all instances since they started, and their processes. Absent where that cannot be read at any time. */
-  usage?(): Promise<{ readonly cpuSeconds: number; readonly pids: readonly number[] }>;
+  /**
+   * CPU seconds of all instances since they started, and their processes; `beside`: programs of the measurement that run beside
+   * them, such as an upstream. Absent where that cannot be read at any time.
+   */
+  usage?(): Promise<{
+    readonly cpuSeconds: number;
+    readonly pids: readonly number[];
+    readonly beside: readonly number[];
+  }>;
   /**
    * Stops the servers as `remove` does, and starts them again in the same places once `down` resolves; resolves when they
    * answer. Absent where bench does not start processes.

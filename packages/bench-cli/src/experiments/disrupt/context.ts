@@ -25,7 +25,19 @@ interface FaultInLoad extends Pick<LoadWithEvent, 'clock' | 'on' | 'signal' | 'l
   memoryNow(): Promise<{ readonly bytes: number; readonly peakBytes: number } | null>;
 }
 
-export async function measureFault({ settings, fault, expected, memoryNow, ...load }: FaultInLoad) {
+interface Measured {
+  readonly evidence: ReturnType<typeof clientLosses> & Pick<DisruptEvidence, 'limited' | 'memory'>;
+  /** By the clock that was given. */
+  readonly faultSeconds: number;
+}
+
+export async function measureFault({
+  settings,
+  fault,
+  expected,
+  memoryNow,
+  ...load
+}: FaultInLoad): Promise<Measured> {
   const before = await memoryNow();
   const loaded = await loadWithEvent({ ...load, event: fault, afterSeconds: FAULT_SECONDS });
   const after = await memoryNow();
@@ -42,7 +54,6 @@ export async function measureFault({ settings, fault, expected, memoryNow, ...lo
       : { before: before.bytes, after: after.bytes, peak: after.peakBytes };
   return {
     evidence: { ...losses, limited, memory },
-    /** By the clock that was given. */
     faultSeconds: event.begin + loaded.startSeconds,
   };
 }

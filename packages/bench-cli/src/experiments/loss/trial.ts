@@ -85,13 +85,14 @@ async function measure(request: Request, deployment: Deployment): Promise<LossEv
   const { bands, precision, overload } = settings;
   const start = Math.max(20, closed * FIRST_SHARE);
   const found = await searchBands({ bands, precision, start }, async (rate) => triedOf(await probe(rate)));
+  // Only while it searched: rates beyond the limit say nothing of the rates that are compared.
+  const taken = takenOver(neighbours);
+  if (taken !== null) progress.taken(taken);
   const limit = Math.max(...found.map(({ rate }) => rate));
   if (limit === 0) throw noRate(server.name, probes);
   progress.phase('measuring');
   const isLimited = await tryMultiples(multiplesFor(overload), limit, probe);
   const recovery = isLimited ? null : await overloadAndRecover(request, deployment, limit);
-  const taken = takenOver(neighbours);
-  if (taken !== null) progress.taken(taken);
   return { bands: found, limit, probes, recovery };
 }
 

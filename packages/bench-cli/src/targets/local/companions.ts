@@ -15,11 +15,16 @@ const readyLine = z.object({ ready: z.literal(true), port: z.int() });
 export interface RunningCompanions {
   /** By the names of the companions. */
   readonly ports: Readonly<Record<string, number>>;
+  readonly pids: readonly number[];
   /** SIGTERM, then SIGKILL. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-export const NO_COMPANIONS: RunningCompanions = { ports: {}, stop: async () => undefined };
+export const NO_COMPANIONS: RunningCompanions = {
+  ports: {},
+  pids: [],
+  stop: async () => undefined,
+};
 
 async function stopProcess(world: World, process: RunningProcess): Promise<void> {
   process.kill('SIGTERM');
@@ -101,5 +106,5 @@ export async function startCompanions(
     await stop();
     throw error;
   }
-  return { ports, stop };
+  return { ports, pids: running.flatMap(({ pid }) => pid ?? []), stop };
 }

@@ -71,6 +71,7 @@ export interface Instance {
   restart(down: () => Promise<unknown>): Promise<void>;
   /** Where its companions listen, by their names. */
   readonly companionPorts: Readonly<Record<string, number>>;
+  readonly companionPids: readonly number[];
   /** SIGTERM, then SIGKILL if needed, then deletes group and directory. Safe to call twice. */
   remove(): Promise<void>;
 }
@@ -351,6 +352,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
         if (removal === undefined) await start(settings, plan, inGroup, own);
       },
       companionPorts: companions.ports,
+      companionPids: companions.pids,
       remove,
     };
   } catch (error) {

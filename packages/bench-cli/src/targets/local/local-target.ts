@@ -182,7 +182,11 @@ function deploymentOf(
     usage: async () => {
       const counters = await Promise.all(instances.map(({ group }) => group.counters()));
       const pids = await Promise.all(instances.map(({ group }) => group.pids()));
-      return { cpuSeconds: mergeCounters(counters).cpuSeconds, pids: pids.flat() };
+      return {
+        cpuSeconds: mergeCounters(counters).cpuSeconds,
+        pids: pids.flat(),
+        beside: instances.flatMap(({ companionPids }) => companionPids),
+      };
     },
     restart: async (down) => {
       for (const instance of instances) ended.add(instance.process);

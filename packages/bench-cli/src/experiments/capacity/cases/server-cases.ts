@@ -3,14 +3,12 @@ import type { Opened, OpenRequest, PlannedTrial, TrialEvents } from '../../../en
 import { type DecidedServers, openServers } from '../../../engine/servers.ts';
 import { BenchError } from '../../../errors.ts';
 import { loadAndObserve } from '../../../measure/load.ts';
-import { checkDeployment, type Loaded, measuredOf, type Subject } from '../../../measure/measured.ts';
+import { checkDeployment, measuredOf, type Subject } from '../../../measure/measured.ts';
 import { warmUp, withServer } from '../../../measure/trial.ts';
 import type { TrialContext } from '../../../measure/trial-context.ts';
-import { watched } from '../../../measure/watch-neighbours.ts';
 import type { LoadResult, TrialMetrics } from '../../../results/record.ts';
 import type { LimitedBy } from '../../../results/record-units.ts';
 import type { Server } from '../../../servers/server.ts';
-import { takenOver } from '../../../stats/neighbours.ts';
 import { corednsMetrics } from '../api-control.ts';
 import { metricIn } from '../memory/memory-of.ts';
 import type { CasesContext, CasesRequest } from './cases.ts';
@@ -64,13 +62,12 @@ async function measure(
     const checkedAnswers = await checkDeployment(subject);
     await warmUp(context, planned, deployment, on);
     on.phase('saturation');
-    const { figures: saturation, taken } = await loadAt(subject, 'saturation', null, on);
-    if (taken !== null) on.taken(taken);
+    const saturation = await loadAt(subject, 'saturation', null, on);
     const counters = metricsPort === null ? {} : await countersAt(metricsPort, context.signal);
     on.phase('half of it');
     // The load generator's rate counts what it begins: lookups, each of which is one query or several.
     const rate = Math.max(1, Math.round(saturation.lookupsPerSecond / 2));
-    const { figures: half } = await loadAt(subject, 'half', rate, on);
+    const half = await loadAt(subject, 'half', rate, on);
     return { names, saturation, half, counters, checkedAnswers };
   });
 }
@@ -80,18 +77,15 @@ async function loadAt(
   stage: string,
   ratePerSecond: number | null,
   progress: TrialEvents,
-): Promise<{ readonly figures: LoadFigures; readonly taken: number | null }> {
+): Promise<LoadFigures> {
   const { context, deployment } = others;
   const planned = { ...unlimited, case: { ...unlimited.case, ratePerSecond } };
   const { durationSeconds } = context.configuration;
-  const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, () =>
-    loadAndObserve(context, planned, deployment, {
-      ...{ stage, ratePerSecond, openLoop: false, durationSeconds, progress },
-    }),
-  );
+  const loaded = await loadAndObserve(context, planned, deployment, {
+    ...{ stage, ratePerSecond, openLoop: false, durationSeconds, progress },
+  });
   const { load, metrics, limitedBy } = await measuredOf({ ...others, planned }, loaded, 0, null);
-  const figures = figuresOf(load, metrics, limitedBy, ratePerSecond);
-  return { figures, taken: takenOver(loaded.neighbours ?? []) };
+  return figuresOf(load, metrics, limitedBy, ratePerSecond);
 }
 
 type Metrics = Pick<TrialMetrics, 'cpuCores' | 'memoryBytes'>;

@@ -51,10 +51,14 @@ export async function openHere({
     loader: 'builtin',
   });
   const servers = await clusterServers(world, configuration);
+  const { counted } = decided;
+  const revised =
+    counted === null
+      ? {}
+      : { revised: { settings: counted.settings, plan: await planSearches(counted.settings, world) } };
   const { session, programs, environment } = await openMachine(
     ...([world, runId, configuration, servers, display, { signal, force }] as const),
   );
-  const { counted } = decided;
   if (counted !== null) display.line(counted.text);
   const byName = new Map(servers.map((server) => [server.name, server]));
   const alone = oneAtATime();
@@ -176,9 +180,7 @@ export async function openHere({
         : {}),
     },
     warnings: loadAverageWarnings(environment),
-    ...(counted && {
-      revised: { settings: counted.settings, plan: await planSearches(counted.settings, world) },
-    }),
+    ...revised,
     [Symbol.asyncDispose]: () => session.close(),
   };
 }

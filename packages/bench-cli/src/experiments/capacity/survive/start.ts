@@ -1,6 +1,7 @@
 /** One start of CoreDNS under a memory limit: all that it has to survive, one after the other, until it is killed. */
 import { type ClusterSpec, defineCluster, serviceName } from '@dinodns-bench/cluster-objects';
 import { createDnsClient, type DnsClient, DnsQueryError } from '../../../dns/client.ts';
+import { BenchError } from '../../../errors.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
 import type { MemoryGroup } from '../../../targets/local/memory-group.ts';
 import type { World } from '../../../world.ts';
@@ -79,12 +80,33 @@ interface Timed extends StartContext {
   readonly steps: { [S in Step]?: number };
 }
 
+/** An API server of ours that does not answer is a fault of the measurement. Within these seconds, one that lives does. */
+const API_SECONDS = 5;
+
+async function demandApi({ running, world: { clock } }: Pick<Running, 'running' | 'world'>): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const cancel = clock.after(API_SECONDS, () =>
+    late.reject(
+      new BenchError('E_NO_ANSWER', 'the API server of the measurement did not answer', {
+        fix: 'Repeat the run with less else on this machine.',
+      }),
+    ),
+  );
+  try {
+    await Promise.race([running.api.status(), late.promise]);
+  } finally {
+    cancel();
+  }
+}
+
 /** What a step takes, kept in `steps`; of an outage, from its end. Rejects with `Stuck` if it takes too long, and what was begun goes on. */
 async function inTime<T>(
-  { world: { clock }, point, usual, outageSeconds, steps }: Timed,
+  start: Timed & Partial<Pick<Running, 'running'>>,
   step: Step,
   work: () => Promise<T>,
 ): Promise<T> {
+  const { world, point, usual, outageSeconds, steps, running } = start;
+  const { clock } = world;
   const late = Promise.withResolvers<never>();
   const seconds = patienceSeconds(step, usual, point.cluster, outageSeconds);
   const cancel = clock.after(seconds, () => late.reject(new Stuck()));
@@ -93,6 +115,9 @@ async function inTime<T>(
     const done = await Promise.race([work(), late.promise]);
     steps[step] = clock.monotonicSeconds() - begin;
     return done;
+  } catch (error) {
+    if (error instanceof Stuck && running !== undefined) await demandApi({ running, world });
+    throw error;
   } finally {
     cancel();
   }

@@ -7,6 +7,7 @@ import { pointKey, pointsOf } from '../../../engine/factors.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { chosenPlacement, nodesFor } from '../../../targets/kubernetes/cluster-facts.ts';
+import { placementGaps } from '../../../targets/kubernetes/dns-copy/carry-over.ts';
 import { choiceOf, findWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { placementOf } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import { type CopyPlan, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
@@ -121,7 +122,9 @@ export async function planOnCluster(
   const signal = AbortSignal.timeout(LIMIT_MS);
   const { client } = await openChangeable(world, settings.context, signal);
   const workload = await findWorkload(client, choiceOf(settings), signal);
-  const copy = await planCopy(client, workload, settings.inPlace ? null : '--in-place', signal);
+  const planned = await planCopy(client, workload, settings.inPlace ? null : '--in-place', signal);
+  const placed = settings.serverNode === undefined ? [] : placementGaps(planned.spec);
+  const copy = { ...planned, notCarriedOver: [...planned.notCarriedOver, ...placed] };
   const { lameduck = [], replicas = [copy.replicas] } = settings.factors;
   demandReplicas(faults, replicas.map(Number));
   // As in the Corefile where it is no factor; without the plugin, it cannot be one.

@@ -96,6 +96,7 @@ export async function openCanary(
     )
       fail(undefined);
   });
+  signal.throwIfAborted();
   const running = runOnce(run, {
     ...{ name: 'canary', label: 'canary', image: images.loader, what: 'the canary' },
     command: ['node', `${DIRECTORY}/${PROGRAM}`],

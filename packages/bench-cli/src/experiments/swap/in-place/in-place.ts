@@ -88,7 +88,15 @@ async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<
       isSeen = true;
       say('restored: everything is as before');
       const seconds = formatFixed(clock.monotonicSeconds() - startedAt, 1);
-      if (isChanged) seen.rollouts.push(await canary.takeSettled(session.signal));
+      // What it saw is a figure of the report: without it, everything is back all the same.
+      if (isChanged)
+        await canary.takeSettled(session.signal).then(
+          (rollout) => void seen.rollouts.push(rollout),
+          () =>
+            void notes.push(
+              'What clients saw of the last rolling update is not known: the canary was not heard to the end.',
+            ),
+        );
       const but = left.length === 0 ? '' : ' but for what somebody else has changed meanwhile';
       notes.push(
         `Everything was as before ${seconds} s after the last placement${but}.`,

@@ -119,6 +119,14 @@ export function podGaps(spec: V1PodSpec, container: V1Container): string[] {
   ];
 }
 
+/** What says which pods may be beside which, where a copy has a node of its own. */
+export function placementGaps({ affinity, topologySpreadConstraints }: V1PodSpec): string[] {
+  return [
+    ...(affinity === undefined ? [] : ['rules on which pods may share a node (affinity)']),
+    ...(topologySpreadConstraints === undefined ? [] : ['rules on how pods are spread over nodes']),
+  ];
+}
+
 type Labels = Readonly<Record<string, string>>;
 
 /** Pods of the DNS, and those of a copy of it. */

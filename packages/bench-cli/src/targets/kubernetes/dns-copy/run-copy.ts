@@ -72,9 +72,15 @@ async function removeCopy(
 
 /** Starts a copy, and removes it when `use` is done with it, or when it did not start. */
 export async function withCopy<T>(request: CopyRequest, use: (copy: RunningCopy) => Promise<T>): Promise<T> {
+  const remove = () => removeCopy(request.run, request.objects, request.graceSeconds ?? 0);
+  let done: T;
   try {
-    return await use(await startCopy(request));
-  } finally {
-    await removeCopy(request.run, request.objects, request.graceSeconds ?? 0);
+    done = await use(await startCopy(request));
+  } catch (error) {
+    // Why it did not start says more than why it cannot be removed: the namespace of the run goes in the end.
+    await remove().catch(() => undefined);
+    throw error;
   }
+  await remove();
+  return done;
 }
