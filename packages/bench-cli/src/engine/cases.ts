@@ -4,7 +4,7 @@ import { decideFamily, decideRatios } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
-import { compareDifferences, type Pair, summarize } from '../stats/summarize.ts';
+import { compareDifferences, type Pair, pairOf, summarize } from '../stats/summarize.ts';
 import type { UntilView, Width } from '../stats/until.ts';
 import { directionOf, type EstimandFacts, isSize } from './estimand.ts';
 import type { MeasuredCase } from './plan.ts';
@@ -33,14 +33,10 @@ function pairsOf(
     const other = byRound.get(round);
     const [value, reference] = [figures[name], other?.figures[name]];
     if (value == null || reference == null) return [];
-    const beside = other?.taken;
-    const isWatched = taken !== undefined && beside !== undefined && !isSize(unit);
-    return [
-      {
-        ...{ value, baseline: reference },
-        taken: isWatched ? { value: taken, baseline: beside } : undefined,
-      },
-    ];
+    const exposed = (figure: number, cores: number | undefined) => ({
+      ...{ value: figure, taken: isSize(unit) ? undefined : cores },
+    });
+    return [pairOf(exposed(value, taken), exposed(reference, other?.taken))];
   });
 }
 

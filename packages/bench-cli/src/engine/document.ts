@@ -158,9 +158,9 @@ function allowanceNotes(record: AnyRecord, cases: readonly EngineCase[]): string
     }),
   );
   if (allowed.length === 0) return [];
-  const least = formatFixed(Math.max(...allowed.map(({ cores }) => cores)), 2);
+  const most = formatFixed(Math.max(...allowed.map(({ cores }) => cores)), 2);
   return [
-    `After allowing for what other programs and the hypervisor took: some of these differences are those of the calmest trial (at most ${least} CPUs taken). Without that: ${allowed.map(({ text }) => text).join('; ')}.`,
+    `After allowing for what other programs and the hypervisor took: some of these differences are those of the calmest trial (at most ${most} CPUs taken). Without that: ${allowed.map(({ text }) => text).join('; ')}.`,
   ];
 }
 

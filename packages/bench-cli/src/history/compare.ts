@@ -30,6 +30,7 @@ import {
   deltaFrom,
   exposedPair,
   type Pair,
+  pairOf,
   type UndecidedDelta,
   type UndecidedDifference,
 } from '../stats/summarize.ts';
@@ -155,10 +156,8 @@ export function samplesOf(
     const other = rounds.get(round);
     // Nothing has a ratio to zero.
     if (other === undefined || (compared !== 'difference' && other.value <= 0)) return [];
-    const isWatched = taken !== undefined && other.taken !== undefined;
     // What others take slows servers down; it does not make them larger.
-    const known = isWatched && !isSize(unit) ? { value: taken, baseline: other.taken } : undefined;
-    return [{ value, baseline: other.value, taken: known }];
+    return [pairOf({ value, taken: isSize(unit) ? undefined : taken }, other)];
   });
   return {
     reference: pairs.map(({ baseline }) => baseline),

@@ -14,6 +14,7 @@ import {
   decide,
   exposedPair,
   type Pair,
+  pairOf,
   type UndecidedDelta,
 } from './summarize.ts';
 
@@ -39,14 +40,7 @@ export function pairsOf(
     const other = byRound.get(trial.round);
     const reference = other?.metrics[metric];
     if (value === null || other === undefined || reference == null) return [];
-    const [own, others] = [taken(trial), taken(other)];
-    return [
-      {
-        value,
-        baseline: reference,
-        taken: own === undefined || others === undefined ? undefined : { value: own, baseline: others },
-      },
-    ];
+    return [pairOf({ value, taken: taken(trial) }, { value: reference, taken: taken(other) })];
   });
 }
 

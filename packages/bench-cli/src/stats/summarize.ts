@@ -53,6 +53,21 @@ export interface Pair {
   readonly taken?: { readonly value: number; readonly baseline: number } | undefined;
 }
 
+/** A figure of a trial, and the CPUs that others took meanwhile, where that was watched and matters. */
+export interface Exposed {
+  readonly value: number;
+  readonly taken: number | undefined;
+}
+
+/** What others took counts only where both trials were watched. */
+export function pairOf({ value, taken }: Exposed, baseline: Exposed): Pair {
+  const isWatched = taken !== undefined && baseline.taken !== undefined;
+  return {
+    ...{ value, baseline: baseline.value },
+    taken: isWatched ? { value: taken, baseline: baseline.taken } : undefined,
+  };
+}
+
 export interface VerdictWords {
   readonly better: Verdict;
   readonly worse: Verdict;

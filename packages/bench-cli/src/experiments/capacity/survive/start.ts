@@ -1,7 +1,6 @@
 /** One start of CoreDNS under a memory limit: all that it has to survive, one after the other, until it is killed. */
 import { type ClusterSpec, defineCluster, serviceName } from '@dinodns-bench/cluster-objects';
 import { createDnsClient, type DnsClient, DnsQueryError } from '../../../dns/client.ts';
-import { BenchError } from '../../../errors.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
 import type { MemoryGroup } from '../../../targets/local/memory-group.ts';
 import type { World } from '../../../world.ts';
@@ -19,7 +18,8 @@ import {
 } from '../memory/start.ts';
 import { aloneAfter } from '../one-at-a-time.ts';
 import type { Scenario, ScenarioResult, StartResult } from './evidence.ts';
-import { patienceSeconds, type Step, type StepSeconds } from './patience.ts';
+import { inTime, Stuck, type Timing } from './in-time.ts';
+import type { StepSeconds } from './patience.ts';
 import { underQueries } from './under-queries.ts';
 
 export interface StartContext {
@@ -72,56 +72,7 @@ const ASK_SECONDS = 1;
 /** Of the Services. */
 const REPLACED_SHARE = 0.1;
 
-/** CoreDNS lives, but its answers are not right in time. */
-class Stuck extends Error {}
-
-/** A start whose steps are timed. */
-interface Timed extends StartContext {
-  readonly steps: { [S in Step]?: number };
-}
-
-/** An API server of ours that does not answer is a fault of the measurement. Within these seconds, one that lives does. */
-const API_SECONDS = 5;
-
-async function demandApi({ running, world: { clock } }: Pick<Running, 'running' | 'world'>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const cancel = clock.after(API_SECONDS, () =>
-    late.reject(
-      new BenchError('E_NO_ANSWER', 'the API server of the measurement did not answer', {
-        fix: 'Repeat the run with less else on this machine.',
-      }),
-    ),
-  );
-  try {
-    await Promise.race([running.api.status(), late.promise]);
-  } finally {
-    cancel();
-  }
-}
-
-/** What a step takes, kept in `steps`; of an outage, from its end. Rejects with `Stuck` if it takes too long, and what was begun goes on. */
-async function inTime<T>(
-  start: Timed & Partial<Pick<Running, 'running'>>,
-  step: Step,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { world, point, usual, outageSeconds, steps, running } = start;
-  const { clock } = world;
-  const late = Promise.withResolvers<never>();
-  const seconds = patienceSeconds(step, usual, point.cluster, outageSeconds);
-  const cancel = clock.after(seconds, () => late.reject(new Stuck()));
-  const begin = clock.monotonicSeconds();
-  try {
-    const done = await Promise.race([work(), late.promise]);
-    steps[step] = clock.monotonicSeconds() - begin;
-    return done;
-  } catch (error) {
-    if (error instanceof Stuck && running !== undefined) await demandApi({ running, world });
-    throw error;
-  } finally {
-    cancel();
-  }
-}
+interface Timed extends StartContext, Pick<Timing, 'steps'> {}
 
 /** A start that is under way. */
 interface Running extends Timed, StartParts {
