@@ -1,6 +1,9 @@
 /** What `bench disrupt` makes of the intervals that the load generator tells. */
 import { describe, expect, it } from 'vitest';
-import { pointsOf } from '../src/experiments/disrupt/document.ts';
+import { engineKind } from '../src/engine/record.ts';
+import { disruptDocument, pointsOf } from '../src/experiments/disrupt/document.ts';
+import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
+import type { DisruptSettings } from '../src/experiments/disrupt/settings.ts';
 import type { DetailedInterval } from '../src/loaders/loader.ts';
 import { clientLosses, type DisturbedLoad } from '../src/measure/client-losses.ts';
 import type { LoadResult } from '../src/results/record.ts';
@@ -10,6 +13,7 @@ import {
   RESOLVER_NAMES,
   type ResolverName,
 } from '../src/stats/resolver-retries.ts';
+import { referenceText } from './support/reference.ts';
 
 const QUIET: DetailedInterval = {
   atSeconds: 0,
@@ -167,5 +171,34 @@ describe('the chart of several trials', () => {
     expect(points.filter(({ y }) => y > 0).map(({ x, y }) => [x, y])).toEqual(
       [0.05, 0.15, 0.25, 0.35, 0.45].map((x) => [x, 100]),
     );
+  });
+});
+
+describe('the post', () => {
+  const { schema } = engineKind<typeof disruptEvidenceSchema, DisruptSettings>(
+    'disrupt',
+    disruptEvidenceSchema,
+  );
+  const postOf = (name: string) => disruptDocument(schema.parse(JSON.parse(referenceText(name)))).post;
+  const plain = (text?: string) => text?.replaceAll('\u00a0', ' ');
+
+  it('begins with the worst and the best case, in words', () => {
+    const { excerpt, caveats } = postOf('disrupt-rollout') ?? {};
+    expect(plain(excerpt)).toBe(
+      'A rolling update cost 114 of 2,000 queries with no lameduck, 1 pod and fresh sockets (longest gap 1.10 s), and none with lameduck 5 s and fresh sockets.',
+    );
+    expect(caveats?.[0]).toContain('one trial of each');
+    expect(plain(postOf('disrupt-rollout-lameduck30')?.excerpt)).toBe(
+      'A rolling update with lameduck 30 s cost none of 4,500 queries.',
+    );
+  });
+
+  it('names the servers that were worst and best, each fault in a sentence of its own', () => {
+    expect(plain(postOf('disrupt-upstream')?.excerpt)?.split('. ')).toEqual([
+      'A slow upstream cost 1,356 of 4,000 queries with unbound (longest gap 3.11 s), and none with coredns@1.11.3, coredns@1.13.1 and coredns@1.15.0; up to 1,500 answers took longer than 1 s',
+      'A silent upstream cost 1,404 of 4,000 queries with unbound (longest gap 3.21 s), and 501 with coredns@1.11.3 and coredns@1.13.1; up to 1,000 answers took longer than 1 s',
+      'An upstream that answered SERVFAIL cost 1,500 of 4,000 queries in every case (longest gap 3.00 s)',
+      'An upstream that answered REFUSED cost 1,501 of 4,000 queries in every case (longest gap 3.00 s).',
+    ]);
   });
 });

@@ -6,7 +6,8 @@
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
-import { managedLabels, runLabels } from '../targets/kubernetes/objects/labels.ts';
+import { JOURNAL_ANNOTATION, managedLabels, runLabels } from '../targets/kubernetes/objects/labels.ts';
+import { type OpenedCluster, type OpenRequest, openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { describeChange } from './change.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { deployGuard } from './guard.ts';
@@ -132,4 +133,43 @@ export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
     },
     isLeftToGuard: () => state === 'left',
   };
+}
+
+export interface GuardedClusterRequest
+  extends OpenRequest,
+    Omit<GuardedRequest, 'run' | 'image' | 'force' | 'say'> {
+  /** Of the objects that may be changed. None: there is no guard. */
+  readonly paths: readonly string[];
+  readonly display: { line(text: string): void };
+}
+
+export interface GuardedCluster {
+  readonly opened: OpenedCluster;
+  /** Null where nothing may be changed. */
+  readonly guarded: Guarded | null;
+  /** That of the request, which is aborted as well when the Lease is lost. */
+  readonly signal: AbortSignal;
+  /** Puts everything back, and removes the run's namespace unless the guard needs it. */
+  readonly made: AsyncDisposableStack;
+}
+
+/** Makes the run's namespace, and protects what may be changed. Nothing is left if it fails. */
+export async function openGuardedCluster(request: GuardedClusterRequest): Promise<GuardedCluster> {
+  const { paths, display, signal, leaseNamespace } = request;
+  const annotations = paths.length === 0 ? {} : { annotations: { [JOURNAL_ANNOTATION]: leaseNamespace } };
+  const opened = await openCluster({ ...request, ...annotations });
+  await using made = new AsyncDisposableStack();
+  let guarded: Guarded | null = null;
+  made.defer(async () => {
+    if (guarded?.isLeftToGuard() !== true) await opened.close();
+  });
+  if (paths.length === 0) return { opened, guarded, signal, made: made.move() };
+  const { run } = opened;
+  const say = (text: string) => display.line(`  ${text}`);
+  const own = await openGuarded({ ...request, run, image: run.images.loader, say });
+  guarded = own;
+  made.defer(() => own.end());
+  const until = AbortSignal.any([signal, own.session.signal]);
+  await own.protect(paths, until);
+  return { opened, guarded, signal: until, made: made.move() };
 }

@@ -65,6 +65,8 @@ export interface DocumentParts {
   readonly data?: ReportDocument['data'];
   /** Of a post, besides `dns`. Default: none. */
   readonly tags?: readonly string[];
+  /** How a post begins, and its caveats. Default: the result and all findings, and the warnings. */
+  readonly post?: Pick<ReportDocument['post'], 'excerpt' | 'origin' | 'caveats'>;
 }
 
 export interface RunState {
@@ -349,6 +351,7 @@ export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocum
       description: headlineOf(record, parts),
       tags: ['dns', ...(parts.tags ?? [])],
       date,
+      ...parts.post,
     },
     version: generator.version,
   };

@@ -1,6 +1,7 @@
 /** How cases, figures and differences are written. Pure. */
 import { formatCount, formatCpus, formatFixed, formatOutwards, signed } from '../report/numbers.ts';
 import type { Delta, Difference, SummaryStatistic } from '../results/record.ts';
+import { counted } from '../text.ts';
 import { type EstimandFacts, showFigure, verdictWord } from './estimand.ts';
 import type { EngineCase, EngineRecord } from './record.ts';
 
@@ -19,8 +20,19 @@ export function numberText(value: number): string {
   return value >= 1000 ? formatCount(value) : formatCpus(value);
 }
 
-function valueText(name: string, value: string | number): string {
-  return typeof value === 'number' ? `${name} ${numberText(value)}` : value;
+/** Values that say little by themselves. */
+const VALUE_TEXTS: Readonly<Record<string, (value: string | number) => string>> = {
+  lameduck: (value) => (value === 0 ? 'no lameduck' : `lameduck ${value}\u00a0s`),
+  replicas: (value) => counted(Number(value), 'pod'),
+  sockets: (value) => `${value} sockets`,
+  cache: (value) => (value === 0 ? 'no cache' : `cache ${value}\u00a0s`),
+  serve_stale: (value) => (value === 'on' ? 'stale answers served' : 'stale answers not served'),
+};
+
+/** `tier 1`, `fresh sockets` */
+export function valueText(name: string, value: string | number): string {
+  const text = VALUE_TEXTS[name]?.(value);
+  return text ?? (typeof value === 'number' ? `${name} ${numberText(value)}` : value);
 }
 
 /** `tier 1, single`: of a point, what is not the same in all cases, unless `all` is asked for. */

@@ -1,15 +1,15 @@
 /** What only a disrupt run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import { type EngineCase, okTrials } from '../../engine/record.ts';
-import { caseTitle, pointText, unbroken } from '../../engine/words.ts';
+import { caseTitle, pointText, unbroken, valueText } from '../../engine/words.ts';
 import { BUCKET_SECONDS } from '../../measure/client-losses.ts';
 import { type Block, chart, type Finding, type LineChart, table } from '../../report/document/document.ts';
 import { formatCount, formatShort, formatTime } from '../../report/numbers.ts';
 import { median } from '../../stats/intervals.ts';
 import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
-import { counted } from '../../text.ts';
+import { counted, listed } from '../../text.ts';
 import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
-import { CONTROL, FAULT_SECONDS, FAULTS, faultsOf } from './faults.ts';
+import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName, faultsOf } from './faults.ts';
 import { lookupsName } from './figures.ts';
 
 const isFault = ({ subject, aa }: EngineCase) => subject !== CONTROL && !aa;
@@ -24,8 +24,10 @@ function endText(record: DisruptRecord, item: EngineCase): string {
   const open = all.filter(({ recoveredSeconds }) => recoveredSeconds === null).length;
   const { recovered } = item.summary;
   const parts = [
-    ...(recovered == null ? [] : [`All was as before ${formatTime(recovered.median)} after it began.`]),
-    ...(open === 0 ? [] : [`In ${open} of ${counted(all.length, 'trial')} it was not when the load ended.`]),
+    ...(recovered == null ? [] : [`Clients recovered ${formatTime(recovered.median)} after it began.`]),
+    ...(open === 0
+      ? []
+      : [`In ${open} of ${counted(all.length, 'trial')} they had not when the load ended.`]),
   ];
   return parts.join(' ');
 }
@@ -153,7 +155,7 @@ function methodOf({ settings }: DisruptRecord): string[] {
   return [
     `${PLACES[target]} It is sent ${formatCount(rate)} queries per second for ${duration} s in an open loop: on schedule, whether or not answers come. The fault begins ${FAULT_SECONDS} s after the first query. Its control is the same load of the same round without it.`,
     `A query without an answer after ${timeout} s is lost. Latency counts from when a query was due. An error is an answer with a response code that its name does not predict, such as SERVFAIL. All shares and percentiles are of the whole load, not of the fault alone.`,
-    'The longest gap is the longest time without a good answer (NOERROR or NXDOMAIN), by the arrival times at the load generator. All is as before when from then on nothing is lost or wrong and no query waits longer than 0.25 s.',
+    'The longest gap is the longest time without a good answer (NOERROR or NXDOMAIN), by the arrival times at the load generator. Clients have recovered when from then on nothing is lost or wrong and no query waits longer than 0.25 s.',
     ...(target === 'local'
       ? [
           `${faults.join('; ')}. --outage is ${outage} s, --delay ${delay} s. Servers with an upstream forward everything to it and cache; each name is asked once, so that no cache has it.`,
@@ -167,18 +169,84 @@ function methodOf({ settings }: DisruptRecord): string[] {
   ];
 }
 
+/** To stand within a sentence. */
+const lowered = (sentence: string) =>
+  sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+
+/** Queries without a good answer. */
+const missed = (item: EngineCase) => medianOf(item, 'lost') + medianOf(item, 'errors');
+
+/** What only these of the cases have in common: ` with lameduck 5 s and fresh sockets`; empty where that cannot be said shortly. */
+function withText(record: DisruptRecord, some: readonly EngineCase[], all: readonly EngineCase[]): string {
+  const [first, ...others] = some;
+  if (first === undefined || all.length === 1) return '';
+  if (some.length === all.length) return ' in every case';
+  const common = Object.entries(first.point).filter(([name, value]) =>
+    others.every(({ point }) => point[name] === value),
+  );
+  const alike = all.filter(({ point }) => common.every(([name, value]) => point[name] === value));
+  if (alike.length === some.length)
+    return ` with ${listed(pointText(record, { ...first, point: Object.fromEntries(common) }).split(', '))}`;
+  const names = some.map((item) => pointText(record, item));
+  return names.some((name) => name.includes(', ')) ? '' : ` with ${listed(names)}`;
+}
+
+/** Counts as close as this are told as one. */
+const ALIKE = 0.02;
+
+/** A sentence for each fault: the worst, and where it was best. */
+function verdictsOf(record: DisruptRecord, faults: readonly EngineCase[]): string[] {
+  const { rate, duration, factors } = record.settings;
+  const sent = rate * duration;
+  // What is the same in all cases is part of the question.
+  const fixed = Object.entries(factors).flatMap(([name, [value, ...others]]) =>
+    value === undefined || others.length > 0 ? [] : [valueText(name, value)],
+  );
+  const cost = (name: FaultName, cases: readonly EngineCase[]) => {
+    const counts = cases.map(missed);
+    const [most, least] = [Math.max(...counts), Math.min(...counts)];
+    const near = (count: number) => cases.filter((item) => Math.abs(missed(item) - count) <= ALIKE * count);
+    const gap = Math.max(...near(most).map((item) => medianOf(item, 'gap')));
+    const late = Math.max(...cases.map((item) => medianOf(item, 'over1s')));
+    const inWords = (count: number) => (count === 0 ? 'none' : formatCount(count));
+    const isSame = near(most).length === cases.length;
+    return [
+      `${FAULTS[name].cause}${fixed.length === 0 ? '' : ` with ${listed(fixed)}`} cost `,
+      `${inWords(most)} of ${formatCount(sent)} queries`,
+      most === 0 ? '' : `${withText(record, near(most), cases)} (longest gap ${formatTime(gap)})`,
+      isSame ? '' : `, and ${inWords(least)}${withText(record, near(least), cases) || ' at best'}`,
+      late === 0 ? '.' : `; up to ${formatCount(late)} answers took longer than 1\u00a0s.`,
+    ].join('');
+  };
+  return faultsOf(record.settings).flatMap((name) => {
+    const cases = faults.filter(({ subject, summary }) => subject === name && summary.answered != null);
+    return cases.length === 0 ? [] : [cost(name, cases)];
+  });
+}
+
+/** What matters most to readers of a post. */
+function caveatsOf({ settings: { target }, cases }: DisruptRecord): string[] {
+  const trials = Math.max(0, ...cases.map((item) => item.trials.ok));
+  return [
+    trials < 5
+      ? `There ${trials === 1 ? 'was one trial' : `were ${trials} trials`} of each: losses of whole seconds show, milliseconds do not.`
+      : 'How many queries are lost depends on the rate, and the share also on how long the load lasts.',
+    target === 'local'
+      ? 'Servers and load generator shared one machine: no network lay between them.'
+      : 'The figures are of this cluster: nodes, network plugin and kube-proxy of another one may take longer to learn that a pod is gone.',
+  ];
+}
+
 export function disruptDocument(record: DisruptRecord): DocumentParts {
   const faults = record.cases.filter(isFault);
   const servers = [...new Set(record.cases.map(({ point }) => String(point.server)))];
-  const answered = faults.flatMap((item) => {
-    const share = item.summary.answered;
-    return share == null ? [] : [`${caseTitle(record, item)} ${formatShort(share.median * 100)} %`];
-  });
+  const verdicts = verdictsOf(record, faults);
+  const warnings = limitsOf(record);
   return {
     kind: 'Disruption',
     title: `What clients lose: ${servers.join(', ')}`,
     subject: 'Fault',
-    result: answered.length === 0 ? undefined : `answered: ${answered.slice(0, 4).join(', ')}`,
+    result: verdicts[0] === undefined ? undefined : lowered(verdicts[0]),
     findings: faults.map((item) => findingOf(record, item)),
     tables: [
       { title: 'Queries', estimands: ['answered', 'lost', 'errors', 'over1s', 'over2s', 'over5s'] },
@@ -191,7 +259,8 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
       { title: 'Over time', blocks: pictures(record).map(chart) },
       { title: 'Response codes', blocks: [codesTable(record)] },
     ],
-    warnings: limitsOf(record),
+    warnings,
+    post: { excerpt: verdicts.join(' '), caveats: [...caveatsOf(record), ...record.warnings, ...warnings] },
     method: methodOf(record),
     tags: ['availability'],
   };

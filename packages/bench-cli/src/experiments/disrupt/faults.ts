@@ -21,6 +21,8 @@ export type FaultName = (typeof FAULT_NAMES)[number];
 
 interface Fault {
   readonly title: string;
+  /** As the subject of a sentence. */
+  readonly cause: string;
   /** For the method of a report. */
   readonly what: string;
   /** How the upstream behaves meanwhile. Absent for a fault of the server itself. */
@@ -28,36 +30,53 @@ interface Fault {
 }
 
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
-  restart: { title: 'restart', what: 'SIGTERM, --outage without the process, and its start' },
-  'worker-kill': { title: 'worker killed', what: 'SIGKILL for one worker process' },
+  restart: {
+    title: 'restart',
+    cause: 'A restart',
+    what: 'SIGTERM, --outage without the process, and its start',
+  },
+  'worker-kill': { title: 'worker killed', cause: 'A killed worker', what: 'SIGKILL for one worker process' },
   'upstream-slow': {
     title: 'upstream slow',
+    cause: 'A slow upstream',
     what: 'for --outage, the upstream answers after --delay',
     behaviour: (delaySeconds) => ({ kind: 'answer', delaySeconds }),
   },
   'upstream-silent': {
     title: 'upstream silent',
+    cause: 'A silent upstream',
     what: 'for --outage, the upstream does not answer',
     behaviour: () => ({ kind: 'silent' }),
   },
   'upstream-servfail': {
     title: 'upstream SERVFAIL',
+    cause: 'An upstream that answered SERVFAIL',
     what: 'for --outage, the upstream answers every query with SERVFAIL',
     behaviour: () => ({ kind: 'error', code: 'SERVFAIL' }),
   },
   'upstream-refused': {
     title: 'upstream REFUSED',
+    cause: 'An upstream that answered REFUSED',
     what: 'for --outage, the upstream answers every query with REFUSED',
     behaviour: () => ({ kind: 'error', code: 'REFUSED' }),
   },
   rollout: {
     title: 'rolling update',
+    cause: 'A rolling update',
     what: 'an annotation of the pod template changes, and its controller replaces all pods',
   },
-  delete: { title: 'pod deleted', what: 'one pod is deleted with its grace period' },
-  kill: { title: 'pod killed', what: 'SIGKILL for the server in one pod, without lameduck' },
-  'scale-down': { title: 'scaled down', what: 'the Deployment gets one replica less' },
-  drain: { title: 'node drained', what: 'a node is cordoned, and the pods on it are evicted' },
+  delete: { title: 'pod deleted', cause: 'A deleted pod', what: 'one pod is deleted with its grace period' },
+  kill: {
+    title: 'pod killed',
+    cause: 'A killed pod',
+    what: 'SIGKILL for the server in one pod, without lameduck',
+  },
+  'scale-down': { title: 'scaled down', cause: 'Scaling down', what: 'the Deployment gets one replica less' },
+  drain: {
+    title: 'node drained',
+    cause: 'A drained node',
+    what: 'a node is cordoned, and the pods on it are evicted',
+  },
 };
 
 /** The subject that faults are compared with. */

@@ -37,7 +37,7 @@ const ESTIMANDS: readonly Estimand<DisruptEvidence>[] = [
     figure(`over${limit}s`, `over ${limit}\u00a0s`, 'count', 'no', ({ late }) => late[index] ?? 0),
   ),
   figure('gap', 'longest gap', 'seconds', 'ratio', ({ longestGapSeconds }) => longestGapSeconds),
-  figure('recovered', 'as before after', 'seconds', 'no', ({ recoveredSeconds }) => recoveredSeconds),
+  figure('recovered', 'recovered after', 'seconds', 'no', ({ recoveredSeconds }) => recoveredSeconds),
   figure('p50', 'p50', 'seconds', 'ratio', ({ p50Seconds }) => p50Seconds),
   figure('p99', 'p99', 'seconds', 'ratio', ({ p99Seconds }) => p99Seconds),
 ];
@@ -68,13 +68,7 @@ const MEMORY = (['before', 'peak', 'after'] as const).map((when) =>
 /** Only of a cluster. */
 const ON_CLUSTER: readonly Estimand<DisruptEvidence>[] = [
   figure('gone', 'endpoint gone after', 'seconds', 'no', ({ endpoints }) => endpoints?.goneSeconds ?? null),
-  figure(
-    'back',
-    'endpoints as before after',
-    'seconds',
-    'no',
-    ({ endpoints }) => endpoints?.backSeconds ?? null,
-  ),
+  figure('back', 'endpoints back after', 'seconds', 'no', ({ endpoints }) => endpoints?.backSeconds ?? null),
 ];
 
 export function estimandsOf({

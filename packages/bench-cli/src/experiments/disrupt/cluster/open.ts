@@ -9,7 +9,7 @@ import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { copyRights, readRights } from '../../../cluster-changes/copy-rights.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
-import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
+import { type Guarded, openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import { faultRights, rollingInPlace } from '../../../cluster-changes/pod-faults.ts';
 import { demandRights, type Right } from '../../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
@@ -25,8 +25,8 @@ import { uploadBeside } from '../../../targets/kubernetes/dns-copy/beside.ts';
 import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { prepareCopies } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
-import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
-import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/open-cluster.ts';
+import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
+import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import { BENCH_VERSION } from '../../../version.ts';
 import { writeQueryFile } from '../../../workload/load-workload.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
@@ -106,32 +106,19 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
   if (changedPaths.length > 0) await demandNoJournal(api, leaseNamespace);
   if (inPlace) await demandRest({ client, api, workload: copy.workload, signal });
   const environment = await describeEnvironment(world);
-  const opened = await openCluster({
-    ...{ world, runId, signal, force },
+  const { opened, guarded, ...cluster } = await openGuardedCluster({
+    ...{ world, runId, signal, force, display, apiUntil, leaseNamespace, leaseSeconds },
     settings: kubernetes,
     images: imagesOf(kubernetes, 'builtin'),
     loadSeconds: settings.duration,
     serverCores: 0,
     loaders: 1,
-    ...(changedPaths.length === 0 ? {} : { annotations: { [JOURNAL_ANNOTATION]: leaseNamespace } }),
+    paths: changedPaths,
+    experiment: 'disrupt',
+    settleSeconds: kubernetes.readyTime,
   });
-  const { run } = opened;
-  await using made = new AsyncDisposableStack();
-  let guarded: Guarded | null = null;
-  made.defer(async () => {
-    if (guarded?.isLeftToGuard() !== true) await opened.close();
-  });
-  let until = signal;
-  if (changedPaths.length > 0) {
-    const say = (text: string) => display.line(`  ${text}`);
-    const opening = { run, apiUntil, image: run.images.loader, leaseNamespace, leaseSeconds, force, say };
-    const own = await openGuarded({ ...opening, experiment: 'disrupt', settleSeconds: kubernetes.readyTime });
-    guarded = own;
-    made.defer(() => own.end());
-    until = AbortSignal.any([signal, own.session.signal]);
-    await own.protect(changedPaths, until);
-  }
-  const place = await placeIn(request, opened, api, guarded, until);
+  await using made = cluster.made;
+  const place = await placeIn(request, opened, api, guarded, cluster.signal);
   const closing = made.move();
   return {
     context: {

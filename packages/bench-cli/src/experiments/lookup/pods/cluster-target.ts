@@ -4,7 +4,7 @@ import { type ChangeableCluster, openChangeable } from '../../../cluster-changes
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
-import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
+import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
@@ -14,8 +14,7 @@ import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { candidateNodes } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
-import { openCluster } from '../../../targets/kubernetes/open-cluster.ts';
+import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import type { Permission } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import { BENCH_VERSION } from '../../../version.ts';
@@ -243,11 +242,12 @@ export async function openPods(request: Request): Promise<Opened<ClusterContext>
 }
 
 async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
-  const { world, runId, settings, decided, signal, force, image, apiUntil, api, say } = request;
+  const { world, runId, settings, decided, signal, force, image, apiUntil, api, display, say } = request;
   const details = await preflight(request);
   const paths = changedPaths(settings);
-  const opened = await openCluster({
-    ...{ world, runId, signal, force },
+  const { leaseNamespace, lease: leaseSeconds } = settings;
+  const { opened, guarded, ...held } = await openGuardedCluster({
+    ...{ world, runId, signal, force, display, apiUntil, leaseNamespace, leaseSeconds, paths },
     settings: { ...decided.kubernetes, observe: 'none' },
     images: { loader: image, checker: image, companions: image, of: () => image },
     loadSeconds: trialSeconds(settings),
@@ -255,26 +255,13 @@ async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
     loaders: 1,
     podSecurity: settings.capture ? 'privileged' : 'restricted',
     permissions: permissionsOf(settings),
-    ...(paths.length > 0 ? { annotations: { [JOURNAL_ANNOTATION]: settings.leaseNamespace } } : {}),
+    experiment: 'lookup',
+    settleSeconds: ROLLOUT_SECONDS,
   });
+  await using made = held.made;
   const { run, cluster } = opened;
-  await using made = new AsyncDisposableStack();
-  let guarded: Guarded | null = null;
-  made.defer(async () => {
-    if (guarded?.isLeftToGuard() !== true) await opened.close();
-  });
-  let until = signal;
-  let changes: ClusterSettings | null = null;
-  if (paths.length > 0) {
-    const { leaseNamespace, lease: leaseSeconds } = settings;
-    const opening = { run, apiUntil, image, leaseNamespace, leaseSeconds, force, say };
-    const own = await openGuarded({ ...opening, experiment: 'lookup', settleSeconds: ROLLOUT_SECONDS });
-    guarded = own;
-    made.defer(() => own.end());
-    until = AbortSignal.any([signal, own.session.signal]);
-    await own.protect(paths, until);
-    changes = clusterSettings({ run, api, guarded: own, signal: until, say });
-  }
+  const until = held.signal;
+  const changes = guarded === null ? null : clusterSettings({ run, api, guarded, signal: until, say });
   const measure = await measuring({ ...request, signal: until }, run, changes);
   const environment = await describeEnvironment(world);
   const { all } = await findNodes(decided.kubernetes, run.client, signal);
