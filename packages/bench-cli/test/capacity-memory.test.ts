@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { tableOf } from '../src/engine/settings.ts';
 import { cachingKind, throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
+import { countCharts } from '../src/experiments/capacity/memory/chart.ts';
 import { type MemoryEvidence, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import { memoryLines } from '../src/experiments/capacity/memory/lines.ts';
 import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
@@ -61,6 +62,22 @@ describe('the points of a measurement', () => {
       expect(pointOf(stored)).toEqual(point);
     }
   });
+});
+
+it('charts by services and by endpoints have the points that differ in that count alone', () => {
+  const shares = { serviceShare: '0.5', endpointsPerPod: '0,1,2' };
+  const points = memoryPoints(
+    memorySettings({ objects: '0,1000,2000', configurations: 'default', ...shares }),
+  );
+  const stored = memoryKind.schema.parse(JSON.parse(referenceText('capacity-memory')));
+  const drawn = countCharts({ ...stored, ...recordOf(points, () => MB) });
+  expect(
+    drawn.map(({ name, panels }) => [name, ...panels.map(({ lines }) => lines[0]?.points.map(({ x }) => x))]),
+  ).toEqual([
+    ['memory-services', [0, 500, 1000]],
+    ['memory-endpoints', [0, 1000, 2000]],
+  ]);
+  expect(countCharts(stored)).toEqual([]);
 });
 
 describe('starts side by side', () => {
@@ -322,6 +339,21 @@ describe('bad input', () => {
     expect(world.err()).toContain(
       'Note: --config default,autopath is now --configurations default,autopath.',
     );
+  });
+
+  it('on a cluster: services and endpoints are varied apart, a hundred addresses in an EndpointSlice', async () => {
+    const shares = [
+      '--objects',
+      '1000',
+      '--service-share',
+      '0.01',
+      '--endpoints-per-pod',
+      '0,1,10',
+      '--dry-run',
+    ];
+    expect(await world.bench('capacity', 'memory', '--target', 'kubernetes', ...shares)).toBe(0);
+    const created = [...world.out().matchAll(/([\d,]+) objects created/g)].map(([, count]) => count);
+    expect(created).toEqual(['20', '20', '110']);
   });
 
   it('a dry run says what would be measured, and starts nothing', async () => {

@@ -1,10 +1,13 @@
 /** What the documents list is what the program has: commands, servers and workloads. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { EXIT_STATUS } from '@dinodns-bench/program';
 import { expect, it } from 'vitest';
 import { COMMANDS } from '../src/commands/listed.ts';
+import { PUBLICATIONS } from '../src/history/published.ts';
 import { serverNames } from '../src/servers/registry.ts';
 import { GENERATED_CLUSTER_WORKLOADS } from '../src/workload/cluster-names.ts';
 import { NAMED_WORKLOADS } from '../src/workload/named.ts';
+import { testWorld } from './support/test-world.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
@@ -45,6 +48,22 @@ it.each(PAGES)('%s names no command that bench does not have', (page) => {
     ),
   ];
   for (const [text, command] of named) expect(known, text).toContain(command);
+});
+
+it('docs/publications.md gives commands that bench accepts, up to what only a cluster or a run can say', async () => {
+  const lines = [...read('docs/publications.md').matchAll(/^ {4}pnpm bench ([^#\n]*)/gm)];
+  expect(lines.length).toBeGreaterThanOrEqual(PUBLICATIONS.length * 2);
+  const accepted: readonly number[] = [EXIT_STATUS.success, EXIT_STATUS.environment, EXIT_STATUS.record];
+  for (const [text, words = ''] of lines) {
+    const argv = words.trim().split(' ');
+    const world = await testWorld();
+    try {
+      const status = await world.bench(...argv, ...(argv[0] === 'reproduce' ? [] : ['--dry-run']));
+      expect(accepted, `${text}: ${world.err()}`).toContain(status);
+    } finally {
+      await world.remove();
+    }
+  }
 });
 
 it('the README has at most 1,300 words', () => {

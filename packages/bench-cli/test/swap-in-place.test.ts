@@ -274,12 +274,13 @@ describe('bench swap', () => {
     }
   });
 
-  it('names the image of its own load generator in its help, not that of dnsperf', async () => {
+  it('names the image of each load generator in its help', async () => {
     const world = await testWorld();
     try {
       expect(await world.bench('swap', '--help')).toBe(0);
-      expect(world.out().replaceAll(/\s+/g, ' ')).toContain('canary: built from k8s/images/load');
-      expect(world.out()).not.toContain('images/dnsperf');
+      const help = world.out().replaceAll(/\s+/g, ' ');
+      expect(help).toMatch(/--loader-image <image> [^:]*canary: built from k8s\/images\/load /);
+      expect(help).toContain('--dnsperf-image <image> of dnsperf: built from k8s/images/dnsperf');
     } finally {
       await world.remove();
     }
@@ -288,6 +289,11 @@ describe('bench swap', () => {
   it.each([
     [['--to', '1.13.1', '--placements', 'AAB'], 2, '--placements: "AAB" cannot be paired'],
     [[], 2, '--to is missing'],
+    [
+      ['--to', '1.13.1', '--dnsperf-image', 'x:1'],
+      2,
+      '--dnsperf-image: has no effect without --loader dnsperf',
+    ],
     [['--to', '1.13.1', '--workload', 'coredns'], 2, '--workload: "coredns" is not NAMESPACE/KIND/NAME'],
     [['--to', '1.13.1', '--lease', '1'], 2, '--lease: "1" must be a duration of at least 5 seconds'],
     [['--to', '1.13.1', '--rate', 'fast'], 2, '--rate: "fast" must be a number of queries per second'],

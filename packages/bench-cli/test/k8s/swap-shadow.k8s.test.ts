@@ -66,10 +66,10 @@ describe('bench swap beside the DNS', () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  it('that was stopped goes on with the placement that is missing', async () => {
+  it('that was stopped goes on with the placement that is missing, here with two pods of dnsperf', async () => {
     const world = await clusterWorld(suite.kubeconfig);
     try {
-      const running = world.bench(...flags('--observe', 'none'));
+      const running = world.bench(...flags('--observe', 'none', '--loader', 'dnsperf', '--loaders', '2'));
       await world.errContains('1/2');
       world.send('SIGINT');
       expect(await running, world.err()).toBe(130);
@@ -83,6 +83,15 @@ describe('bench swap beside the DNS', () => {
         [1, 'ok'],
       ]);
       expect(record.trials[0]).toEqual(before.record.trials[0]);
+      expect(record.conditions['load generator']).toMatch(/^dnsperf 2\./);
+      for (const trial of record.trials) {
+        const phases = trial.status === 'ok' ? trial.evidence.phases : [];
+        for (const { load, senders = [] } of phases) {
+          expect(senders).toHaveLength(2);
+          for (const { queriesCompleted } of senders) expect(queriesCompleted).toBeGreaterThan(80);
+          expect(load?.queriesSent).toBe(senders.reduce((sum, { queriesSent }) => sum + queriesSent, 0));
+        }
+      }
     } finally {
       await world.remove();
     }

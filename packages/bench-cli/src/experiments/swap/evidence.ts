@@ -22,7 +22,7 @@ const phaseSchema = z.object({
   observation: observationSchema.nullable(),
   /** Each pod by itself; null where only their sum was observed. */
   instances: z.array(instanceObservationSchema).nullable(),
-  /** With `loadPerNode`: what each node sent, of which `load` is the sum. */
+  /** With several load generators: what each sent, and from which node; `load` is the sum. */
   senders: z
     .array(z.object({ node: z.string(), queriesSent: count, queriesCompleted: count, queriesLost: count }))
     .optional(),

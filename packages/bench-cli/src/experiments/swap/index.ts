@@ -29,12 +29,13 @@ async function explained<T>(act: () => Promise<T>): Promise<T> {
 
 function conditionsOf(
   { workload, method, ownQueries }: SwapPlan,
-  programs: readonly ServerRecord[],
+  { programs, loader: { kind, version } }: OpenedSwap,
 ): Record<string, string> {
   const { title, container, service, sidecars, cpuLimitCores, memoryLimitBytes, replicas } = workload;
   const pods = 'copy' in method ? method.copy.replicas : replicas;
   return {
     target: 'kubernetes',
+    'load generator': `${kind} ${version}`,
     'DNS of the cluster': `${title}, container ${container}, Service ${service.name}`,
     pods: pods === null ? 'one on each node' : String(pods),
     ...(cpuLimitCores === null ? {} : { 'CPU limit': String(cpuLimitCores) }),
@@ -87,7 +88,7 @@ async function open(request: OpenRequest<SwapSettings, SwapPlan>): Promise<Opene
     environment: { ...environment, cluster: swap.opened.cluster },
     programs,
     provisioned: [],
-    conditions: conditionsOf(plan, programs),
+    conditions: conditionsOf(plan, swap),
     warnings: [...swap.opened.warnings, ...warningsOf(plan, programs)],
     ...(swap.lost === undefined ? {} : { lost: swap.lost }),
     closing: () => swap.closing?.() ?? [],

@@ -11,6 +11,7 @@ import type { LoadResult } from '../../results/record.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { Phase } from './evidence.ts';
+import type { SwapSettings } from './settings.ts';
 
 export interface PhaseRequest {
   readonly run: ClusterRun;
@@ -20,8 +21,7 @@ export interface PhaseRequest {
   readonly kind: Phase['kind'];
   readonly seconds: number;
   readonly ratePerSecond: number;
-  /** From every node of the pods at once, each its share of the rate. */
-  readonly loadPerNode: boolean;
+  readonly sending: Pick<SwapSettings, 'loadPerNode' | 'loaders'>;
   readonly queryFile: string;
   readonly outputFile: string;
   readonly signal: AbortSignal;
@@ -46,25 +46,33 @@ async function openWindow({
   }));
   const source = podSource(client, workload.namespace, places, signal);
   const common = { clock: client.clock, pods: places, source, signal };
-  if (observation === 'summary') return observePods({ ...common, loadSeconds: seconds });
+  // Without a limit nothing is throttled, and the counters of that are the slowest to come.
+  const loadSeconds = workload.cpuLimitCores === null ? 0 : seconds;
+  if (observation === 'summary') return observePods({ ...common, loadSeconds });
   if (observation === 'metrics') return observeMetrics({ ...common, clockOffsetSeconds });
   return { end: async () => null };
 }
 
-/** One loader, or one on each node of the pods: then they start together, and all stop as soon as one fails. */
+/** The node of each loader; undefined where the settings and the scheduler place it. */
+function placesOf({ pods, sending: { loadPerNode, loaders } }: PhaseRequest): (string | undefined)[] {
+  const nodes = [...new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))];
+  const each = loadPerNode && nodes.length > 1 ? nodes : [undefined];
+  return each.flatMap((node) => Array.from({ length: loaders }, () => node));
+}
+
+/** Several loaders start together and share the rate, and all stop as soon as one fails. */
 async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<LoadOutcome[]> {
-  const { loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile, loadPerNode } = request;
+  const { loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile } = request;
   const endpoint = { address: workload.service.address, port: 53, instances: pods.length };
-  const all = [...new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))];
-  const nodes = loadPerNode && all.length > 1 ? all : [null];
+  const places = placesOf(request);
   const failed = new AbortController();
   const signal = AbortSignal.any([request.signal, failed.signal]);
-  let waiting = nodes.length;
+  let waiting = places.length;
   const gate =
-    nodes.length === 1
+    places.length === 1
       ? null
-      : await loader.openGate({ loaders: nodes.length, runSeconds: seconds + TIMEOUT_SECONDS, signal });
-  const loads = nodes.map((node, index) =>
+      : await loader.openGate({ loaders: places.length, runSeconds: seconds + TIMEOUT_SECONDS, signal });
+  const loads = places.map((node, index) =>
     loader
       .load({
         endpoint,
@@ -73,12 +81,12 @@ async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<Lo
         source: null,
         dnssecOk: false,
         durationSeconds: seconds,
-        ratePerSecond: ratePerSecond / nodes.length,
+        ratePerSecond: ratePerSecond / places.length,
         openLoop: loader.kind === 'builtin',
         ...loadFor(LOAD, endpoint),
         timeoutSeconds: TIMEOUT_SECONDS,
-        outputFile: node === null ? outputFile : outputFile.replace(/\.txt$/, `-${node}.txt`),
-        ...(node === null ? {} : { onNode: node }),
+        outputFile: places.length === 1 ? outputFile : outputFile.replace(/\.txt$/, `-${index + 1}.txt`),
+        ...(node === undefined ? {} : { onNode: node }),
         ...(gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } }),
         onStarted: () => {
           waiting -= 1;

@@ -1,8 +1,11 @@
 /** Both images, pulled and asked for their versions on every node that runs DNS: before anything is changed. */
 import { createBuiltinJob } from '../../loaders/builtin/builtin-job.ts';
+import { createDnsperfJob } from '../../loaders/dnsperf/dnsperf-job.ts';
+import type { Loader } from '../../loaders/loader.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { podsOf } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import { inspectImages } from '../../targets/kubernetes/inspect-images.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import { programOf } from './builds.ts';
 import type { Side } from './evidence.ts';
@@ -32,10 +35,17 @@ export async function openPhases(
   const { programs, byImageId } = await checkImages(run, decided, say, signal);
   return {
     ...{ run, settings, say, programs, knownVersions: byImageId },
-    loader: createBuiltinJob(run, BENCH_VERSION),
+    loader: await loaderOf(run, settings.loader, signal),
     queryFiles: await writeQueries(world, run.client, directory, decided.ownQueries, signal),
     rawDirectory: `${directory}/raw`,
   };
+}
+
+/** @throws BenchError `E_POD_IMAGE` if the image of dnsperf is missing on a node that may send */
+async function loaderOf(run: ClusterRun, kind: Loader['kind'], signal: AbortSignal): Promise<Loader> {
+  if (kind === 'builtin') return createBuiltinJob(run, BENCH_VERSION);
+  const { loaderVersion } = await inspectImages(run, [], kind, signal);
+  return createDnsperfJob(run, loaderVersion);
 }
 
 /** @throws BenchError `E_POD_IMAGE` for an image that cannot be pulled, is of another architecture, or does not start. */

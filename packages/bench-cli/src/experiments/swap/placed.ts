@@ -1,6 +1,7 @@
 /** What is planned of a swap, and what both methods give to the engine. */
 import type { PlannedEdit } from '../../cluster-changes/change.ts';
 import type { OpenRequest, PlannedTrial } from '../../engine/experiment.ts';
+import type { Loader } from '../../loaders/loader.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { CopyPlan } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
@@ -38,6 +39,7 @@ export interface SwapRequest extends OpenRequest<SwapSettings, SwapPlan> {
 export interface OpenedSwap {
   /** A and B, as the programs say themselves. */
   readonly programs: readonly ServerRecord[];
+  readonly loader: Pick<Loader, 'kind' | 'version'>;
   readonly opened: Pick<OpenedCluster, 'cluster' | 'warnings'>;
   place(planned: PlannedTrial, side: Side): Promise<SwapEvidence>;
   /** See `Opened`. */

@@ -53,7 +53,7 @@ export async function measureAll(
     phases.push(
       await measurePhase({
         ...{ run, loader, workload, pods, kind, seconds, ratePerSecond, queryFile, outputFile, signal },
-        loadPerNode: settings.loadPerNode,
+        sending: settings,
       }),
     );
   }

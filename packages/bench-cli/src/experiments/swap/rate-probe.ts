@@ -25,7 +25,7 @@ async function reachedRate(request: ProbeRequest, kind: NameSet): Promise<number
   const { load } = await measurePhase({
     ...request,
     ratePerSecond: request.settings.rate,
-    loadPerNode: request.settings.loadPerNode,
+    sending: request.settings,
     run: { ...run, observation: 'none' },
     kind,
     seconds: PROBE_SECONDS,

@@ -73,7 +73,7 @@ export function podTable(record: SwapRecord) {
   );
 }
 
-/** One line for each load of each node, where every node sent; nothing where one loader did. */
+/** One line for each load of each load generator; nothing where there was one. */
 export function senderBlocks(record: SwapRecord): Block[] {
   const rows = phasesOf(record).flatMap(({ number, side, version, phase: { kind, senders = [] } }) =>
     senders.map(({ node, queriesSent, queriesCompleted, queriesLost }) => [
@@ -84,5 +84,5 @@ export function senderBlocks(record: SwapRecord): Block[] {
   if (rows.length === 0) return [];
   const numbers = ['Sent', 'Answered', 'Lost'].map((title) => ({ title, isNumber: true }));
   const words = ['Placement', 'Version', 'Names', 'Node'].map((title) => ({ title }));
-  return [table('Load of each node', [...words, ...numbers], rows)];
+  return [table('What each load generator sent', [...words, ...numbers], rows)];
 }

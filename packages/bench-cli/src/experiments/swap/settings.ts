@@ -73,6 +73,18 @@ export const SWAP_SETTINGS = {
     schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
     default: false,
   },
+  loader: {
+    flag: '--loader <name>',
+    description: 'builtin, whose load keeps to a schedule; or dnsperf, which needs an image of its own',
+    schema: choice(['builtin', 'dnsperf']),
+    default: 'builtin',
+  },
+  dnsperfImage: {
+    flag: '--dnsperf-image <image>',
+    description: 'of dnsperf: built from k8s/images/dnsperf',
+    schema: text,
+    needs: { give: '--loader dnsperf', met: ({ loader }) => loader === 'dnsperf' },
+  },
   settle: { flag: '--settle <time>', description: 'after each rollout', schema: atLeast(0), default: 30 },
   queriesInternal: {
     flag: '--queries-internal <file>',
@@ -89,8 +101,12 @@ export const SWAP_SETTINGS = {
   ...DNS_CHANGE_SETTINGS,
   ...PLACE_SETTINGS,
   ...JOURNAL_SETTINGS,
-  ...pick(['duration', 'observe', 'until', 'maxTrials', 'aa'], {
+  ...pick(['duration', 'loaders', 'observe', 'until', 'maxTrials', 'aa'], {
     duration: { default: 60, description: 'of each load' },
+    loaders: {
+      description:
+        'load generators at once, a pod each, which start together and share the rate; with --load-per-node, on each node',
+    },
   }),
   trials: {
     ...pick(['trials'], { trials: { default: 4, description: 'pairs of placements, one of each version' } })

@@ -11,6 +11,11 @@ export type LoaderKind = 'dnsperf' | 'builtin';
 
 const LOADER_IMAGES: Readonly<Record<LoaderKind, string>> = { dnsperf: 'dnsperf', builtin: 'load' };
 
+/** Built from k8s/images. */
+export function ownLoaderImage(kind: LoaderKind): string {
+  return `dinodns-bench/${LOADER_IMAGES[kind]}:${BENCH_VERSION}`;
+}
+
 /**
  * In a cluster nothing has to be installed: dnsperf, unless the built-in loader was requested or is needed. See
  * `measure/session.ts` for why dnsperf is not the choice over HTTPS.
@@ -30,12 +35,11 @@ export function checkerImage(settings: KubernetesSettings): string {
 
 /** Images come from the server kinds or from k8s/images. */
 export function imagesOf(settings: KubernetesSettings, loader: LoaderKind): Images {
-  const ownImage = (kind: LoaderKind) => `dinodns-bench/${LOADER_IMAGES[kind]}:${BENCH_VERSION}`;
-  const loaderImage = settings.loaderImage ?? ownImage(loader);
+  const loaderImage = settings.loaderImage ?? ownLoaderImage(loader);
   return {
     loader: loaderImage,
     checker: checkerImage(settings),
-    companions: loader === 'builtin' ? loaderImage : ownImage('builtin'),
+    companions: loader === 'builtin' ? loaderImage : ownLoaderImage('builtin'),
     of: (server) => {
       const { image, version, isVersionNamed: isNamed } = server;
       if (image === null) throw noImage(server);

@@ -11,7 +11,6 @@ import {
   type KubeObject,
   PODS,
   SERVICES,
-  specForObjects,
 } from '@dinodns-bench/cluster-objects';
 import type { V1EndpointSlice, V1Pod, V1Service } from '@kubernetes/client-node';
 import { MANAGER, managedLabels } from '../../../targets/kubernetes/objects/labels.ts';
@@ -181,7 +180,7 @@ export function syntheticCount(cluster: Cluster, { withPods }: { readonly withPo
 export const needsPods = (configuration: Configuration) => configuration === 'autopath';
 
 /** Objects that are created for so many pods and services. */
-export function createdFor(objects: number, configuration: Configuration): number {
-  const cluster = syntheticCluster(specForObjects(objects), 'dry-run');
+export function createdFor(size: SyntheticSize, configuration: Configuration): number {
+  const cluster = syntheticCluster(size, 'dry-run');
   return syntheticCount(cluster, { withPods: needsPods(configuration) });
 }

@@ -1,11 +1,12 @@
 /** The chart of a measurement of memory: megabytes over objects, with the published lines. Pure. */
 import type { LineChart, Series } from '../../../report/document/document.ts';
 import { formatCount } from '../../../report/numbers.ts';
+import { watchesPods } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE, megabytes } from '../figures.ts';
 import { PUBLISHED_POINTS } from '../published.ts';
 import type { MemoryFigure, MemoryRecord } from './evidence.ts';
 import { seriesOf } from './lines.ts';
-import type { MemoryCase } from './points.ts';
+import type { Counts, MemoryCase } from './points.ts';
 import { formulaBytes, publishedConfiguration } from './published-side.ts';
 import { FIGURE_TITLES } from './tables.ts';
 
@@ -31,17 +32,22 @@ export function memorySeries({ subjects }: Pick<MemoryRecord, 'subjects'>): Seri
   ];
 }
 
-function measuredLine(record: MemoryRecord, points: readonly MemoryCase[], figure: MemoryFigure): Line {
+function measuredLine(
+  record: MemoryRecord,
+  points: readonly MemoryCase[],
+  figure: MemoryFigure,
+  by: keyof Counts = 'objects',
+): Line {
   return {
     series: seriesName(points[0]?.server ?? '', figure),
-    points: points.flatMap(({ key, server, objects }) => {
+    points: points.flatMap(({ key, server, [by]: count }) => {
       const summary = record.cases.find((item) => item.key === key)?.summary[figure];
       if (summary == null) return [];
       const { median, low, high } = summary;
-      const tip = `${server}, ${formatCount(objects)} objects, ${FIGURE_TITLES[figure]}: ${megabytes(median)} MB`;
+      const tip = `${server}, ${formatCount(count)} ${by}, ${FIGURE_TITLES[figure]}: ${megabytes(median)} MB`;
       return [
         {
-          ...{ x: objects, y: median / BYTES_PER_MEGABYTE, tip },
+          ...{ x: count, y: median / BYTES_PER_MEGABYTE, tip },
           ...(low === null || high === null
             ? {}
             : { low: low / BYTES_PER_MEGABYTE, high: high / BYTES_PER_MEGABYTE }),
@@ -75,6 +81,52 @@ function publishedLines(points: readonly MemoryCase[]): Line[] {
   ];
 }
 
+const CAPTION =
+  'Anonymous memory under load with a full cache, and its peak while all objects are read again; medians with 95 % intervals.';
+
+/** Points of one server and configuration that differ in this count alone: as many as there are, and the largest of these. */
+function apart(points: readonly MemoryCase[], by: 'services' | 'endpoints'): MemoryCase[] {
+  const rest = ({ services, pods, endpoints, configuration }: MemoryCase) =>
+    JSON.stringify([by === 'services' ? endpoints : services, watchesPods(configuration) ? pods : 0]);
+  const sizeOf = (group: readonly MemoryCase[]) => new Set(group.map(({ [by]: count }) => count)).size;
+  const [most = []] = [...Map.groupBy(points, rest).values()].toSorted(
+    (a, b) =>
+      sizeOf(b) - sizeOf(a) ||
+      Math.max(...b.map(({ objects }) => objects)) - Math.max(...a.map(({ objects }) => objects)),
+  );
+  // Two sizes with the same count would make the line jump.
+  return sizeOf(most) < 2
+    ? []
+    : most
+        .toSorted((a, b) => a[by] - b[by] || a.objects - b.objects)
+        .filter((point, at, all) => point[by] !== all[at - 1]?.[by]);
+}
+
+/** As published for CoreDNS and kube-dns: by services, and by endpoints, where the run tells them apart. */
+export function countCharts(record: MemoryRecord): LineChart[] {
+  const all = seriesOf(record);
+  if (all.flat().every(({ isPlain }) => isPlain)) return [];
+  return (['services', 'endpoints'] as const).flatMap((by) => {
+    const lines = all.map((points) => apart(points, by)).filter((points) => points.length > 0);
+    if (lines.length === 0) return [];
+    const panels = [...Map.groupBy(lines, ([first]) => first?.configuration ?? '')].map(([title, own]) => ({
+      title,
+      lines: own.flatMap((points) => DRAWN.map((figure) => measuredLine(record, points, figure, by))),
+    }));
+    return [
+      {
+        type: 'lines',
+        name: `memory-${by}`,
+        title: `Memory of CoreDNS by ${by}`,
+        caption: CAPTION,
+        xAxis: by,
+        yAxis: 'MB',
+        panels,
+      },
+    ];
+  });
+}
+
 /** Null for a single size, which makes no line. */
 export function memoryChart(record: MemoryRecord): LineChart | null {
   // Points of other proportions would make a line jump.
@@ -87,8 +139,7 @@ export function memoryChart(record: MemoryRecord): LineChart | null {
     type: 'lines',
     name: 'memory',
     title: 'Memory of CoreDNS by pods and services',
-    caption:
-      'Anonymous memory under load with a full cache, and its peak while all objects are read again; medians with 95 % intervals. The published formula includes cache and load; the published data do not.',
+    caption: `${CAPTION} The published formula includes cache and load; the published data do not.`,
     xAxis: 'pods and services',
     yAxis: 'MB',
     panels: [...byConfiguration].map(([configuration, own]) => ({

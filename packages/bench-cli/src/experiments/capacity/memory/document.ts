@@ -5,7 +5,7 @@ import { formatCount } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
 import { kilobytesEach, megabytes } from '../figures.ts';
-import { memoryChart, memorySeries } from './chart.ts';
+import { countCharts, memoryChart, memorySeries } from './chart.ts';
 import { figureOf, type MemoryFigure, type MemoryRecord } from './evidence.ts';
 import { type MemoryFit, memoryLines, seriesOf, startsOf } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
@@ -124,7 +124,13 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     series: memorySeries(record),
     warnings: warningsOf(record, fits),
     sections: [
-      { title: 'Memory by pods and services', blocks: [MEANINGS, ...(drawn === null ? [] : [chart(drawn)])] },
+      {
+        title: 'Memory by pods and services',
+        blocks: [
+          MEANINGS,
+          ...[...(drawn === null ? [] : [drawn]), ...countCharts(record)].map((each) => chart(each)),
+        ],
+      },
       {
         title: 'Lines',
         blocks: [

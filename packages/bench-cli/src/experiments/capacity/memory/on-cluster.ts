@@ -1,5 +1,4 @@
 /** Starts of a private CoreDNS on a cluster, one after the other, with synthetic objects that are kept while the point is the same. */
-import { specForObjects } from '@dinodns-bench/cluster-objects';
 import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import { LastTrial, type Opened, type OpenRequest, type TrialEvents } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
@@ -17,7 +16,7 @@ import { needsPods } from '../cluster/synthetic-objects.ts';
 import { syntheticPermissions } from '../cluster/synthetic-run.ts';
 import type { MemoryEvidence, MemoryStage } from './evidence.ts';
 import type { MemoryPlan, Sampler } from './here.ts';
-import { clusterConfiguration, type MemoryPoint, rateOf } from './points.ts';
+import { clusterConfiguration, createdSize, type MemoryPoint, rateOf } from './points.ts';
 import type { MemorySettings } from './settings.ts';
 
 /** How long memory at rest and under load is watched; with --quick, a second. */
@@ -96,7 +95,7 @@ class KeptObjects implements AsyncDisposable {
   }
 
   async of(point: MemoryPoint): Promise<PrivateDns> {
-    const name = `${point.configuration}/${point.objects}`;
+    const name = point.key.slice(point.server.length);
     if (this.#kept?.name === name) return this.#kept.dns;
     await this[Symbol.asyncDispose]();
     try {
@@ -138,7 +137,7 @@ export async function openOnCluster({
   const objects = new KeptObjects((point) =>
     openPrivateDns({
       ...{ world, client, settings: cluster, runId, signal },
-      size: specForObjects(point.objects),
+      size: createdSize(point),
       configuration: clusterConfiguration(point.configuration),
     }),
   );

@@ -8,7 +8,7 @@ import { formatCount } from '../../../report/numbers.ts';
 import { formatDuration } from '../../../text.ts';
 import { MAX_CREATION_RATE } from '../cluster/create-paced.ts';
 import { demandBounded } from '../cluster/settings.ts';
-import { createdFor } from '../cluster/synthetic-objects.ts';
+import { createdFor, type SyntheticSize } from '../cluster/synthetic-objects.ts';
 import { CONFIGURATION_NAMES, type ConfigurationName, watchesPods } from '../configurations.ts';
 import type { Configuration } from '../published.ts';
 import { type MemorySettings, PUBLISHED_SERVICE_SHARE } from './settings.ts';
@@ -210,18 +210,21 @@ export function expectedSeconds(
   const { configuration, objects, cluster } = point;
   const base = (quick ? QUICK_SECONDS : BASE_SECONDS)[target];
   if (target === 'kubernetes')
-    return base + createdFor(objects, clusterConfiguration(configuration)) / MAX_CREATION_RATE;
+    return base + createdFor(createdSize(point), clusterConfiguration(configuration)) / MAX_CREATION_RATE;
   const read = watchesPods(configuration) ? objects + cluster.endpoints : cluster.endpoints / 4;
   return base + SECONDS_PER_LANE * lanes + read * SECONDS_PER_OBJECT;
 }
 
+/** On a cluster, few Services have an address, whatever the point says. */
+export function createdSize({ cluster }: Pick<MemoryPoint, 'cluster'>): SyntheticSize {
+  const { services, pods, endpoints } = cluster;
+  return { services, pods, endpoints };
+}
+
 /** What a plan says of a point. */
-export function detailsOf(
-  { objects, configuration, cluster }: MemoryPoint,
-  { target }: MemorySettings,
-): string {
+export function detailsOf({ configuration, cluster }: MemoryPoint, { target }: MemorySettings): string {
   if (target === 'kubernetes') {
-    const created = createdFor(objects, clusterConfiguration(configuration));
+    const created = createdFor(createdSize({ cluster }), clusterConfiguration(configuration));
     return `${formatCount(created)} objects created in ${formatDuration(created / MAX_CREATION_RATE)} at least`;
   }
   const { services, pods, endpoints } = cluster;

@@ -45,7 +45,6 @@ export const MEMORY_SETTINGS = {
     schema: share('shares'),
     default: [PUBLISHED_SERVICE_SHARE],
     distinct: true,
-    targets: ['local'],
   },
   endpointsPerPod: {
     flag: '--endpoints-per-pod <list>',
@@ -53,7 +52,6 @@ export const MEMORY_SETTINGS = {
     schema: list(number(z.number(ratioMessage).min(0, ratioMessage).max(10, ratioMessage)), ratioMessage),
     default: [1],
     distinct: true,
-    targets: ['local'],
   },
   headless: {
     flag: '--headless <list>',

@@ -98,7 +98,7 @@ export async function openCanary(
   });
   signal.throwIfAborted();
   const running = runOnce(run, {
-    ...{ name: 'canary', label: 'canary', image: images.loader, what: 'the canary' },
+    ...{ name: 'canary', label: 'canary', image: images.checker, what: 'the canary' },
     command: ['node', `${DIRECTORY}/${PROGRAM}`],
     env: { SERVER: address, RATE: String(CANARY_RATE), NAME, TIMEOUT: String(CANARY_TIMEOUT_SECONDS) },
     resources: { requests: { cpu: '50m' } },

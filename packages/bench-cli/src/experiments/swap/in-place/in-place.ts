@@ -189,7 +189,7 @@ async function begin(
   const { decided, settings } = request;
   const { run } = open.cluster;
   const guarded = await openGuarded({
-    ...{ run, apiUntil: connected.apiUntil, image: run.images.loader, experiment: 'swap' },
+    ...{ run, apiUntil: connected.apiUntil, image: run.images.checker, experiment: 'swap' },
     ...{ leaseNamespace: settings.leaseNamespace, leaseSeconds: settings.lease },
     ...{ settleSeconds: settings.readyTime, force: request.force, say: request.say },
   });
@@ -247,6 +247,7 @@ export async function openInPlace(request: SwapRequest, edits: Edits): Promise<O
   const open: Open = {
     cluster: await openRun(request, {
       loadSeconds: settings.duration,
+      sending: settings,
       serverCores: 0,
       annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
     }),
@@ -255,7 +256,7 @@ export async function openInPlace(request: SwapRequest, edits: Edits): Promise<O
   try {
     const { placing, programs, lost } = await begin(request, connected, open, edits);
     return {
-      ...{ programs, opened: open.cluster, lost },
+      ...{ programs, loader: placing.loader, opened: open.cluster, lost },
       place: (planned, side) => placeWatched(placing, planned, side),
       closing: () => open.notes,
       close: () => closeAll(request, open),

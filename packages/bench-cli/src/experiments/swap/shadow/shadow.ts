@@ -23,6 +23,7 @@ export async function openShadow(request: SwapRequest, copy: CopyPlan): Promise<
   const requests = parseQuantity(copy.container.resources?.requests?.cpu) ?? 0;
   const opened = await openRun(request, {
     loadSeconds: settings.duration,
+    sending: settings,
     serverCores: requests * copy.replicas,
   });
   try {
@@ -33,7 +34,7 @@ export async function openShadow(request: SwapRequest, copy: CopyPlan): Promise<
     const placing: ShadowPlacementRequest = { ...phases, plan: decided, copy, signal };
     await probeShadow(placing);
     return {
-      ...{ programs: phases.programs, opened },
+      ...{ programs: phases.programs, loader: phases.loader, opened },
       place: (planned, side) => shadowPlacement(placing, planned, side),
       close: () => opened.close(),
     };
