@@ -25,7 +25,8 @@ function entryOf(id: string, lost: readonly number[], more: Partial<Entry> = {})
       status: 'complete',
       startedAt: `2026-11-0${id}T12:00:00.000Z`,
     },
-    ...{ git: null, environment: {}, machine: 'example', isDuet: null, servers: ['coredns'], summary: null },
+    ...{ git: null, environment: {}, machine: 'example', isDuet: null, level: 0.05 },
+    ...{ servers: ['coredns'], summary: null },
     estimands: [COUNT],
     cases: [
       {

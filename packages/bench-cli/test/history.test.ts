@@ -761,6 +761,8 @@ describe('bench gate', () => {
 
   it('is right: of unchanged servers hardly any gate fails, of a real loss most do', async () => {
     const { gate } = await import('../src/history/gate.ts');
+    const { compareRuns } = await import('../src/history/compare.ts');
+    const { LOOK_LEVEL } = await import('../src/stats/until.ts');
     const { entryOf } = await import('../src/history/entry.ts');
     const { selectCases } = await import('../src/history/select.ts');
     const { normal } = noise('gate');
@@ -778,6 +780,17 @@ describe('bench gate', () => {
       });
     const limits = [{ estimand: comparedEstimand('qps'), maxRegression: 0.03 }];
     const options = { limits, interval: 'auto', normalize: null } as const;
+    // A run that was looked at until it was decided: ten looks at a tenth of the level, in gates and in comparisons.
+    const [before, now] = [draw(1000), draw(960)];
+    const looked = (entry: typeof now) => selectCases({ ...entry, level: LOOK_LEVEL }, {});
+    const [once] = gate(selectCases(before, {}), selectCases(now, {}), options).cases;
+    const [often] = gate(selectCases(before, {}), looked(now), options).cases;
+    expect(often?.low).toBeLessThan(once?.low ?? -1);
+    expect(often?.adjustedPValue).toBeCloseTo(Math.min(1, (once?.adjustedPValue ?? 0) * 10), 9);
+    const estimands = [comparedEstimand('qps')];
+    const [{ delta } = { delta: null }] =
+      compareRuns(looked(before), selectCases(now, {}), { ...options, estimands }).cases[0]?.figures ?? [];
+    expect(delta?.high).toBeGreaterThan(-(once?.low ?? 1));
     const share = (level: number, runs: number) => {
       let failed = 0;
       for (let run = 0; run < runs; run++) {

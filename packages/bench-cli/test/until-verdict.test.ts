@@ -66,6 +66,26 @@ describe('the looks at a run', () => {
     SIMULATION,
   );
 
+  it.each([
+    ['the difference is exactly the tolerated one', 1 / 1.05],
+    ['there is none', 1],
+  ])(
+    'let a gate of 5 %% alarm in at most 5 %% of runs where %s',
+    (_, truth) => {
+      const { disturbed } = noise(`gate ${truth}`);
+      const looks = looksOf(3, 30);
+      const share = shareOf(RUNS, () => {
+        const all = ratios(30, disturbed, truth);
+        // As a gate goes on: until the whole interval is on one side of the tolerance.
+        const last = looks.flatMap((n) => testPaired(all.slice(0, n), { level: LOOK_LEVEL }) ?? []);
+        const decided = last.find(({ low, high }) => 1 - high > 0.05 || 1 - low <= 0.05);
+        return decided !== undefined && 1 - decided.high > 0.05;
+      });
+      expect(share).toBeLessThanOrEqual(0.05);
+    },
+    SIMULATION,
+  );
+
   it(
     'find a real difference of a fifth in a few rounds',
     () => {
@@ -135,8 +155,22 @@ describe('a verdict at the level of a look', () => {
     });
   });
 
+  it('ends a run for a gate when each comparison is shown to be worse than tolerated, or not to be', () => {
+    const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
+    const knot = cases.filter(({ server }) => server !== 'dinodns');
+    const reached = (tolerance: number, among = cases) =>
+      assessView(comparisonView(among), { ...progress, goal: 'gate', width: tolerance });
+    // Knot's 100 QPS scatter by several percent around CoreDNS's: undecided at 3 %, surely not 90 % worse.
+    expect(reached(0.03)).toMatchObject({ reached: false, widestOf: { caseKey: knot[1]?.key } });
+    expect(reached(0.9).reached).toBe(true);
+    // With DinoDNS as the baseline, CoreDNS is shown to be more than 3 % worse.
+    const turned = summarizeCases(planned.slice(0, 2), record.trials, 'dinodns', { level: LOOK_LEVEL });
+    expect(reached(0.03, turned)).toMatchObject({ goal: 'gate', reached: true, widest: null });
+  });
+
   it('does not end a run that compares nothing', () => {
-    expect(assessView(comparisonView(record.cases.slice(0, 1)), progress).reached).toBe(false);
+    for (const goal of ['verdict', 'gate'] as const)
+      expect(assessView(comparisonView(record.cases.slice(0, 1)), { ...progress, goal }).reached).toBe(false);
     expect(compareFamily([], {})).toEqual([]);
   });
 });
@@ -148,6 +182,7 @@ describe('--until', () => {
     expect(untilOf('2%')).toBe(0.02);
     expect(untilOf('verdict')).toEqual({ verdict: 0.06 });
     expect(untilOf('verdict:2%')).toEqual({ verdict: 0.02 });
+    expect(untilOf('gate:5%')).toEqual({ gate: 0.05 });
     expect(() => untilOf('verdict:2')).toThrow('a setting is wrong');
     expect(() => untilOf('winner')).toThrow('a setting is wrong');
   });

@@ -1,6 +1,6 @@
 /** The settings of what is compared, and by which trials; part of the one table in `settings.ts`. */
 import { z } from 'zod';
-import type { Mode } from '../results/record.ts';
+import type { Mode, Until } from '../results/record.ts';
 import { canonicalServerName, caseNameOf } from './server-name.ts';
 import type { Setting, SettingTable } from './setting.ts';
 import {
@@ -25,19 +25,29 @@ const tier = z.preprocess(
 );
 
 /** The width that the interval of every difference must fall below, as a ratio. */
-const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%; or verdict, or verdict:2%';
+const untilMessage =
+  'must be a percentage of at least 0.01%, with its sign: 2%; or verdict, verdict:2%, or gate:5%';
 
 /** `verdict` without a width. Differences below ±3 % rarely matter, and take long to show. */
 const VERDICT_WIDTH = 0.06;
 
 const untilWidth = z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage);
 
-/** Turns `verdict` and `verdict:2%` into `{ verdict: width }`; all else is a width. */
+/** Turns `verdict` and `verdict:2%` into `{ verdict: width }`, `gate:5%` into `{ gate: tolerance }`; all else is a width. */
 function untilFromText(value: unknown): unknown {
-  const match = typeof value === 'string' ? /^\s*verdict(?::(.+))?$/.exec(value) : null;
+  const match = typeof value === 'string' ? /^\s*(?:gate:(.+)|verdict(?::(.+))?)$/.exec(value) : null;
   if (match === null) return ratioFromText(value);
-  const [, width] = match;
+  const [, tolerance, width] = match;
+  if (tolerance !== undefined) return { gate: ratioFromText(tolerance) };
   return { verdict: width === undefined ? VERDICT_WIDTH : ratioFromText(width) };
+}
+
+type UntilSetting = number | { readonly verdict: number } | { readonly gate: number };
+
+/** What is waited for, and how narrow or how little worse, as a ratio. */
+export function goalOf(until: UntilSetting): Pick<Until, 'goal' | 'width'> {
+  if (typeof until === 'number') return { goal: 'width', width: until };
+  return 'gate' in until ? { goal: 'gate', width: until.gate } : { goal: 'verdict', width: until.verdict };
 }
 
 /** Of the settings that limit it. */
@@ -129,13 +139,18 @@ export const TRIAL_SETTINGS = {
   until: {
     flag: '--until <goal>',
     description:
-      'continue until the 95 % interval of every difference is narrower: 2%; or until each comparison has a verdict or is narrower: verdict, verdict:2%',
+      'continue until the 95 % interval of every difference is narrower: 2%; until each comparison has a verdict or is narrower: verdict, verdict:2%; or until each is shown to be worse than tolerated, or not to be: gate:5%',
     schema: z.preprocess(
       untilFromText,
-      z.union([untilWidth, z.object({ verdict: untilWidth }, untilMessage)], untilMessage),
+      z.union(
+        [untilWidth, z.strictObject({ verdict: untilWidth }), z.strictObject({ gate: untilWidth })],
+        untilMessage,
+      ),
     ),
-    show: (goal: number | { readonly verdict: number }) =>
-      typeof goal === 'number' ? percentText(goal) : `verdict:${percentText(goal.verdict)}`,
+    show: (until: UntilSetting) => {
+      const { goal, width } = goalOf(until);
+      return goal === 'width' ? percentText(width) : `${goal}:${percentText(width)}`;
+    },
   },
   maxTrials: {
     flag: '--max-trials <n>',

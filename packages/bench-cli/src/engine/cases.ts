@@ -5,7 +5,7 @@ import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
 import { compareDifferences, type Pair, pairOf, summarize } from '../stats/summarize.ts';
-import type { UntilView, Width } from '../stats/until.ts';
+import { type ComparedWidth, regressionOf, type UntilView, type Width } from '../stats/until.ts';
 import { directionOf, type EstimandFacts, isSize } from './estimand.ts';
 import type { MeasuredCase } from './plan.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
@@ -160,28 +160,31 @@ export function untilView({
   cases,
   estimands,
 }: Pick<EngineRecord<unknown>, 'cases' | 'estimands'>): UntilView {
-  const names = estimands.flatMap(({ name, compared, awaited = true }) =>
-    compared === 'no' || !awaited ? [] : [name],
-  );
+  const awaited = estimands.filter(({ compared, awaited = true }) => compared !== 'no' && awaited);
   const baselineOf = (key: string, metric: string) =>
     cases.find((item) => item.key === key)?.summary[metric]?.median ?? 0;
   const differences = cases.flatMap(({ key, comparison, aa }) =>
     aa || comparison === null
       ? []
-      : names.flatMap((metric) => {
+      : awaited.flatMap(({ name: metric, better }): ComparedWidth[] => {
           const delta = comparison.deltas[metric];
           if (delta == null) return [];
-          const unit = 'difference' in delta ? baselineOf(comparison.baseline, metric) : 1;
-          return [{ caseKey: key, metric, delta, unit }];
+          const { low, high } = delta;
+          const unit = 'difference' in delta ? Math.abs(baselineOf(comparison.baseline, metric)) : 1;
+          const share = (end: number | null) => (end === null || unit === 0 ? null : end / unit);
+          return [
+            {
+              caseKey: key,
+              metric,
+              width: widthOf(low, high, unit),
+              hasVerdict: delta.verdict !== 'no difference shown',
+              regression: regressionOf(share(low), share(high), better),
+            },
+          ];
         }),
   );
-  const width = ({ caseKey, metric, delta, unit }: (typeof differences)[number]): Width => ({
-    caseKey,
-    metric,
-    width: widthOf(delta.low, delta.high, unit),
-  });
   const figures = cases.flatMap(({ key, summary }) =>
-    names.flatMap((metric): Width[] => {
+    awaited.flatMap(({ name: metric }): Width[] => {
       const figure = summary[metric];
       return figure == null || figure.median === 0
         ? []
@@ -189,8 +192,7 @@ export function untilView({
     }),
   );
   return {
-    widths: differences.length > 0 ? differences.map(width) : figures,
-    undecided: differences.filter(({ delta }) => delta.verdict === 'no difference shown').map(width),
-    hasComparisons: differences.length > 0,
+    widths: differences.length > 0 ? differences : figures,
+    compared: differences,
   };
 }

@@ -1,5 +1,6 @@
 /** A record of any experiment on the engine as the history sees it: cases with figures by estimand. Pure. */
 import { type Entry, type EntryCase, entryOfHeader, environmentOf, machineOf } from '../history/entry.ts';
+import { levelOf } from '../stats/until.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
@@ -35,6 +36,7 @@ export function engineEntry(record: AnyRecord, summary: string): Entry {
       ]),
     ]),
     machine: machineOf(environment) + (generator === undefined ? '' : `, load from ${generator}`),
+    level: levelOf(record.until?.goal ?? null),
     estimands,
     // The baseline's twin is no claim.
     cases: cases.filter(({ aa }) => !aa).map((item) => caseOf(record, item)),

@@ -1,8 +1,9 @@
 /** The trials of a run, by default one after the other, each saved the moment it ends. */
 
+import { goalOf } from '../config/trial-settings.ts';
 import { failureOf } from '../measure/trial.ts';
 import type { Display } from '../progress/display.ts';
-import { assessView, LOOK_LEVEL, nextRounds, roundsToLook } from '../stats/until.ts';
+import { assessView, levelOf, nextRounds, roundsToLook } from '../stats/until.ts';
 import type { World } from '../world.ts';
 import { type ExperimentPlan, LastTrial, type PlannedTrial, type TrialEvents } from './experiment.ts';
 import { caseKeyOf, type Failure, type LivingRecord, type RecordForm, type TrialHead } from './form.ts';
@@ -149,8 +150,7 @@ function untilOf<R extends LivingRecord, E>(
   const { until, maxTrials, maxTime } = engine;
   if (until === undefined) return null;
   return assessView(form.untilView(record()), {
-    goal: typeof until === 'number' ? 'width' : 'verdict',
-    width: typeof until === 'number' ? until : until.verdict,
+    ...goalOf(until),
     rounds,
     mostRounds: maxTrials,
     mostSeconds: maxTime ?? null,
@@ -167,8 +167,8 @@ export async function takeTrials<R extends LivingRecord, E>(request: TrialsReque
   const { world, engine, cases, save, signal, record, form } = request;
   let rounds = roundsSoFar(request);
   const { interval, until } = engine;
-  const level = typeof until === 'object' ? { level: LOOK_LEVEL } : {};
-  const summarized = (next: R) => form.summarized(next, cases, rounds, { interval, ...level });
+  const level = levelOf(until === undefined ? null : goalOf(until).goal);
+  const summarized = (next: R) => form.summarized(next, cases, rounds, { interval, level });
   const end = (status: 'interrupted' | 'complete') => {
     const ended = summarized({ ...record(), status, endedAt: world.clock.now().toISOString() });
     return save(form.ended?.(ended) ?? ended);

@@ -297,7 +297,7 @@ function compareFamily(
   estimand: EstimandFacts,
   sides: readonly (readonly [Side, Side])[],
   { interval, normalize }: CompareOptions,
-  seed: string,
+  { seed, level }: { readonly seed: string; readonly level: number },
 ): ComparedFigure[] {
   const { name } = estimand;
   const samples = sides.map(([reference, candidate]) => samplesOf(reference, candidate, estimand, normalize));
@@ -306,10 +306,13 @@ function compareFamily(
   const deltas = samples.map((list, index) =>
     estimand.compared === 'no' || list.reference.length === 0 || list.candidate.length === 0
       ? null
-      : undecided(list, { comparisons, interval, seed: `${seed}/${index}/${name}` }),
+      : undecided(list, { comparisons, interval, level, seed: `${seed}/${index}/${name}` }),
   );
   const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
-  const adjusted = holmAdjusted(tested.map(({ pValue }) => pValue ?? 1));
+  const adjusted = holmAdjusted(
+    tested.map(({ pValue }) => pValue ?? 1),
+    level,
+  );
   const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
   return samples.map(({ reference, candidate }, index): ComparedFigure => {
     const delta = deltas[index] ?? null;
@@ -340,6 +343,11 @@ export function allowsForOthers({ cases }: Pick<ComparedRuns, 'cases'>): boolean
   );
 }
 
+/** The level of tests between them: what was stopped by a verdict of its own is as extreme as that verdict needed. */
+export function levelBetween(reference: Pick<Selected, 'entry'>, candidate: Pick<Selected, 'entry'>): number {
+  return Math.min(reference.entry.level, candidate.entry.level);
+}
+
 /** Matches two selections, with one family of comparisons per estimand. */
 export function compareRuns(reference: Selected, candidate: Selected, options: CompareOptions): ComparedRuns {
   const { matches, onlyReference, onlyCandidate }: Matching = matchCases(reference, candidate);
@@ -350,8 +358,11 @@ export function compareRuns(reference: Selected, candidate: Selected, options: C
         { entry: candidate.entry, item: match.candidate },
       ] as const,
   );
-  const seed = `${reference.entry.id}/${candidate.entry.id}`;
-  const families = options.estimands.map((estimand) => compareFamily(estimand, sides, options, seed));
+  const test = {
+    seed: `${reference.entry.id}/${candidate.entry.id}`,
+    level: levelBetween(reference, candidate),
+  };
+  const families = options.estimands.map((estimand) => compareFamily(estimand, sides, options, test));
   const cases = matches.map(
     ({ label, reference: item, candidate: other }, index): ComparedCase => ({
       label,

@@ -9,6 +9,8 @@ import type { Environment, RunRecord } from '../results/record.ts';
 import { takenDuring } from '../stats/comparisons.ts';
 import { isServersOwn } from '../stats/decisive.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES, METRIC_TITLES } from '../stats/metrics.ts';
+import { LEVEL } from '../stats/sample-test.ts';
+import { levelOf } from '../stats/until.ts';
 import type { ImportedRecord } from './imported.ts';
 
 /** The figures of one trial. */
@@ -65,6 +67,8 @@ export interface Entry {
    * measurement does not say, for experiments other than `compare`, and for pooled runs of both kinds.
    */
   readonly isDuet: boolean | null;
+  /** Two-sided level at which its figures are tested: less than 5 % if the run was looked at until it had a verdict. */
+  readonly level: number;
   /** Names of the servers. */
   readonly servers: readonly string[];
   /** What its experiment says of it in a line; null where its servers say enough. */
@@ -288,6 +292,7 @@ function fromRun(record: RunRecord): Entry {
     environment: environmentOf(environment, record.configuration, conditionsOf(record)),
     machine: `${machineOf(environment)}, load from ${record.loader.kind}${isDuet(record) ? ', in a duet' : ''}`,
     isDuet: isDuet(record),
+    level: levelOf(record.until?.goal ?? null),
     servers: serversOf(cases),
     summary: null,
     estimands: COMPARED_ESTIMANDS,
@@ -334,6 +339,7 @@ function fromImported(record: ImportedRecord): Entry {
     // Nothing says that two files were measured on the same machine.
     machine: `unknown (${record.publication?.name ?? source.format})`,
     isDuet: null,
+    level: LEVEL,
     servers: serversOf(cases),
     summary: null,
     estimands: COMPARED_ESTIMANDS,
@@ -358,6 +364,7 @@ export function entryOfHeader(
     environment: {},
     machine: machineOf(environment),
     isDuet: null,
+    level: LEVEL,
     servers,
     summary,
     estimands: [],

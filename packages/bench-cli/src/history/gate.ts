@@ -12,6 +12,7 @@ import {
   type ComparedRuns,
   compareRuns,
   isByDifference,
+  levelBetween,
   NO_TOLERANCE,
   type Samples,
   samplesOf,
@@ -161,6 +162,7 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
   const questions = matches.flatMap((match, index) =>
     limits.map((limit) => ({ match, limit, compared: comparison.cases[index] })),
   );
+  const level = levelBetween(reference, candidate);
   const tested = questions.map(({ match, limit, compared }): Tested => {
     const { estimand } = limit;
     const samples = samplesOf(
@@ -170,13 +172,16 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
       normalize,
     );
     const seed = `${reference.entry.id}/${candidate.entry.id}/${match.label}/${estimand.name}`;
-    const test = { comparisons: questions.length, interval, seed };
+    const test = { comparisons: questions.length, interval, level, seed };
     const figure = compared?.figures.find(({ metric }) => metric === estimand.name);
     const regression = testLimit(limit, samples, figure, test, normalize);
     return { label: match.label, limit, regression, compared };
   });
   const withTest = tested.filter(({ regression }) => regression !== null);
-  const adjusted = holmAdjusted(withTest.map(({ regression }) => regression?.pValue ?? 1));
+  const adjusted = holmAdjusted(
+    withTest.map(({ regression }) => regression?.pValue ?? 1),
+    level,
+  );
   const adjustedOf = new Map(withTest.map((item, index) => [item, adjusted[index] ?? 1]));
   const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null));
   const has = (outcome: GateOutcome) => cases.some((item) => item.outcome === outcome);

@@ -142,6 +142,7 @@ export function poolSelected(parts: readonly Selected[], estimands: readonly Est
     environment: mergeEnvironments(entries),
     machine: distinct(entries.map(({ machine }) => machine)).join('; '),
     isDuet: common(entries.map((member) => member.isDuet)),
+    level: Math.min(...entries.map(({ level }) => level)),
     cases: mergeCases(entries.flatMap((member) => shifted(member.cases, offsetOf(member)))),
   };
   const fixed = Object.entries(first.selector).filter(([name]) =>

@@ -1,5 +1,6 @@
 /** The plan as text for `--dry-run`. Pure. */
 import type { RunConfiguration } from '../config/configuration.ts';
+import { goalOf } from '../config/trial-settings.ts';
 import { percentText } from '../config/value-schemas.ts';
 import { columnsOf, counted, formatDuration } from '../text.ts';
 import type { Plan, PlannedCase } from './plan.ts';
@@ -14,9 +15,17 @@ function untilLines({ until, maxTrials, maxTimeSeconds }: RunConfiguration, plan
   const perRound = plan.cases.length * plan.secondsPerTrial;
   const time = maxTimeSeconds === null ? '' : ` or ${formatDuration(maxTimeSeconds)}`;
   return [
-    `then more, in rounds of ${formatDuration(perRound)}, until ${typeof until === 'number' ? `every interval is narrower than ${percentText(until)}` : `each comparison has a verdict or an interval narrower than ${percentText(until.verdict)}`},`,
+    `then more, in rounds of ${formatDuration(perRound)}, until ${goalText(goalOf(until))},`,
     `with at most ${maxTrials} trials of each case${time}: about ${formatDuration(maxTrials * perRound)}`,
   ];
+}
+
+function goalText({ goal, width }: ReturnType<typeof goalOf>): string {
+  const size = percentText(width);
+  if (goal === 'width') return `every interval is narrower than ${size}`;
+  return goal === 'gate'
+    ? `each comparison is decided against a tolerance of ${size}`
+    : `each comparison has a verdict or an interval narrower than ${size}`;
 }
 
 /** Short times to a tenth of a second. */

@@ -34,7 +34,9 @@ function aboutUntil(record: RunRecord, until: Until): string {
   const asked =
     until.goal === 'width'
       ? `every interval narrower than ${percent(until.width)}`
-      : `a verdict, or an interval narrower than ${percent(until.width)}, for each comparison`;
+      : until.goal === 'gate'
+        ? `every comparison decided against a tolerance of ${percent(until.width)}`
+        : `a verdict, or an interval narrower than ${percent(until.width)}, for each comparison`;
   const rounds = `${until.rounds} trials of each case`;
   if (until.reached) return `--until: ${asked} after ${rounds}.`;
   const limit =

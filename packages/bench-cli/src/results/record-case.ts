@@ -215,9 +215,12 @@ export type Drift = z.output<typeof driftSchema>;
 
 /** How `--until` ended. */
 export const untilSchema = z.object({
-  /** What was waited for: every interval narrow, or for each comparison a verdict or a narrow interval. */
-  goal: z.enum(['width', 'verdict']).default('width'),
-  /** The width that every delta's interval had to fall below, as a ratio: 0.02 for `--until 2%`. */
+  /**
+   * What was waited for: every interval narrow; for each comparison a verdict or a narrow interval; or each comparison shown to be
+   * worse than tolerated or not to be.
+   */
+  goal: z.enum(['width', 'verdict', 'gate']).default('width'),
+  /** The width that every delta's interval had to fall below, or the tolerance, as a ratio: 0.02 for `--until 2%`. */
   width: z.number().positive(),
   reached: z.boolean(),
   /** Rounds measured, and at most. */

@@ -10,7 +10,6 @@
  * - T. C. Hesterberg: What teachers should know about the bootstrap. The American Statistician 69 (2015), 371–386:
  *   percentile and BCa intervals fall short below about 30 values, bootstrap-t does not.
  */
-import { CONFIDENCE } from './intervals.ts';
 import { type Random, seededRandom } from './random.ts';
 
 /** With fewer values, resamples without any scatter are too frequent; see the table of coverage in docs/method.md. */
@@ -25,6 +24,12 @@ export interface BootstrapInterval {
   readonly high: number;
   /** Two-sided, for an estimate of zero; excludes it exactly if the interval does. */
   readonly pValue: number;
+}
+
+export interface BootstrapOptions {
+  readonly seed: string;
+  /** Two-sided level of the interval: 0.05 for 95 %. */
+  readonly level: number;
 }
 
 interface Located {
@@ -48,7 +53,7 @@ function resample(values: Float64Array, into: Float64Array, random: Random): voi
   }
 }
 
-function intervalOf(observed: Located, draw: () => Located): BootstrapInterval {
+function intervalOf(observed: Located, level: number, draw: () => Located): BootstrapInterval {
   const { estimate, standardError } = observed;
   if (standardError === 0) {
     return { estimate, low: estimate, high: estimate, pValue: estimate === 0 ? 1 : 0 };
@@ -62,7 +67,7 @@ function intervalOf(observed: Located, draw: () => Located): BootstrapInterval {
       drawn.standardError === 0 ? Math.sign(distance) * Number.MAX_VALUE : distance / drawn.standardError;
   }
   studentized.sort();
-  const rank = Math.round((RESAMPLES + 1) * ((1 - CONFIDENCE) / 2));
+  const rank = Math.round((RESAMPLES + 1) * (level / 2));
   const [lowest = 0, highest = 0] = [studentized[rank - 1], studentized[RESAMPLES - rank]];
   const t = estimate / standardError;
   const atMost = countAtMost(studentized, t, true);
@@ -89,7 +94,10 @@ function countAtMost(sorted: Float64Array, limit: number, including: boolean): n
 }
 
 /** Interval of the mean of `values`. */
-export function bootstrapPaired(values: readonly number[], seed: string): BootstrapInterval {
+export function bootstrapPaired(
+  values: readonly number[],
+  { seed, level }: BootstrapOptions,
+): BootstrapInterval {
   const random = seededRandom(seed);
   const source = Float64Array.from(values);
   const drawn = new Float64Array(source.length);
@@ -97,7 +105,7 @@ export function bootstrapPaired(values: readonly number[], seed: string): Bootst
     const { mean, varianceOfMean } = locate(list);
     return { estimate: mean, standardError: Math.sqrt(varianceOfMean) };
   };
-  return intervalOf(located(source), () => {
+  return intervalOf(located(source), level, () => {
     resample(source, drawn, random);
     return located(drawn);
   });
@@ -107,7 +115,7 @@ export function bootstrapPaired(values: readonly number[], seed: string): Bootst
 export function bootstrapUnpaired(
   values: readonly number[],
   others: readonly number[],
-  seed: string,
+  { seed, level }: BootstrapOptions,
 ): BootstrapInterval {
   const random = seededRandom(seed);
   const [source, otherSource] = [Float64Array.from(values), Float64Array.from(others)];
@@ -116,7 +124,7 @@ export function bootstrapUnpaired(
     const [a, b] = [locate(list), locate(otherList)];
     return { estimate: a.mean - b.mean, standardError: Math.sqrt(a.varianceOfMean + b.varianceOfMean) };
   };
-  return intervalOf(located(source, otherSource), () => {
+  return intervalOf(located(source, otherSource), level, () => {
     resample(source, drawn, random);
     resample(otherSource, otherDrawn, random);
     return located(drawn, otherDrawn);

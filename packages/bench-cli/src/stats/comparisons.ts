@@ -7,7 +7,7 @@ import { type Allowance, allowanceOf } from './allowance.ts';
 import { holmAdjusted } from './holm.ts';
 import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
 import { momentsOf, takenOver } from './neighbours.ts';
-import { LEVEL, type TestOptions } from './sample-test.ts';
+import type { TestOptions } from './sample-test.ts';
 import {
   comparePairs,
   type Direction,
@@ -73,9 +73,10 @@ export function decideFamily<M extends FamilyMember, D extends Parameters<typeof
   const comparisons = members.filter(({ pairs }) => pairs.length > 1).length;
   const deltas = members.map((member) => compare(member, { ...options, comparisons, seed: member.seed }));
   const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
-  // At a smaller level for each look, as if the level were 5 %.
-  const looks = LEVEL / (options.level ?? LEVEL);
-  const adjusted = holmAdjusted(tested.map(({ pValue }) => Math.min(1, (pValue ?? 1) * looks)));
+  const adjusted = holmAdjusted(
+    tested.map(({ pValue }) => pValue ?? 1),
+    options.level,
+  );
   const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
   return deltas.map((delta) =>
     delta === null ? null : decide(delta, direction, adjustedOf.get(delta) ?? null, comparisons),

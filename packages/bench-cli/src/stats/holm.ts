@@ -6,14 +6,19 @@
  * S. Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6 (1979),
  * 65–70.
  */
+import { LEVEL } from './sample-test.ts';
 
-/** The adjusted p values, in the order of the given ones: compare each with 0.05 as if it were alone. */
-export function holmAdjusted(pValues: readonly number[]): number[] {
+/**
+ * The adjusted p values, in the order of the given ones: compare each with 0.05 as if it were alone.
+ * @param level of each test, if it is smaller than 5 % because a run is looked at repeatedly
+ */
+export function holmAdjusted(pValues: readonly number[], level = LEVEL): number[] {
+  const looks = LEVEL / level;
   const order = pValues.map((pValue, index) => ({ pValue, index })).sort((a, b) => a.pValue - b.pValue);
   const adjusted = new Array<number>(pValues.length).fill(1);
   let largest = 0;
   for (const [position, { pValue, index }] of order.entries()) {
-    largest = Math.max(largest, Math.min(1, pValue * (pValues.length - position)));
+    largest = Math.max(largest, Math.min(1, pValue * looks * (pValues.length - position)));
     adjusted[index] = largest;
   }
   return adjusted;

@@ -100,10 +100,10 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
   if (ratios.length < 2 || !ratios.every((ratio) => ratio > 0)) return null;
   const logs = ratios.map(Math.log);
   const rankTest = signedRankTest(logs);
-  const { level = LEVEL } = options;
+  const { level = LEVEL, seed = '' } = options;
   const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= level;
   if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
-    return asRatio(bootstrapPaired(logs, options.seed ?? ''), 'bootstrap-t', rankTest);
+    return asRatio(bootstrapPaired(logs, { seed, level }), 'bootstrap-t', rankTest);
   }
   return byRanks
     ? asRatio(signedRankInterval(logs, rankTest, level), 'signed-rank', rankTest)
@@ -209,7 +209,8 @@ export function testUnpaired(
   const [logs, otherLogs] = [values.map(Math.log), others.map(Math.log)];
   if (options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= MIN_FOR_BOOTSTRAP) {
     const rankTest = rankSumTest(logs, otherLogs);
-    return asRatio(bootstrapUnpaired(logs, otherLogs, options.seed ?? ''), 'bootstrap-t', rankTest);
+    const { level = LEVEL, seed = '' } = options;
+    return asRatio(bootstrapUnpaired(logs, otherLogs, { seed, level }), 'bootstrap-t', rankTest);
   }
   const { method, rankTest, ...interval } = unpairedInterval(logs, otherLogs, options);
   return asRatio(interval, method, rankTest);
@@ -219,7 +220,7 @@ export function testUnpaired(
 export function testUnpairedDifferences(
   values: readonly number[],
   others: readonly number[],
-  options: Pick<TestOptions, 'comparisons'> = {},
+  options: Pick<TestOptions, 'comparisons' | 'level'> = {},
 ): (LogInterval & { readonly method: 'rank-sum' | 'welch-t' }) | null {
   return values.length < 2 || others.length < 2 ? null : unpairedInterval(values, others, options);
 }
@@ -228,14 +229,14 @@ export function testUnpairedDifferences(
 function unpairedInterval(
   values: readonly number[],
   others: readonly number[],
-  { comparisons = 1 }: Pick<TestOptions, 'comparisons'>,
+  { comparisons = 1, level = LEVEL }: Pick<TestOptions, 'comparisons' | 'level'>,
 ) {
   const rankTest = rankSumTest(values, others);
   const sizes = [values.length, others.length] as const;
   const isBalanced = Math.max(...sizes) <= MAX_IMBALANCE * Math.min(...sizes);
-  return isBalanced && smallestRankSumP(...sizes) * comparisons <= LEVEL
-    ? { ...rankSumInterval(values, others, rankTest), method: 'rank-sum' as const, rankTest }
-    : { ...welchDifference(values, others), method: 'welch-t' as const, rankTest };
+  return isBalanced && smallestRankSumP(...sizes) * comparisons <= level
+    ? { ...rankSumInterval(values, others, rankTest, level), method: 'rank-sum' as const, rankTest }
+    : { ...welchDifference(values, others, level), method: 'welch-t' as const, rankTest };
 }
 
 function asRatio(interval: LogInterval, method: IntervalMethod, rankTest: RankTest): SampleTest {
@@ -270,9 +271,10 @@ export function rankSumInterval(
   logs: readonly number[],
   others: readonly number[],
   { pValue }: RankTest,
+  level = LEVEL,
 ): LogInterval {
   const differences = logs.flatMap((a) => others.map((b) => a - b));
-  return fromContrasts(differences, rankSumDepth(logs.length, others.length, LEVEL / 2), pValue);
+  return fromContrasts(differences, rankSumDepth(logs.length, others.length, level / 2), pValue);
 }
 
 export interface Moments {
@@ -292,7 +294,7 @@ export function momentsOf(values: readonly number[]): Moments {
 }
 
 /** A t interval around `estimate`. Without any scatter, the interval has no width and p is 0, or 1 without a difference. */
-function tInterval(estimate: number, standardError: number, degrees: number, level = LEVEL): LogInterval {
+function tInterval(estimate: number, standardError: number, degrees: number, level: number): LogInterval {
   if (standardError === 0) {
     return { estimate, low: estimate, high: estimate, pValue: estimate === 0 ? 1 : 0 };
   }
@@ -307,10 +309,10 @@ function studentLocation(logs: readonly number[], level: number): LogInterval {
 }
 
 /** Welch's interval, with the degrees of freedom of Welch and Satterthwaite. */
-function welchDifference(logs: readonly number[], others: readonly number[]): LogInterval {
+function welchDifference(logs: readonly number[], others: readonly number[], level: number): LogInterval {
   const [a, b] = [momentsOf(logs), momentsOf(others)];
   const [shareA, shareB] = [a.variance / a.n, b.variance / b.n];
   const sum = shareA + shareB;
   const degrees = sum === 0 ? 1 : sum ** 2 / (shareA ** 2 / (a.n - 1) + shareB ** 2 / (b.n - 1));
-  return tInterval(a.mean - b.mean, Math.sqrt(sum), degrees);
+  return tInterval(a.mean - b.mean, Math.sqrt(sum), degrees, level);
 }

@@ -8,10 +8,13 @@
  *   shows, so each look counts: there are at most ten, and each tests at a tenth of 5 %, so that ten of them together
  *   are wrong in at most 5 % of runs. The intervals are made at that level too, and all of them together
  *   cover with 95 % (repeated confidence intervals, Jennison and Turnbull 1989).
+ * - **A gate**: each comparison is shown to be worse than tolerated, or shown not to be. Looked at like a verdict, so that an
+ *   alarm that would be one at 5 %, but not at a tenth of it, is measured again instead of being believed.
  */
 import type { CaseRecord, Until } from '../results/record.ts';
 import { decisiveOf } from './decisive.ts';
 import type { ComparedMetric } from './metrics.ts';
+import { LEVEL } from './sample-test.ts';
 
 /** Not memory: its variation comes from garbage collection, which more trials do not average out. */
 const METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery'] as const satisfies readonly ComparedMetric[];
@@ -20,7 +23,12 @@ const METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery'] as const satisfi
 export const MAX_LOOKS = 10;
 
 /** The level of each look: ten of them together are wrong in at most 5 % of runs, whatever the test (Bonferroni). */
-export const LOOK_LEVEL = 0.005;
+export const LOOK_LEVEL = LEVEL / MAX_LOOKS;
+
+/** The two-sided level at which comparisons of a run are tested that was looked at until its goal was reached, or was not. */
+export function levelOf(goal: Until['goal'] | null): number {
+  return goal === null || goal === 'width' ? LEVEL : LOOK_LEVEL;
+}
 
 /** With three, Student's t at the level of a look is ten times the standard error: it would show next to nothing. */
 const FIRST_LOOK = 4;
@@ -84,14 +92,38 @@ function widthsOf(cases: readonly CaseRecord[]): Width[] {
   );
 }
 
-/** Of each comparison, how wide the interval of what it is about is; null for those that have a verdict. */
-function undecidedWidths(cases: readonly CaseRecord[]): Width[] {
+/** A comparison by what it is about. */
+export interface ComparedWidth extends Width {
+  readonly hasVerdict: boolean;
+  /** How much worse than the baseline, as a ratio: 0.05 for 5 % fewer queries or 5 % more CPU. Null without an interval. */
+  readonly regression: { readonly low: number; readonly high: number } | null;
+}
+
+/** How much worse, from how much more. */
+export function regressionOf(
+  low: number | null,
+  high: number | null,
+  better: 'more' | 'less',
+): ComparedWidth['regression'] {
+  if (low === null || high === null) return null;
+  return better === 'more' ? { low: -high, high: -low } : { low, high };
+}
+
+function comparedWidths(cases: readonly CaseRecord[]): ComparedWidth[] {
   return cases.flatMap((item) => {
     const decisive = decisiveOf(item, cases);
-    if (decisive === null || decisive.delta.verdict !== 'no difference shown') return [];
-    const { low, high } = decisive.delta;
-    const width = low === null || high === null ? Infinity : high - low;
-    return [{ caseKey: item.key, metric: decisive.metric, width }];
+    if (decisive === null) return [];
+    const { metric, delta } = decisive;
+    const { low, high } = delta;
+    return [
+      {
+        caseKey: item.key,
+        metric,
+        width: low === null || high === null ? Infinity : high - low,
+        hasVerdict: delta.verdict !== 'no difference shown',
+        regression: regressionOf(low, high, metric === 'qps' ? 'more' : 'less'),
+      },
+    ];
   });
 }
 
@@ -99,9 +131,35 @@ function undecidedWidths(cases: readonly CaseRecord[]): Width[] {
 export interface UntilView {
   /** Of all differences; of a run without comparisons, of the figures themselves, relative to the median. */
   readonly widths: readonly Width[];
-  /** Of comparisons without a verdict. */
-  readonly undecided: readonly Width[];
-  readonly hasComparisons: boolean;
+  readonly compared: readonly ComparedWidth[];
+}
+
+/** The intervals that a goal still waits for. */
+function openOf(
+  { widths, compared }: UntilView,
+  { goal, width }: Pick<UntilProgress, 'goal' | 'width'>,
+): Width[] {
+  const isOpen = (item: Width) => item.width >= width;
+  switch (goal) {
+    case 'width':
+      return widths.filter(isOpen);
+    case 'verdict':
+      return compared.filter((item) => !item.hasVerdict && isOpen(item));
+    case 'gate':
+      return compared.filter(
+        ({ regression }) => regression === null || (regression.low <= width && regression.high > width),
+      );
+  }
+}
+
+/** The intervals whose widest is told: all that the goal is about. */
+function toldOf(
+  { widths, compared }: UntilView,
+  goal: Until['goal'],
+  open: readonly Width[],
+): readonly Width[] {
+  if (goal === 'width') return widths;
+  return goal === 'gate' ? open : compared.filter(({ hasVerdict }) => !hasVerdict);
 }
 
 /**
@@ -110,14 +168,14 @@ export interface UntilView {
  */
 export function assessView(view: UntilView, progress: UntilProgress): Until {
   const { goal, width, rounds, mostRounds, mostSeconds, spentSeconds } = progress;
-  const widths = goal === 'width' ? view.widths : view.undecided;
-  const mayEnd = goal === 'width' ? rounds >= MIN_ROUNDS : view.hasComparisons && rounds >= FIRST_LOOK;
-  const widest = widths.reduce<Width | null>(
+  const open = openOf(view, progress);
+  const isLongEnough = rounds >= (goal === 'width' ? MIN_ROUNDS : FIRST_LOOK);
+  const isAbout = (goal === 'width' ? view.widths : view.compared).length > 0;
+  const reached = isLongEnough && isAbout && open.length === 0;
+  const widest = toldOf(view, goal, open).reduce<Width | null>(
     (most, item) => (most === null || item.width > most.width ? item : most),
     null,
   );
-  const isOpen = widest === null ? goal === 'width' : widest.width >= width;
-  const reached = mayEnd && !isOpen;
   // Another round takes about as long as the ones before; the time limit must not be exceeded.
   const nextEnd = spentSeconds + (rounds === 0 ? 0 : spentSeconds / rounds);
   const outOfTime = mostSeconds !== null && nextEnd > mostSeconds;
@@ -139,8 +197,7 @@ export function assessView(view: UntilView, progress: UntilProgress): Until {
 export function comparisonView(cases: readonly CaseRecord[]): UntilView {
   return {
     widths: widthsOf(cases),
-    undecided: undecidedWidths(cases),
-    hasComparisons: cases.some(({ comparison }) => comparison !== null),
+    compared: comparedWidths(cases),
   };
 }
 

@@ -5,6 +5,7 @@
 import { median } from '../../stats/intervals.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
+import type { TestOptions } from '../../stats/sample-test.ts';
 import type { UndecidedDelta } from '../../stats/summarize.ts';
 import { type Samples, samplesOf, undecidedDelta } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
@@ -194,13 +195,18 @@ function ask(entry: Entry, mapping: Mapping, pair: PublishedPair, metric: Compar
   return [{ pair, metric, published, ours: { item, baseline }, samples }];
 }
 
-function measure({ ours, samples }: Question, comparisons: number, seed: string): MeasuredRatio | null {
+type ReproductionTest = Required<Pick<TestOptions, 'comparisons' | 'level' | 'seed'>>;
+
+function measure(
+  { ours, samples }: Question,
+  { comparisons, level, seed }: ReproductionTest,
+): MeasuredRatio | null {
   if (ours === null || samples === null || samples.candidate.length === 0 || samples.reference.length === 0)
     return null;
   const [value, baseline] = [median(samples.candidate), median(samples.reference)];
   // As measured, like the figures beside it: no publication allows for what other programs took.
   const pairs = samples.pairs?.map((pair) => ({ value: pair.value, baseline: pair.baseline })) ?? null;
-  const delta = undecidedDelta({ ...samples, pairs }, { comparisons, seed });
+  const delta = undecidedDelta({ ...samples, pairs }, { comparisons, level, seed });
   if (delta === null) return null;
   const { relative, low, high, method } = delta;
   return {
@@ -216,9 +222,9 @@ function measure({ ours, samples }: Question, comparisons: number, seed: string)
   };
 }
 
-function answer(question: Question, comparisons: number, seed: string): Cell {
+function answer(question: Question, test: ReproductionTest): Cell {
   const { pair, metric, published } = question;
-  const measured = measure(question, comparisons, `${seed}/${pair.item.key}/${metric}`);
+  const measured = measure(question, { ...test, seed: `${test.seed}/${pair.item.key}/${metric}` });
   const judged =
     measured === null
       ? { verdict: 'not measured' as const, contradiction: null }
@@ -265,7 +271,9 @@ export function reproduce(published: Published, entry: Entry, mapping: Mapping):
   const comparisonsOf = (metric: ComparedMetric) =>
     questions.filter((question) => question.metric === metric && question.ours !== null).length;
   const seed = `${entry.id}/${published.facts.name}`;
-  const cells = questions.map((question) => answer(question, comparisonsOf(question.metric), seed));
+  const cells = questions.map((question) =>
+    answer(question, { comparisons: comparisonsOf(question.metric), level: entry.level, seed }),
+  );
   const byRow = Map.groupBy(cells, ({ title, tier }) => JSON.stringify([tier, title]));
   const ordered = pairsOf(published).flatMap(
     ({ item }) => byRow.get(JSON.stringify([item.tier, item.title ?? item.key])) ?? [],
