@@ -5,6 +5,7 @@ import { clientCookie } from '../../packages/load/src/engine/cookies.ts';
 import { Engine } from '../../packages/load/src/engine/engine.ts';
 import { Measurements } from '../../packages/load/src/engine/measurements.ts';
 import { hasAdditional } from '../../packages/load/src/engine/questions.ts';
+import { Sockets } from '../../packages/load/src/engine/sockets.ts';
 import { Source } from '../../packages/load/src/engine/source.ts';
 import { Histogram } from '../../packages/load/src/histogram/histogram.ts';
 import { messageOptionsSchema } from '../../packages/load/src/message/options.ts';
@@ -28,10 +29,14 @@ interface EngineCase {
   /** An open loop, whose queries are due one after the other. */
   readonly open?: boolean;
   readonly expect?: boolean;
+  readonly sockets?: boolean;
 }
 
 /** Queries sent and answered, a window at a time. */
-async function engineCase(name: string, { message, workload, open, expect }: EngineCase): Promise<Case> {
+async function engineCase(
+  name: string,
+  { message, workload, open, expect, sockets }: EngineCase,
+): Promise<Case> {
   const plan = await planWorkload(
     workloadOptionsSchema.parse({
       kind: 'names',
@@ -41,7 +46,7 @@ async function engineCase(name: string, { message, workload, open, expect }: Eng
     messageOptionsSchema.parse({ ...message }),
   );
   const started = startWorkload(plan, ONLY_WORKER);
-  const measurements = new Measurements();
+  const measurements = new Measurements(sockets === true ? new Sockets(1, 1e9) : null);
   const engine = new Engine({
     workload: started,
     measurements,
@@ -110,6 +115,7 @@ export const loadSuite: Suite = {
       await engineCase('sent, matched and recorded', {}),
       await engineCase('the same, an open loop', { open: true }),
       await engineCase('the same, with --expect', { expect: true }),
+      await engineCase('the same, counted by socket', { sockets: true }),
       await engineCase('the same, with EDNS', { message: { ednsSize: 1232 } }),
       await engineCase('the same, with a cookie', { message: { cookie: '0011223344556677' } }),
       await engineCase('the same, with random labels', { workload: { randomLabelLength: 12 } }),

@@ -68,13 +68,21 @@ async function recordOf(world: TestWorld, seconds: number, ...flags: string[]): 
   const control = trialOf(record, 'control');
   expect([control.queriesSent, control.queriesLost, control.errors]).toEqual([seconds * RATE, 0, 0]);
   expect(control.longestGapSeconds).toBeLessThan(SLACK_SECONDS);
+  expect(control.sockets).toMatchObject({ count: 20, losing: 0 });
+  expect(control.sockets?.each).toHaveLength(20);
   return record;
 }
 
 const behindSilence = (server: string) =>
   inWorld(async (world) => {
     const record = await recordOf(world, 6, '--servers', server, '--fault', 'upstream-silent');
-    const { fault, longestGapSeconds, queriesLost, errors } = trialOf(record, 'upstream-silent');
+    const { fault, longestGapSeconds, queriesLost, errors, sockets } = trialOf(record, 'upstream-silent');
+    // Each of them, that is: its first query of the fault is about a tenth of a second after its begin.
+    for (const { gaps } of sockets?.each ?? [])
+      expect(Math.max(...gaps.map(({ fromSeconds, toSeconds }) => toSeconds - fromSeconds))).toBeGreaterThan(
+        2.7,
+      );
+    expect(sockets?.longestGapSeconds).toBeLessThan(longestGapSeconds + 0.5);
     expect(fault.end - fault.begin).toBeGreaterThan(2.99);
     expect(longestGapSeconds).toBeGreaterThan(2.95);
     expect(longestGapSeconds).toBeLessThan(fault.end - fault.begin + SLACK_SECONDS);
@@ -83,6 +91,7 @@ const behindSilence = (server: string) =>
     expect(world.out()).toContain('Against control');
     const page = await readFile(join(await folderOf(world), 'report.html'), 'utf8');
     expect(page).toContain('Answers over time');
+    expect(page).toContain('Each socket over time');
   });
 
 const whileDown = () =>

@@ -47,6 +47,7 @@ function evidence(timeline: readonly DetailedInterval[], load: Partial<LoadResul
       ...load,
     } as LoadResult,
     timeline,
+    sockets: [],
     fault: { begin: 2, end: 5 },
     expected: new Set(['NOERROR']),
     durationSeconds: 10,

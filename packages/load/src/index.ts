@@ -9,6 +9,7 @@
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
 export type { DriverEvent } from './driver-event.ts';
 export type { Counts } from './engine/measurements.ts';
+export type { SocketReport } from './engine/sockets.ts';
 export { ERROR_CODES, type ErrorCode, LoadError } from './errors.ts';
 export { type FindMaxOptions, type FindMaxResult, type FindMaxTrial, findMax } from './find-max/find-max.ts';
 export {

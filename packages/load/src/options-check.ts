@@ -55,7 +55,8 @@ function fixOf(issue: z.core.$ZodIssue): string {
 }
 
 function crossProblems(options: CannonOptions): Problem[] {
-  const { workers, clients, load, workload, transport, maxQueries, sourcePort, tcpFallback } = options;
+  const { workers, clients, load, workload, transport, maxQueries, sourcePort, tcpFallback, sockets } =
+    options;
   const problems: Problem[] = [];
   const check = (wrong: boolean, problem: string, fix: string) => {
     if (wrong) problems.push({ problem, fix });
@@ -94,6 +95,11 @@ function crossProblems(options: CannonOptions): Problem[] {
     tcpFallback && transport !== 'udp',
     `answers over ${transport} are not retried over TCP`,
     'omit --tcp-fallback, or use -m udp',
+  );
+  check(
+    sockets !== null && (transport !== 'udp' || tcpFallback),
+    'sockets are counted over UDP alone',
+    'omit sockets, or the other transport',
   );
   return problems;
 }

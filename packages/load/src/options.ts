@@ -91,6 +91,11 @@ export const optionsSchema = z.strictObject({
   /** Time between interval reports. */
   intervalSeconds: z.number().min(0.05).max(3600).default(1),
   /**
+   * Whether to count by UDP socket as well, and to list the times of at least `gapSeconds` in which a socket waited for a good answer.
+   * Null: no.
+   */
+  sockets: z.strictObject({ gapSeconds: seconds }).nullable().default(null),
+  /**
    * Use the kernel's receive timestamps, so latency does not include the time an answer waits in our own socket.
    * `auto`: where the platform supports them.
    */

@@ -10,7 +10,7 @@ function sent(queries: number) {
   return measurements.take();
 }
 
-const SUMMARY = { sendingNs: 1e9, lastAnswerNs: 1e9, exhausted: false, use: null };
+const SUMMARY = { sendingNs: 1e9, lastAnswerNs: 1e9, exhausted: false, use: null, sockets: null };
 
 function tallyOf(workers: number) {
   const intervals: MeasuredInterval[] = [];

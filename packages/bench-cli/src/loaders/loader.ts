@@ -3,7 +3,7 @@
  * servers and cases.
  */
 
-import type { GateAddress, WorkloadInput } from '@dinodns-bench/load';
+import type { GateAddress, SocketReport, WorkloadInput } from '@dinodns-bench/load';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { BenchError } from '../errors.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
@@ -35,8 +35,8 @@ export interface LoadRequest {
   readonly openLoop: boolean;
   /** In an open loop: another rate right after it, without a pause; for the built-in loader. Default: none. */
   readonly after?: LaterRate;
-  /** How finely the built-in loader tells what happened, at least 0.05 s. Default: as the duration allows, or 0.05 with `after`. */
-  readonly intervalSeconds?: number;
+  /** How finely the built-in loader tells what happened. Default: as the duration allows, or 0.05 s with `after`; not by socket. */
+  readonly detail?: LoadDetail;
   /** Sockets, each with its own source port. */
   readonly clients: number;
   readonly threads: number;
@@ -57,6 +57,13 @@ export interface LoadRequest {
   /** Called once a second or more often with the rate of the last interval. */
   readonly onProgress: (qps: number) => void;
   readonly signal: AbortSignal;
+}
+
+export interface LoadDetail {
+  /** At least 0.05. */
+  readonly intervalSeconds: number;
+  /** Counts by socket, and lists the times of at least this length in which one waited for a good answer. Default: not by socket. */
+  readonly socketGapSeconds?: number;
 }
 
 /** What a load generator counts of its own side; null for what it does not tell. */
@@ -103,6 +110,8 @@ export interface LoadOutcome {
   readonly wasTheLimit: boolean | null;
   /** From the built-in loader. */
   readonly timeline?: readonly DetailedInterval[];
+  /** From the built-in loader, where asked for. */
+  readonly sockets?: readonly SocketReport[];
   /** For the explanation of losses. */
   readonly counts?: LoaderCounts;
   /** On a cluster: the node on which the loader ran. */

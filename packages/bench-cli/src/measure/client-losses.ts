@@ -1,6 +1,6 @@
 /** What clients lost under a steady load in which something happened, from what the load generator tells. Pure. */
-import { decodeHistogram, Histogram } from '@dinodns-bench/load';
-import type { DetailedInterval } from '../loaders/loader.ts';
+import { decodeHistogram, Histogram, type SocketReport } from '@dinodns-bench/load';
+import type { DetailedInterval, LoadDetail } from '../loaders/loader.ts';
 import type { LoadResult } from '../results/record.ts';
 import { unexpectedIn } from './response-codes.ts';
 
@@ -11,7 +11,7 @@ export const BUCKET_SECONDS = 0.1;
 export const LATE_SECONDS = [1, 2, 5] as const;
 
 /** Of the load generator's reports. */
-export const INTERVAL_SECONDS = 0.05;
+const INTERVAL_SECONDS = 0.05;
 
 /** The load generator reports up to some milliseconds after the end of an interval. */
 const JITTER_SECONDS = INTERVAL_SECONDS / 2;
@@ -19,10 +19,17 @@ const JITTER_SECONDS = INTERVAL_SECONDS / 2;
 /** All is as before when no query waits this long: far more than any server takes, far less than a resolver's time-out. */
 const SLOW_SECONDS = 0.25;
 
+/** What the load generator has to tell. Of sockets that are used once, the queries say all. */
+export const lossDetail = (areReused: boolean): LoadDetail => ({
+  intervalSeconds: INTERVAL_SECONDS,
+  ...(areReused ? { socketGapSeconds: SLOW_SECONDS } : {}),
+});
+
 /** A load, and when something happened in it. */
 export interface DisturbedLoad {
   readonly load: LoadResult;
   readonly timeline: readonly DetailedInterval[];
+  readonly sockets: readonly SocketReport[];
   /** Since the first query. */
   readonly fault: { readonly begin: number; readonly end: number };
   /** Null: all codes. */
@@ -86,6 +93,20 @@ function recoveredAfter({
   return last > durationSeconds - 2 * BUCKET_SECONDS ? null : last - fault.begin;
 }
 
+/** Each has a line in the picture of a trial; more would be none. */
+const MAX_LINES = 20;
+
+function socketsOf({ sockets }: DisturbedLoad) {
+  if (sockets.length === 0) return {};
+  const found = {
+    count: sockets.length,
+    losing: sockets.filter(({ lost }) => lost > 0).length,
+    longestGapSeconds: Math.max(...sockets.map(({ longestGapSeconds }) => longestGapSeconds)),
+  };
+  const each = sockets.map(({ gaps, lostAtSeconds }) => ({ gaps, lostAtSeconds }));
+  return { sockets: sockets.length > MAX_LINES ? found : { ...found, each } };
+}
+
 function lateOf({ hdrHistogram }: LoadResult): number[] {
   const histogram = hdrHistogram === null ? null : Histogram.of(decodeHistogram(hdrHistogram));
   return LATE_SECONDS.map((limit) => histogram?.countAbove(limit * 1e9) ?? 0);
@@ -108,5 +129,6 @@ export function clientLosses(of: DisturbedLoad) {
     p50Seconds: percentile(50),
     p99Seconds: percentile(99),
     timeline: bucketsOf(of),
+    ...socketsOf(of),
   };
 }

@@ -1,4 +1,5 @@
 /** A steady load, and an event in it: on this machine and on a cluster. */
+import type { SocketReport } from '@dinodns-bench/load';
 import type { DetailedInterval, LoadOutcome } from '../loaders/loader.ts';
 import type { Clock } from '../world.ts';
 
@@ -32,6 +33,8 @@ export interface LoadWithEvent {
 export interface LoadedWithEvent {
   readonly outcomes: readonly LoadOutcome[];
   readonly timeline: readonly DetailedInterval[];
+  /** Where asked for. */
+  readonly sockets: readonly SocketReport[];
   /** Since the first query. */
   readonly event: { readonly begin: number; readonly end: number };
   /** Whether the load generator could not keep up. */
@@ -93,6 +96,7 @@ export async function loadWithEvent({
       outcomes,
       limited: outcomes.some(({ wasTheLimit }) => wasTheLimit === true),
       timeline,
+      sockets: outcomes.flatMap((outcome) => outcome.sockets ?? []),
       event: { begin: begin - startSeconds, end: end - startSeconds },
       startSeconds,
     };

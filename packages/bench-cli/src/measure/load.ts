@@ -3,7 +3,7 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { PUBLISHED_CPU } from '../config/kubernetes-settings.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import { type Gate, windowOf } from '../loaders/gate/gate.ts';
-import type { LaterRate, LoadOutcome, LoadRequest } from '../loaders/loader.ts';
+import type { LaterRate, LoadDetail, LoadOutcome, LoadRequest } from '../loaders/loader.ts';
 import type { PlannedCase, PlannedTrial } from '../plan/plan.ts';
 import { cpuQuantity } from '../quantity.ts';
 import type { InstanceObservation, Losses, Observation } from '../results/record.ts';
@@ -24,7 +24,7 @@ export interface LoadStage extends Pace {
   /** In an open loop: another rate right after it. */
   readonly after?: LaterRate;
   /** As in `LoadRequest`. */
-  readonly intervalSeconds?: number;
+  readonly detail?: LoadDetail;
   /** Called by each loader when it begins to send. */
   readonly onStarted: () => void;
 }
@@ -91,7 +91,7 @@ function placesOf({ configuration }: TrialContext, { endpoints }: Deployment): E
 /** What a load is. */
 type LoadShape = Pick<
   LoadStage,
-  'stage' | 'durationSeconds' | 'ratePerSecond' | 'openLoop' | 'after' | 'intervalSeconds'
+  'stage' | 'durationSeconds' | 'ratePerSecond' | 'openLoop' | 'after' | 'detail'
 >;
 
 /** The request for one of `count` loaders, which share the rate; `index` is its own number. */
@@ -99,7 +99,7 @@ export function requestFor(
   context: TrialContext,
   planned: PlannedTrial,
   endpoint: Endpoint,
-  { stage, durationSeconds, ratePerSecond, openLoop, after, intervalSeconds }: LoadShape,
+  { stage, durationSeconds, ratePerSecond, openLoop, after, detail }: LoadShape,
   { index, count }: { readonly index: number; readonly count: number } = { index: 0, count: 1 },
 ): Omit<LoadRequest, 'onStarted' | 'onProgress' | 'signal'> {
   const { configuration, loader } = context;
@@ -115,7 +115,7 @@ export function requestFor(
     ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
     openLoop,
     ...(after === undefined ? {} : { after: { ...after, ratePerSecond: after.ratePerSecond / count } }),
-    ...(intervalSeconds === undefined ? {} : { intervalSeconds }),
+    ...(detail === undefined ? {} : { detail }),
     ...loadFor(configuration, endpoint),
     ...(cpu === undefined ? {} : { cpu }),
     timeoutSeconds: configuration.timeoutSeconds,

@@ -148,6 +148,7 @@ export class Channel {
     const count = this.#batched;
     if (count === 0) return;
     const { start, sent, retries } = this.inFlight;
+    const { sockets } = this.#measurements;
     const before = nowNs();
     this.transport.flush();
     const each = this.#eachOf((nowNs() - before) / count, count);
@@ -155,6 +156,7 @@ export class Channel {
       const cell = this.#batch[i] ?? 0;
       const left = before + (i + 0.5) * each;
       sent[cell] = left;
+      if (sockets !== null && retries[cell] === 0) sockets.send(this.inFlight.laneOf(cell), left);
       const due = start[cell] ?? 0;
       if (Number.isNaN(due)) start[cell] = left;
       else if (this.#scheduled && retries[cell] === 0) this.#measurements.lateness.record(left - due);

@@ -240,8 +240,11 @@ export class Engine {
   }
 
   #lose(channel: Channel, cell: number): void {
-    this.#measurements.counts.lost += 1;
-    channel.inFlight.end(cell, STATE.expired);
+    const { counts, sockets } = this.#measurements;
+    const { inFlight } = channel;
+    counts.lost += 1;
+    sockets?.lose(inFlight.laneOf(cell), inFlight.sent[cell] ?? 0);
+    inFlight.end(cell, STATE.expired);
     this.#settle(channel, cell, OUTCOME.lost, 0, 0);
   }
 
@@ -274,7 +277,7 @@ export class Engine {
     receivedNs: number,
     cut: boolean,
   ): void {
-    const { counts } = this.#measurements;
+    const { counts, sockets } = this.#measurements;
     counts.bytesReceived += length;
     if (length < HEADER_BYTES) {
       counts.malformed += 1;
@@ -297,7 +300,10 @@ export class Engine {
     }
     if (state !== STATE.outstanding) {
       if (state === STATE.answered) counts.duplicate += 1;
-      else counts.late += 1;
+      else {
+        counts.late += 1;
+        sockets?.late(lane);
+      }
       return;
     }
     const flags = bytes[offset + 2] ?? 0;
@@ -313,7 +319,9 @@ export class Engine {
     this.#measurements.codes[code] = (this.#measurements.codes[code] ?? 0) + 1;
     this.#measurements.latency.record(receivedNs - (inFlight.start[cell] ?? 0));
     if (receivedNs > this.#lastAnswerNs) this.#lastAnswerNs = receivedNs;
-    if (code === RCODE.NOERROR || code === RCODE.NXDOMAIN) this.#measurements.hear(receivedNs);
+    const isGood = code === RCODE.NOERROR || code === RCODE.NXDOMAIN;
+    if (isGood) this.#measurements.hear(receivedNs);
+    sockets?.answer(lane, receivedNs, isGood);
     this.#responses.verify(bytes, offset, length, answersOffset);
     const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
     this.#settle(channel, cell, OUTCOME.answered, code, answers);

@@ -1,6 +1,7 @@
 /** What a worker counts and times. Plain numbers, added up over intervals and workers. */
 import { Histogram, type HistogramData } from '../histogram/histogram.ts';
 import type { LaneFailure } from '../transport/transport.ts';
+import type { Sockets } from './sockets.ts';
 
 /** Counts of one interval or run. Every query that was sent ends as exactly one of answered, lost or interrupted. */
 export interface Counts {
@@ -179,6 +180,12 @@ export class Measurements {
   times: LoopTimes = { busyNs: 0, idleNs: 0, stalls: 0, stalledNs: 0 };
   /** On the worker's clock; in sums, since the start. */
   good = noSpan();
+  /** By socket, from the start to the end, where asked for. */
+  readonly sockets: Sockets | null;
+
+  constructor(sockets: Sockets | null = null) {
+    this.sockets = sockets;
+  }
 
   /** What was measured since the last call; the load began at `startNs`. */
   take(startNs = 0): MeasurementData {

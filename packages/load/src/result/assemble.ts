@@ -79,6 +79,7 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
       kernelTimestamps: first?.kernelTimestamps ?? false,
       receiveBufferBytes: first?.receiveBufferBytes ?? null,
     },
+    ...(options.sockets === null ? {} : { sockets: workers.flatMap(({ summary }) => summary.sockets ?? []) }),
   };
   return { ...result, warnings: [...warningsOf(result), ...facts.diagnosis] };
 }

@@ -3,6 +3,7 @@
  * is derived from it.
  */
 import type { Counts } from '../engine/measurements.ts';
+import type { SocketReport } from '../engine/sockets.ts';
 import type { CannonOptions } from '../options.ts';
 import type { Distribution, Statistics } from './statistics.ts';
 
@@ -111,6 +112,8 @@ export interface CannonResult {
   readonly meanQueryBytes: number;
   readonly meanAnswerBytes: number;
   readonly generator: GeneratorReport;
+  /** Each socket, worker by worker; absent unless asked for. */
+  readonly sockets?: readonly SocketReport[];
   /** What a reader must know before believing the numbers, as sentences. */
   readonly warnings: readonly string[];
 }

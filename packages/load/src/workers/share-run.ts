@@ -6,6 +6,7 @@ import { Engine } from '../engine/engine.ts';
 import { Loop } from '../engine/loop.ts';
 import { Measurements } from '../engine/measurements.ts';
 import { hasAdditional } from '../engine/questions.ts';
+import { Sockets } from '../engine/sockets.ts';
 import { Source } from '../engine/source.ts';
 import { LoadError } from '../errors.ts';
 import { responseCheck } from '../message/response.ts';
@@ -105,7 +106,10 @@ export interface Opened {
 /** Opens the sockets or connections of a task's share. Rejects with a `LoadError` if that fails. */
 export async function open(task: WorkerTask): Promise<Opened> {
   const { options, plan, share } = task;
-  const measurements = new Measurements();
+  const { sockets } = options;
+  const measurements = new Measurements(
+    sockets === null ? null : new Sockets(share.lanes, sockets.gapSeconds * 1e9),
+  );
   const workload = startWorkload(plan, { ...share, seed: options.seed });
   const engine = new Engine({
     workload,

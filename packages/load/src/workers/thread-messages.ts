@@ -1,5 +1,6 @@
 /** The messages between the main thread and its workers. */
 import type { MeasurementData } from '../engine/measurements.ts';
+import type { SocketReport } from '../engine/sockets.ts';
 import type { CannonOptions } from '../options.ts';
 import type { ServerAddress } from '../transport/transport.ts';
 import type { WorkloadPlan } from '../workload/workload.ts';
@@ -53,6 +54,8 @@ export interface WorkerSummary {
   readonly exhausted: boolean;
   /** Of the worker's thread, while it sent. */
   readonly use: ThreadUse | null;
+  /** Null unless asked for. */
+  readonly sockets: readonly SocketReport[] | null;
 }
 
 /** An error as plain data: class instances are not preserved between threads. */

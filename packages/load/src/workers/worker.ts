@@ -29,6 +29,7 @@ async function measure(task: WorkerTask, opened: Opened, startNs: number): Promi
       lastAnswerNs: Math.max(0, engine.lastAnswerNs - startNs),
       exhausted: sending < task.options.durationSeconds * 1e9 && !stopped,
       use,
+      sockets: measurements.sockets?.reports(startNs, startNs + sending) ?? null,
     },
     atNs: nowNs() - startNs,
     data: measurements.take(startNs),

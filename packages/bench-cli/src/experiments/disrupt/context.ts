@@ -41,9 +41,9 @@ export async function measureFault({
   const before = await memoryNow();
   const loaded = await loadWithEvent({ ...load, event: fault, afterSeconds: FAULT_SECONDS });
   const after = await memoryNow();
-  const { timeline, event, limited } = loaded;
+  const { timeline, sockets, event, limited } = loaded;
   const losses = clientLosses({
-    ...{ timeline, fault: event, expected },
+    ...{ timeline, sockets, fault: event, expected },
     load: mergeLoads(loaded.outcomes.map(({ result }) => result)),
     durationSeconds: settings.duration,
     timeoutSeconds: settings.timeout,

@@ -113,6 +113,49 @@ function pictures(record: DisruptRecord): LineChart[] {
   }));
 }
 
+/** A line for each socket, in the first trial of each fault: where it was answered, and what it lost. Null for many sockets. */
+function socketPicture(record: DisruptRecord): LineChart | null {
+  const panels = record.cases.filter(isFault).flatMap((item) => {
+    const [first] = evidencesOf(record, item.key);
+    if (first?.sockets?.each === undefined) return [];
+    const { begin, end } = first.fault;
+    const lines = first.sockets.each.flatMap(({ gaps, lostAtSeconds }, index) => {
+      const pointAt = (seconds: number, what: string) => {
+        const x = Number((seconds - begin).toFixed(3));
+        return { x, y: index + 1, tip: `socket ${index + 1}, ${x} s: ${what}` };
+      };
+      const starts = [0, ...gaps.map(({ toSeconds }) => toSeconds)];
+      const ends = [...gaps.map(({ fromSeconds }) => fromSeconds), record.settings.duration];
+      const answered = starts.map((from, at) => [from, ends[at] ?? from]);
+      return [
+        ...answered.map((stretch) => ({
+          series: item.key,
+          isMarked: false,
+          points: stretch.map((seconds) => pointAt(seconds, 'answered')),
+        })),
+        {
+          series: item.key,
+          isJoined: false,
+          points: lostAtSeconds.map((seconds) => pointAt(seconds, 'lost')),
+        },
+      ];
+    });
+    const bands = [{ from: 0, to: Math.max(BUCKET_SECONDS, end - begin), label: 'fault' }];
+    return [{ title: caseTitle(record, item), lines, bands }];
+  });
+  if (panels.length === 0) return null;
+  return {
+    type: 'lines',
+    name: 'sockets',
+    title: 'Each socket over time',
+    caption:
+      'One line for each client socket, in the first trial of each fault. It is broken while a query waited at least 0.25 s for the next good answer; points are lost queries, when sent.',
+    xAxis: 'seconds since the fault began',
+    yAxis: 'client socket',
+    panels,
+  };
+}
+
 /** Every response code that came, summed over the trials. */
 function codesTable(record: DisruptRecord): Block {
   return table(
@@ -136,7 +179,7 @@ const PLACES = {
 } as const;
 
 const SOCKETS =
-  'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each.';
+  'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each. Only reused ones have figures by socket: how many lost a query, and the longest time that one of them waited, from its first query after a good answer until the next one.';
 
 /** What the load generator has to do with the figures; nothing where it kept up. */
 function limitsOf(record: DisruptRecord): string[] {
@@ -165,7 +208,7 @@ function methodOf({ settings }: DisruptRecord): string[] {
         ]),
     'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
     'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
-    ...(settings.factors.sockets === undefined ? [] : [SOCKETS]),
+    SOCKETS,
   ];
 }
 
@@ -251,12 +294,13 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
     tables: [
       { title: 'Queries', estimands: ['answered', 'lost', 'errors', 'over1s', 'over2s', 'over5s'] },
       { title: 'Times', estimands: ['gap', 'recovered', 'p50', 'p99'] },
+      { title: 'Sockets', estimands: ['losing', 'socket-gap'] },
       { title: 'Lookups', estimands: RESOLVER_NAMES.map(lookupsName) },
       { title: 'Memory', estimands: ['memory-before', 'memory-peak', 'memory-after'] },
       ...(record.settings.target === 'local' ? [] : [{ title: 'Endpoints', estimands: ['gone', 'back'] }]),
     ],
     sections: [
-      { title: 'Over time', blocks: pictures(record).map(chart) },
+      { title: 'Over time', blocks: [...pictures(record), socketPicture(record) ?? []].flat().map(chart) },
       { title: 'Response codes', blocks: [codesTable(record)] },
     ],
     warnings,

@@ -47,6 +47,25 @@ export const disruptEvidenceSchema = z.object({
   memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
   /** Whether the load generator was late with one query in a hundred by more than a millisecond, or otherwise the limit. */
   limited: z.boolean().optional(),
+  /** Absent of sockets that are used once. */
+  sockets: z
+    .object({
+      count,
+      /** That lost a query. */
+      losing: count,
+      /** The longest time from a query of one socket, the first after a good answer to it, to its next good answer. */
+      longestGapSeconds: seconds,
+      /** Those times of at least 0.25 s, and when lost queries were sent, at most one in 0.25 s; from the first query. Absent for many. */
+      each: z
+        .array(
+          z.object({
+            gaps: z.array(z.object({ fromSeconds: seconds, toSeconds: seconds })).readonly(),
+            lostAtSeconds: z.array(seconds).readonly(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
   /** In tenths of a second, from the first query. */
   timeline: z.array(bucketSchema),
 });

@@ -60,6 +60,18 @@ const lookups = (rate: number, timeoutSeconds: number) =>
     }),
   );
 
+/** Of sockets that are used again and again. */
+const BY_SOCKET: readonly Estimand<DisruptEvidence>[] = [
+  figure('losing', 'sockets that lost a query', 'count', 'no', ({ sockets }) => sockets?.losing ?? null),
+  figure(
+    'socket-gap',
+    'longest gap of a socket',
+    'seconds',
+    'ratio',
+    ({ sockets }) => sockets?.longestGapSeconds ?? null,
+  ),
+];
+
 /** Of the servers together, but for the peak, which is that of one process. */
 const MEMORY = (['before', 'peak', 'after'] as const).map((when) =>
   figure(`memory-${when}`, `memory, ${when}`, 'bytes', 'no', ({ memory }) => memory?.[when] ?? null),
@@ -76,5 +88,11 @@ export function estimandsOf({
   rate,
   timeout,
 }: Pick<DisruptSettings, 'target' | 'rate' | 'timeout'>): readonly Estimand<DisruptEvidence>[] {
-  return [...ESTIMANDS, ...lookups(rate, timeout), ...MEMORY, ...(target === 'kubernetes' ? ON_CLUSTER : [])];
+  return [
+    ...ESTIMANDS,
+    ...BY_SOCKET,
+    ...lookups(rate, timeout),
+    ...MEMORY,
+    ...(target === 'kubernetes' ? ON_CLUSTER : []),
+  ];
 }

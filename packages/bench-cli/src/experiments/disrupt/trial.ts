@@ -4,7 +4,7 @@ import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.t
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
 import { readMemory } from '../../machine/proc-files.ts';
-import { INTERVAL_SECONDS } from '../../measure/client-losses.ts';
+import { lossDetail } from '../../measure/client-losses.ts';
 import { runLoaders } from '../../measure/load.ts';
 import type { Begun } from '../../measure/load-with-event.ts';
 import { checkDeployment } from '../../measure/measured.ts';
@@ -37,6 +37,8 @@ interface Subject {
   readonly deployment: Deployment;
   readonly fault: FaultName | typeof CONTROL;
   readonly on: TrialEvents;
+  /** Its client sockets. */
+  readonly areReused: boolean;
 }
 
 export async function disruptTrial(
@@ -55,7 +57,7 @@ export async function disruptTrial(
       on.files(server.name, deployment.files);
       on.phase('checking answers');
       const disrupted = {
-        ...{ planned: found.planned, server, deployment, fault, on },
+        ...{ planned: found.planned, server, deployment, fault, on, areReused: sockets === null },
         context: {
           ...context,
           configuration: { ...context.configuration, clients: sockets ?? context.configuration.clients },
@@ -103,7 +105,7 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
         ratePerSecond: settings.rate,
         openLoop: true,
         durationSeconds: settings.duration,
-        intervalSeconds: INTERVAL_SECONDS,
+        detail: lossDetail(subject.areReused),
         progress: { phase: on.phase, rate: onRate },
         onStarted,
       }),

@@ -62,8 +62,11 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     ...(request.dnssecOk ? { message: { dnssec: true } } : {}),
     durationSeconds: request.durationSeconds + (request.after?.seconds ?? 0),
     intervalSeconds:
-      request.intervalSeconds ??
+      request.detail?.intervalSeconds ??
       (request.after === undefined ? reportIntervalSeconds(request.durationSeconds) : AFTER_INTERVAL_SECONDS),
+    ...(request.detail?.socketGapSeconds === undefined
+      ? {}
+      : { sockets: { gapSeconds: request.detail.socketGapSeconds } }),
     workers: request.threads,
     clients: request.clients,
     timeoutSeconds: request.timeoutSeconds,

@@ -8,7 +8,7 @@ import {
   mergeEncoded,
 } from '@dinodns-bench/load';
 import type { LatencyHistogram, LoadResult } from '../../results/record.ts';
-import type { LoaderCounts } from '../loader.ts';
+import type { LoaderCounts, LoadOutcome } from '../loader.ts';
 
 /** What reports show of a latency distribution. */
 const PERCENTILES = [50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99] as const;
@@ -129,3 +129,7 @@ export function loaderCountsOf({ counts, generator }: CannonResult): LoaderCount
     strays: counts.duplicate + counts.mismatched + counts.malformed,
   };
 }
+
+/** Absent unless asked for. */
+export const socketsIn = ({ sockets }: CannonResult): Pick<LoadOutcome, 'sockets'> =>
+  sockets === undefined ? {} : { sockets };

@@ -15,7 +15,7 @@ import { BenchError } from '../../../errors.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import { checkAnswers } from '../../../measure/answer-check.ts';
-import { INTERVAL_SECONDS } from '../../../measure/client-losses.ts';
+import { lossDetail } from '../../../measure/client-losses.ts';
 import { loadFor } from '../../../measure/load.ts';
 import type { Server } from '../../../servers/server.ts';
 import { openCheckedClient } from '../../../targets/kubernetes/checker.ts';
@@ -167,7 +167,7 @@ async function measure(
           ...{ transport: 'udp', source: null, dnssecOk: false, openLoop: true },
           durationSeconds: duration,
           ratePerSecond: rate,
-          intervalSeconds: INTERVAL_SECONDS,
+          detail: lossDetail(sockets === null),
           ...loadFor({ clients: settings.clients, threads: 1, outstanding: 100 }, endpoint),
           ...(sockets === null ? {} : { clients: sockets }),
           threads: 1,
