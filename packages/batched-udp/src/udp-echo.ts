@@ -8,14 +8,18 @@ import { UdpError } from './errors.ts';
 import { openUdpSocket } from './open.ts';
 import type { Backend, Batch, Waiting } from './socket.ts';
 
-const usage = `udp-echo [--address 127.0.0.1] [--port 0] [--backend auto|native|dgram] [--batch 64] [--reuse-port]
-         [--wait-in kernel|event-loop] [--busy-poll 0] [--receive-buffer 1048576]
+const usage = `udp-echo [--address 127.0.0.1] [--port 0] [--backend auto|native|dgram]
+         [--batch 64] [--reuse-port] [--wait-in kernel|event-loop]
+         [--busy-poll 0] [--receive-buffer 1048576]
 
-Sends every datagram back with the DNS header's QR bit set. --busy-poll: microseconds for which it looks for datagrams
-before it waits for them. --receive-buffer: bytes to request with SO_RCVBUF, which net.core.rmem_max caps; 0: the kernel's
-size. The default is what a server of dinodns-bench requests, and udp-echo.c. Prints one line of JSON when it is ready,
-{"ready":true,"address":…,"port":…,"pid":…,"backend":…,"waitsIn":…}, and stops on SIGTERM or SIGINT
-with status 0.
+Sends every datagram back with the DNS header's QR bit set.
+--busy-poll is how many microseconds it looks for datagrams before it waits for
+them. --receive-buffer is how many bytes to request with SO_RCVBUF, which
+net.core.rmem_max caps; 0 keeps the kernel's size. The default is that of the
+servers of dinodns-bench and of udp-echo.c.
+When it is ready, it prints one line of JSON,
+{"ready":true,"address":…,"port":…,"pid":…,"backend":…,"waitsIn":…},
+and it stops on SIGTERM or SIGINT with status 0.
 ${exitStatusHelp(['success', 'internal', 'usage', 'environment'], { success: 'stopped, or help shown' })}
 `;
 

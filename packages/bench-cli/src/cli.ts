@@ -3,6 +3,7 @@
 import {
   EXIT_STATUS,
   exitStatusHelp,
+  HELP_COLUMNS,
   isHelp,
   isHelpInstead,
   messageOf,
@@ -63,8 +64,8 @@ function newProgram({ world }: Call): Command {
     writeOut: (text) => world.stdout.write(text),
     writeErr: (text) => world.stderr.write(text),
     outputError: () => undefined,
-    getOutHelpWidth: () => world.stdout.columns ?? 80,
-    getErrHelpWidth: () => world.stderr.columns ?? 80,
+    getOutHelpWidth: () => world.stdout.columns ?? HELP_COLUMNS,
+    getErrHelpWidth: () => world.stderr.columns ?? HELP_COLUMNS,
     getOutHasColors: () => false,
     getErrHasColors: () => false,
   });

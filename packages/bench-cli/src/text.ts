@@ -57,6 +57,11 @@ export function fileNameOf(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._+@-]+/g, '-').replace(/^[.-]+/, '');
 }
 
+/** `others took` → `Others took` */
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** `1 case`, `2 cases`: of words that take an `s`. */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;

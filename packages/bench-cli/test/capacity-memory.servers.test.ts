@@ -68,7 +68,7 @@ it('is measured through all stages, can be interrupted and resumed, and leaves n
 
   // The record is one of `bench report`, and the basis of a plan on this machine.
   expect(await world.bench('report', 'latest', '--format', 'markdown')).toBe(0);
-  expect(world.out()).toMatch(/\| CoreDNS, objects 400 +\|/);
+  expect(world.out()).toMatch(/\| CoreDNS, 400 objects +\|/);
   const size = ['--pods', '380', '--services', '20', '--autopath'];
   expect(await world.bench('capacity', 'plan', ...size, '--json'), world.err()).toBe(0);
   expect(world.out()).toContain(`this machine's history, run ${kept.id}`);

@@ -48,6 +48,22 @@ describe('bench report', () => {
     expect(await readdir(folder)).toEqual(['raw', 'run.json']);
   });
 
+  it('says of a run that was killed before its first trial that there is nothing to resume', async () => {
+    const killed = join(world.directory, 'results', '20260101-000000-dead');
+    await mkdir(join(killed, 'raw'), { recursive: true });
+    const all = [
+      ['report', '20260101-000000-dead'],
+      ['report', killed],
+      ['--resume', '20260101-000000-dead'],
+    ];
+    for (const argv of all) {
+      expect(await world.bench(...argv)).toBe(6);
+      expect(world.err()).toContain(`${killed} has no record: its run has no trial yet`);
+      expect(world.err()).toContain('start it again and delete the folder');
+    }
+    expect(await world.bench('report', 'latest')).toBe(0);
+  });
+
   it('prints a post and writes it with its charts', async () => {
     expect(await world.bench('report', 'latest', '--format', 'blog')).toBe(0);
     expect(world.out()).toMatch(/^---\nslug: /);

@@ -127,14 +127,6 @@ describe('bench without doing anything', () => {
     expect(world.out()).toContain('Exit status:');
     expect(world.out()).toContain('--coredns-version <version>');
     expect(world.out()).toMatch(/^\d+\.\d+\.\d+$/m);
-    expect(
-      Math.max(
-        ...world
-          .out()
-          .split('\n')
-          .map((line) => line.length),
-      ),
-    ).toBeLessThanOrEqual(80);
   });
 
   it('says with --dry-run which versions it did not look for', async () => {
@@ -159,7 +151,6 @@ describe('bench without doing anything', () => {
       expect(flags(whole)).toBeGreaterThan(flags(help) + 40);
       expect(whole).toContain('  --loader-cpu <quantity>');
       expect(help).not.toContain('--loader-cpu');
-      expect(Math.max(...whole.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     },
   );
 

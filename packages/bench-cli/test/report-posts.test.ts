@@ -21,6 +21,7 @@ import { type Measured, makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
 import { referenceFolder, referenceText } from './support/reference.ts';
 import { filesFor, renderCsv, renderHtml, renderMarkdown, renderTerminal } from './support/render.ts';
+import { testWorld } from './support/test-world.ts';
 
 const reference = parseRecord(referenceText('local-tier1-both'), 'run.json');
 const relative = { delta: 'relative' } as const;
@@ -330,4 +331,25 @@ it('every format has a file or is shown, and no two write the same', async () =>
   }
   expect(new Set(paths).size).toBe(paths.length);
   expect(paths).toContain('charts/qps-dark.png');
+});
+
+describe('a post of a published run', () => {
+  it.each(['local-default', 'kubernetes-swap-shadow', 'capacity-memory'])(
+    '%s: the verdict, its chart, two caveats and the command, without a name that only programs use',
+    async (run) => {
+      const world = await testWorld();
+      try {
+        const to = ['--to', world.directory];
+        expect(await world.bench('report', referenceFolder(run), '--format', 'blog', ...to)).toBe(0);
+        const text = await readFile(join(world.directory, 'blog', 'index.md'), 'utf8');
+        expect(text).toMatch(
+          /\n---\n\n[A-Z].*CoreDNS.*\n\n<!-- truncate -->\n\n(?:- .*\n)*\n?!\[.*\n\n.*trials of each.*\n\nKeep in mind:\n\n- .*\n- .*\n\nRepeat it:\n\n```sh\n/,
+        );
+        const prose = text.replaceAll(/```sh\n.*?```/gs, '').replaceAll(/^\| image of .*$/gm, '');
+        expect(prose).not.toMatch(/coredns-cluster|cgroup-v\d-quota|coredns@|\/tier=| MB\b/);
+      } finally {
+        await world.remove();
+      }
+    },
+  );
 });

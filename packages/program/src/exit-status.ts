@@ -44,15 +44,15 @@ export function meaningOf(reason: ExitReason): string {
   return EXITS[reason].meaning;
 }
 
-/** Default width of a terminal. */
-const COLUMNS = 80;
+/** Columns of every help, on a terminal or not: the default width of a terminal. */
+export const HELP_COLUMNS = 80;
 const INDENT = 7;
 
 function wrapped(text: string): string {
   let line = '';
   const lines: string[] = [];
   for (const word of text.split(' ')) {
-    if (line !== '' && INDENT + line.length + 1 + word.length > COLUMNS) {
+    if (line !== '' && INDENT + line.length + 1 + word.length > HELP_COLUMNS) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;

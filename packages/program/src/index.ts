@@ -10,7 +10,14 @@ export {
   ProgramError,
   systemErrorCode,
 } from './errors.ts';
-export { EXIT_REASONS, EXIT_STATUS, type ExitReason, exitStatusHelp, meaningOf } from './exit-status.ts';
+export {
+  EXIT_REASONS,
+  EXIT_STATUS,
+  type ExitReason,
+  exitStatusHelp,
+  HELP_COLUMNS,
+  meaningOf,
+} from './exit-status.ts';
 export { onLauncherDeath } from './launchers.ts';
 export { nearest, suggestion } from './nearest.ts';
 export { type Output, OutputClosed, outputError, say, terminalOf, writeOut } from './output.ts';

@@ -1,6 +1,6 @@
 /** How a program ends: every error is shown once and becomes an exit status. */
 import { exitStatusOf, ProgramError } from './errors.ts';
-import { EXIT_STATUS } from './exit-status.ts';
+import { EXIT_STATUS, HELP_COLUMNS } from './exit-status.ts';
 import { type Output, OutputClosed, terminalOf, writeOut } from './output.ts';
 import { renderError } from './render-error.ts';
 
@@ -75,9 +75,6 @@ interface Commands {
   parseAsync(args: readonly string[], options: { readonly from: 'user' }): Promise<unknown>;
 }
 
-/** Columns of the help. */
-const HELP_WIDTH = 110;
-
 export interface CommandSet<Program, World> {
   readonly version: string;
   /** Follows the help of the program and of each command: the exit statuses. */
@@ -106,8 +103,8 @@ export async function runCommands<Program extends Commands, World extends Progra
     },
     writeErr: (text) => world.stderr.write(text),
     outputError: () => undefined,
-    getOutHelpWidth: () => HELP_WIDTH,
-    getErrHelpWidth: () => HELP_WIDTH,
+    getOutHelpWidth: () => HELP_COLUMNS,
+    getErrHelpWidth: () => HELP_COLUMNS,
   });
   program.exitOverride();
   // A subcommand inherits only what was configured before it was added.

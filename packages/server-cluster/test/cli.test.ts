@@ -97,11 +97,10 @@ test.each(['dinodns', 'stock'])('--zones-file serves a generated file with profi
   ]);
 });
 
-test('--help documents every exit status in 80 columns', async () => {
+test('--help documents every exit status', async () => {
   const { code, stdout, stderr } = await runToEnd(['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   for (const text of ['--profile', '--zones-file', 'Exit status', '130']) expect(stdout).toContain(text);
-  expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
 test('--version names the package, the framework and the runtime', async () => {

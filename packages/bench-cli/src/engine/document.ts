@@ -1,23 +1,26 @@
 /** The report of a run: what every experiment says alike, around what only this one can say. Pure. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { titleWithVersion } from '../report/cases.ts';
 import {
   type Block,
   code,
   type Finding,
   facts,
   list,
+  type Medium,
+  only,
   type ReportDocument,
   type Section,
   table,
   text,
 } from '../report/document/document.ts';
-import { clusterFacts } from '../report/facts.ts';
+import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
 import { formatFixed } from '../report/numbers.ts';
 import { sizeOf } from '../stats/deltas.ts';
-import { counted, formatDuration } from '../text.ts';
+import { capitalized, counted, formatDuration } from '../text.ts';
 import { nounOf } from './estimand.ts';
-import type { EngineCase, EngineRecord } from './record.ts';
+import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
 import {
   boundSign,
   boundsText,
@@ -65,8 +68,10 @@ export interface DocumentParts {
   readonly data?: ReportDocument['data'];
   /** Of a post, besides `dns`. Default: none. */
   readonly tags?: readonly string[];
-  /** How a post begins, and its caveats. Default: the result and all findings, and the warnings. */
-  readonly post?: Pick<ReportDocument['post'], 'excerpt' | 'origin' | 'caveats'>;
+  /** A post that begins otherwise than with the first verdict; the warnings follow its caveats. */
+  readonly post?: Partial<
+    Pick<ReportDocument['post'], 'title' | 'description' | 'excerpt' | 'origin' | 'caveats'>
+  >;
 }
 
 export interface RunState {
@@ -128,16 +133,22 @@ function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject
     }));
     const rows = claims.map((item) => [
       caseTitle(record, item),
-      ...estimands.map((estimand) => figureText(estimand, item)),
+      ...estimands.map((estimand) => figureText(estimand, item, okTrials(record, item.key))),
     ]);
     return {
       title: noun === '' ? title : `${title}, ${noun}`,
-      blocks: [table(title, [{ title: subject }, ...columns], rows), text(SPREAD)],
+      blocks: [table(title, [{ title: subject }, ...columns], rows), text(spreadNote(claims))],
     };
   });
 }
 
-const SPREAD = 'Medians of the trials, with the longer side of the 95 % interval.';
+function spreadNote(cases: readonly EngineCase[]): string {
+  const pairs = cases.filter(({ trials }) => trials.ok === 2);
+  if (pairs.length === cases.length) return 'Both trials, in their order.';
+  const rest = pairs.length === 0 ? '' : ' Of two trials, both are shown.';
+  return `Medians of the trials, with the longer side of the 95 % interval.${rest}`;
+}
+
 /** How the differences came about. */
 function comparisonNote({ estimands }: AnyRecord): string {
   const isUsed = (how: string) => estimands.some(({ compared }) => compared === how);
@@ -220,8 +231,6 @@ function withNotes(block: Block, notes: readonly string[]): Block[] {
   return block.kind === 'table' && block.rows.length === 0 ? [] : [block, ...notes.map((note) => text(note))];
 }
 
-const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1);
-
 function verdicts(record: AnyRecord): Finding[] {
   return record.cases.flatMap((item) => {
     if (item.aa) return [];
@@ -278,7 +287,7 @@ function conditionsOf(record: AnyRecord): Block {
     ['host', `${host.os}, ${host.kernel}, ${host.architecture}`],
     ['CPU', `${host.cpuModel}, ${counted(host.availableCpus, 'core')} of ${host.cpuCores}`],
     ...clusterFacts(record),
-    ...Object.entries(conditions),
+    ...Object.entries(conditions).map(([name, value]) => [name, conditionText(name, value)] as const),
     ...[...varied].map(([name, values]) => [name, [...values].join(', ')] as const),
     ...programs.map(({ title, version }) => [title, version] as const),
   ]);
@@ -314,13 +323,54 @@ function trialData({ trials, cases, estimands }: AnyRecord): ReportDocument['dat
   return { columns, rows };
 }
 
+/** With its subject, unless it names it. */
+function sentenceOf({ subject, sentence }: Finding): string {
+  return sentence.includes(subject) ? sentence : `${subject}: ${sentence}`;
+}
+
+/** Where subjects are versions, they say more than the programs. */
+function contestantsOf({ subjects, programs }: AnyRecord): string[] {
+  const areVersions = subjects.every(({ title }) => programs.some(({ version }) => title.includes(version)));
+  if (areVersions) return subjects.map(({ title }) => title);
+  // A server on a cluster has its image for a version, also in its title.
+  return programs.map((program) => titleWithVersion(program).replace(/ \(.*\) .*$/, ''));
+}
+
+function postOf(
+  record: AnyRecord,
+  { post = {}, tags = [], ...parts }: DocumentParts,
+  findings: readonly Finding[],
+  warnings: readonly string[],
+): ReportDocument['post'] {
+  const [first] = findings;
+  return {
+    slug: `${record.experiment}-${record.id}`,
+    description: post.excerpt || (first === undefined ? headlineOf(record, parts) : sentenceOf(first)),
+    origin: originSentence(record, contestantsOf(record), record.environment.cluster !== null),
+    tags: ['dns', ...tags],
+    date: record.startedAt.slice(0, 10),
+    ...post,
+    caveats: [...(post.caveats ?? []), ...warnings].map(capitalized),
+  };
+}
+
+const REPORTS: readonly Medium[] = ['terminal', 'markdown', 'page'];
+
+/** A post leaves out what only the report has room for: evidence that a terminal does not show either. */
+function withoutEvidence(section: Section): Section {
+  if (section.isBrief !== false) return section;
+  return { ...section, blocks: section.blocks.map((block) => ({ on: REPORTS, ...block })) };
+}
+
 /** The whole report. */
 export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocument {
-  const { startedAt, endedAt, environment, id, generator, command, cases, experiment } = record;
+  const { startedAt, endedAt, environment, id, generator, command, cases } = record;
   const date = startedAt.slice(0, 10);
   const seconds = endedAt === null ? null : (Date.parse(endedAt) - Date.parse(startedAt)) / 1000;
   const { subject = 'Server' } = parts;
   const all = [{ title: 'Figures', estimands: record.estimands.map(({ name }) => name) }];
+  const findings = parts.findings ?? verdicts(record);
+  const warnings = [...warningsOf(record), ...(parts.warnings ?? [])];
   return {
     kind: parts.kind,
     title: parts.title,
@@ -333,26 +383,24 @@ export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocum
       ...(seconds === null ? [] : [formatDuration(seconds)]),
       id,
     ],
-    findings: parts.findings ?? verdicts(record),
-    warnings: [...warningsOf(record), ...(parts.warnings ?? [])],
+    findings,
+    warnings,
     series: parts.series ?? cases.map((item) => ({ name: item.key, title: caseTitle(record, item) })),
     sections: [
       ...figureTables(record, parts.tables ?? all, subject),
       ...comparisonSections(record, subject),
-      ...(parts.sections ?? []),
+      ...(parts.sections ?? []).map(withoutEvidence),
       ...(record.closing === undefined ? [] : [{ title: 'At the end', blocks: [list(record.closing)] }]),
       { title: 'Method', isBrief: false, blocks: [list(parts.method)] },
       { title: 'Conditions', isBrief: false, blocks: [conditionsOf(record)] },
-      { title: 'Again', isBrief: false, blocks: [text('The same run again:'), code(command)] },
+      {
+        title: 'Again',
+        isBrief: false,
+        blocks: [...only(REPORTS, text('The same run again:')), code(command)],
+      },
     ],
     data: parts.data ?? trialData(record),
-    post: {
-      slug: `${experiment}-${id}`,
-      description: headlineOf(record, parts),
-      tags: ['dns', ...(parts.tags ?? [])],
-      date,
-      ...parts.post,
-    },
+    post: postOf(record, parts, findings, warnings),
     version: generator.version,
   };
 }

@@ -3,7 +3,7 @@ import { formatCount, formatCpus, formatFixed, formatOutwards, signed } from '..
 import type { Delta, Difference, SummaryStatistic } from '../results/record.ts';
 import { counted } from '../text.ts';
 import { type EstimandFacts, showFigure, verdictWord } from './estimand.ts';
-import type { EngineCase, EngineRecord } from './record.ts';
+import type { EngineCase, EngineRecord, OkTrial } from './record.ts';
 
 /** A difference, whatever is concluded from it. */
 type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
@@ -23,6 +23,7 @@ export function numberText(value: number): string {
 /** Values that say little by themselves. */
 const VALUE_TEXTS: Readonly<Record<string, (value: string | number) => string>> = {
   lameduck: (value) => (value === 0 ? 'no lameduck' : `lameduck ${value}\u00a0s`),
+  objects: (value) => `${numberText(Number(value))} objects`,
   replicas: (value) => counted(Number(value), 'pod'),
   sockets: (value) => `${value} sockets`,
   cache: (value) => (value === 0 ? 'no cache' : `cache ${value}\u00a0s`),
@@ -76,10 +77,19 @@ export function boundSign({ name, better }: EstimandFacts, { bounds }: Pick<Engi
   return better === 'more' ? '≥\u00a0' : '≤\u00a0';
 }
 
-/** `≥ 12,345 ±4 %` */
-export function figureText(estimand: EstimandFacts, item: EngineCase): string {
-  const summary = item.summary[estimand.name] ?? null;
-  return `${boundSign(estimand, item)}${plusMinus(summary, (value) => showFigure(estimand, value))}`;
+/** `≥ 12,345 ±4 %`; `12,100 / 12,590` of two trials, whose interval is many times as wide as they are apart. */
+export function figureText(
+  estimand: EstimandFacts,
+  item: EngineCase,
+  trials: readonly OkTrial<unknown>[],
+): string {
+  const show = (value: number) => showFigure(estimand, value);
+  const values = trials.flatMap(({ figures }) => figures[estimand.name] ?? []);
+  const text =
+    values.length === 2
+      ? unbroken([...new Set(values.map(show))].join(' / '))
+      : plusMinus(item.summary[estimand.name] ?? null, show);
+  return `${boundSign(estimand, item)}${text}`;
 }
 
 /** `+12.3 % [+8, +17]: higher`; `–` where nothing may be said. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Verdict } from '../results/record.ts';
 import type { Direction } from '../stats/summarize.ts';
-import { formatBytes, formatCount, formatMillicores, formatShort, formatTime } from './numbers.ts';
+import { formatBytes, formatCount, formatLimit, formatMillicores, formatTime } from './numbers.ts';
 
 /** How figures of a unit are written, and what better and worse ones are called in verdicts and in texts. */
 const UNITS = {
@@ -10,12 +10,8 @@ const UNITS = {
   'lookups/s': { show: formatCount, words: ['faster', 'slower'], noun: 'lookups per second' },
   seconds: { show: formatTime, words: ['faster', 'slower'], noun: '' },
   bytes: { show: formatBytes, words: ['less', 'more'], noun: '' },
-  // For figures that stand beside published ones in megabytes of 10⁶ bytes.
-  'decimal bytes': {
-    show: (value: number) => formatShort(value / 1e6),
-    words: ['less', 'more'],
-    noun: 'MB',
-  },
+  // Figures that memory limits are chosen by; the name is of the time when they were shown in MB.
+  'decimal bytes': { show: formatLimit, words: ['less', 'more'], noun: '' },
   'CPU seconds': { show: formatTime, words: ['less', 'more'], noun: '' },
   cores: { show: formatMillicores, words: ['less', 'more'], noun: '' },
   ratio: {

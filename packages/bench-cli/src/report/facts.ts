@@ -1,6 +1,8 @@
 /** Facts about a run as rows of plain text, for every report that lists them. */
-import type { RunRecord } from '../results/record.ts';
+import { memoryQuantity } from '../quantity.ts';
+import type { CaseRecord, RunRecord } from '../results/record.ts';
 import type { CpuLimitMethod } from '../results/record-environment.ts';
+import { listed } from '../text.ts';
 import { formatBytes, formatCpus } from './numbers.ts';
 import { describeWorkload } from './workloads.ts';
 
@@ -61,6 +63,25 @@ export function environmentFacts(record: Described): Fact[] {
   ];
 }
 
+/** Of figures: `Medians of 7 interleaved trials of each, of CoreDNS 1.15.0 and NSD 4.9.1, on one machine (…).` */
+export function originSentence(
+  {
+    cases,
+    environment: host,
+  }: Pick<RunRecord, 'environment'> & { readonly cases: readonly Pick<CaseRecord, 'trials'>[] },
+  contestants: readonly string[],
+  isOnCluster: boolean,
+): string {
+  const trials = Math.max(0, ...cases.map((item) => item.trials.ok));
+  const virtual = host.virtualization === null || host.virtualization === 'none' ? '' : ', virtual';
+  const where = isOnCluster
+    ? `a Kubernetes cluster (${host.cluster?.version ?? 'unknown version'})`
+    : `one machine (${host.cpuModel}, ${host.cpuCores} cores${virtual})`;
+  const several = `${trials} interleaved trials of each`;
+  const figures = trials === 1 ? 'One trial of each' : trials === 2 ? several : `Medians of ${several}`;
+  return `${figures}, of ${listed(contestants)}, on ${where}.`;
+}
+
 /** A setting's value as it would be typed. */
 export function settingText(value: unknown): string {
   if (Array.isArray(value)) return value.map(settingText).join(', ');
@@ -80,6 +101,13 @@ const CPU_LIMIT_WORDS: Readonly<Record<Exclude<CpuLimitMethod, 'none'>, string>>
   affinity: 'it is pinned to them',
   'pod-limit': 'the CPU limit of its pods',
 };
+
+/** A condition for people; the record has the method of CPU limits by its name, and a limit of memory in bytes. */
+export function conditionText(name: string, value: string): string {
+  if (name === 'memory limit' && /^\d+$/.test(value)) return memoryQuantity(Number(value));
+  const isMethod = name === 'CPU limits' && value.startsWith('cgroup-');
+  return isMethod ? CPU_LIMIT_WORDS[value as 'cgroup-v2-quota'] : value;
+}
 
 function cpuLimitSentence({ cpuLimits }: RunRecord): string {
   const { method, reason } = cpuLimits;

@@ -7,6 +7,7 @@ import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
 import { blocks, bullets, codeBlock, factTable, plain, table } from './markdown-text.ts';
+import { warningsDuring } from './neighbours.ts';
 import { formatBytes, formatFixed, formatOutwards, formatQps, formatTime, signed } from './numbers.ts';
 import type { RenderOptions } from './renderer.ts';
 import { runStatus } from './status.ts';
@@ -73,7 +74,7 @@ export function renderGithub(record: RunRecord, options: RenderOptions): string 
   const more = (count: number, most: number) =>
     count > most ? `… and ${count - most} more, in the report.` : '';
   const baseline = serverTitle(record, record.baseline);
-  const notes = [...new Set([...explainCaseMarks(record), ...findings(record), ...record.warnings])];
+  const notes = [...new Set([...explainCaseMarks(record), ...findings(record), ...warningsDuring(record)])];
   const text = blocks(
     `### DNS benchmark: ${plain([...new Set(record.cases.map(({ server }) => serverTitle(record, server)))].join(', '))}`,
     plain(runStatus(record).headline),

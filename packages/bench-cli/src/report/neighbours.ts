@@ -58,6 +58,15 @@ export function isShared(record: RunRecord): boolean {
   return (disturbances(record)?.heavy.length ?? 0) > 0;
 }
 
+/**
+ * The warnings of the record without that of the load average before the run, as older runs have it, where what others took
+ * during the run is known.
+ */
+export function warningsDuring(record: RunRecord): readonly string[] {
+  if (disturbances(record) === null) return record.warnings;
+  return record.warnings.filter((warning) => !/^the machine was busy .*\(load average /.test(warning));
+}
+
 /** None where that was not watched, and for a run on a machine of its own. */
 export function neighbourNotes(record: RunRecord): string[] {
   const found = disturbances(record);

@@ -2,6 +2,9 @@
 import { join } from 'node:path';
 import type { World } from '../world.ts';
 
+/** The folder of a run that they are in. */
+export const RAW_NAME = 'raw';
+
 /** What a tool printed in a trial. */
 export interface RawFile {
   /** Relative to the run's folder, with forward slashes. */
@@ -21,10 +24,10 @@ const MAX_CHARACTERS_OF_FILE = 20_000;
 type Reader = Pick<World, 'fs'>;
 
 async function textFiles({ fs }: Reader, directory: string, folder: string): Promise<RawFile[]> {
-  const names = await fs.readdir(join(directory, 'raw', folder)).catch((): string[] => []);
+  const names = await fs.readdir(join(directory, RAW_NAME, folder)).catch((): string[] => []);
   const files: RawFile[] = [];
   for (const name of names.sort()) {
-    const path = `raw/${folder}/${name}`;
+    const path = `${RAW_NAME}/${folder}/${name}`;
     const size = (await fs.stat(join(directory, path)).catch(() => null))?.size ?? 0;
     const text =
       size === 0 || size > MAX_CHARACTERS_OF_FILE
@@ -44,7 +47,7 @@ export async function readRawOutput(
   directory: string,
   trials: readonly { readonly key: string; readonly order: number }[],
 ): Promise<RawOutput> {
-  const folders = await world.fs.readdir(join(directory, 'raw')).catch((): string[] => []);
+  const folders = await world.fs.readdir(join(directory, RAW_NAME)).catch((): string[] => []);
   const byPlace = new Map(folders.map((folder) => [Number.parseInt(folder, 10), folder]));
   const output = new Map<string, readonly RawFile[]>();
   let characters = 0;

@@ -10,6 +10,7 @@ import type { World } from '../world.ts';
 import { formatJson } from './json-text.ts';
 import { makeDirectories } from './make-directories.ts';
 import { experimentNameIn, listProblems, parseRecordAs } from './parse-record.ts';
+import { RAW_NAME } from './raw-output.ts';
 import { RECORD_NAME, readRecordText, recordIn } from './record-file.ts';
 import type { RecordKind } from './record-kind.ts';
 import { RUN_ID_PATTERN } from './run-id.ts';
@@ -112,6 +113,17 @@ async function refuseImported({ fs }: StoreWorld, directories: readonly string[]
   }
 }
 
+/** A run makes its folder before it begins, and its record with the first trial. */
+async function refuseUnbegun({ fs }: StoreWorld, directories: readonly string[]): Promise<void> {
+  for (const directory of directories) {
+    const stats = await fs.stat(join(directory, RAW_NAME)).catch(() => null);
+    if (stats === null) continue;
+    throw new BenchError('E_RECORD_UNREADABLE', `${directory} has no record: its run has no trial yet`, {
+      fix: 'If that run was killed, start it again and delete the folder: there is nothing to resume or to report.',
+    });
+  }
+}
+
 /** Absolute path of the record that a reference means. It may still not exist. */
 async function resolveReference(
   world: StoreWorld,
@@ -138,6 +150,7 @@ async function resolveReference(
     if (file !== null) return file;
   } else if (stats !== null) return path;
   await refuseImported(world, [path, join(resultsDirectory, reference)]);
+  await refuseUnbegun(world, reference === '' ? [] : [path, join(resultsDirectory, reference)]);
   const matching = available.filter((name) => reference !== '' && name.startsWith(reference));
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return recordOf(only);
@@ -164,7 +177,7 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
     resultsDirectory: root,
     directoryOf: (id) => join(root, basename(id)),
     async makeRawDirectory(directory) {
-      const path = join(directory, 'raw');
+      const path = join(directory, RAW_NAME);
       await makeDirectories(fs, path).catch((error) => {
         throw writeError(path, error);
       });

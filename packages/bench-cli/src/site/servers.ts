@@ -9,14 +9,13 @@ import { type EstimandFacts, showFigure } from '../report/estimand.ts';
 import { type Html, html, prose } from '../report/html/markup.ts';
 import { formatFixed, formatP, signed } from '../report/numbers.ts';
 import type { Picture, ReportFile } from '../report/renderer.ts';
+import { capitalized } from '../text.ts';
 import { dayOf, pictureMarkup, runCard } from './parts.ts';
 import { siteShell } from './shell.ts';
 import { type Group, kindOf, type Site, type SiteRun } from './site-run.ts';
 
 /** So many groups are still legible in one picture. */
 const MAX_DRAWN = 12;
-
-const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1);
 
 /** What must be equal in figures that stand side by side. */
 const placeOf = ({ run, item }: FigureRow) =>

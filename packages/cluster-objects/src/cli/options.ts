@@ -86,8 +86,10 @@ export interface ListenFlags {
 }
 
 const READY_HELP = `
-When it serves, it prints one line: {"ready":true,"address":"127.0.0.1","port":8001,"pid":4711,…}. It stops on SIGTERM and
-Ctrl-C, and when npx or pnpm, which started it, has ended.`;
+When it serves, it prints one line:
+  {"ready":true,"address":"127.0.0.1","port":8001,"pid":4711,…}
+It stops on SIGTERM and Ctrl-C, and when npx or pnpm, which started it, has
+ended.`;
 
 export function addListenFlags(command: Command): Command {
   return command

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import {
   EXIT_STATUS,
+  HELP_COLUMNS,
   isHelp,
   messageOf,
   type ProgramWorld,
@@ -42,8 +43,8 @@ export async function runCli(args: readonly string[], world: ProgramWorld): Prom
         printed.push(text);
       },
       writeErr: () => undefined,
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
+      getOutHelpWidth: () => HELP_COLUMNS,
+      getErrHelpWidth: () => HELP_COLUMNS,
     })
     .showSuggestionAfterError()
     .exitOverride();

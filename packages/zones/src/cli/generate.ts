@@ -33,14 +33,17 @@ interface GenerateFlags {
 }
 
 const EXAMPLES = `
-A record is "[NAME] [TTL] TYPE DATA". NAME is relative to the zone; a name in DATA is absolute, or ends in {zone}.
-SOA and NS are added if there are none.
+A record is "[NAME] [TTL] TYPE DATA". NAME is relative to the zone; a name in
+DATA is absolute, or ends in {zone}. SOA and NS are added if there are none.
 
 Examples:
   dinodns-zones generate --format corefile --out coredns
-  dinodns-zones generate --format knot --out knot --to 1000000 --parity all --record "A 192.0.2.1" --host www
-  dinodns-zones generate --format hosts --stdout --record "A 192.0.2.1" --record "AAAA 2001:db8::1"
-  dinodns-zones generate --format nsd --out nsd --record "MX 10 mail.{zone}" --record "mail A 192.0.2.25"`;
+  dinodns-zones generate --format knot --out knot --to 1000000 --parity all \\
+    --record "A 192.0.2.1" --host www
+  dinodns-zones generate --format hosts --stdout --record "A 192.0.2.1" \\
+    --record "AAAA 2001:db8::1"
+  dinodns-zones generate --format nsd --out nsd --record "MX 10 mail.{zone}" \\
+    --record "mail A 192.0.2.25"`;
 
 export function addGenerate(program: Command, world: CliWorld): Command {
   const command = program

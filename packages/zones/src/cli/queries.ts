@@ -21,12 +21,13 @@ interface QueriesFlags {
 }
 
 const EXAMPLES = `
-By default half of the names exist in the default zone set. For another zone set, make its query file with
-generate --format dnsperf.
+By default half of the names exist in the default zone set. For another zone
+set, make its query file with generate --format dnsperf.
 
 Examples:
   dinodns-zones queries --out queries.txt
-  dinodns-zones queries --to 2000 --type A --type AAAA --host @ --host www | head`;
+  dinodns-zones queries --to 2000 --type A --type AAAA --host @ \\
+    --host www | head`;
 
 export function addQueries(program: Command, world: CliWorld): Command {
   const command = program

@@ -9,6 +9,11 @@ export function megabytes(bytes: number): string {
   return formatShort(bytes / BYTES_PER_MEGABYTE);
 }
 
+/** `CoreDNS 1.15.0`: the server of this name. */
+export function serverWords(name: string): string {
+  return name.replace('coredns-cluster', 'CoreDNS').replace('@', ' ');
+}
+
 /** A figure of several trials with its 95 % interval, where there is one. */
 export interface Summary {
   readonly median: number;

@@ -304,7 +304,7 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
       { title: 'Response codes', blocks: [codesTable(record)] },
     ],
     warnings,
-    post: { excerpt: verdicts.join(' '), caveats: [...caveatsOf(record), ...record.warnings, ...warnings] },
+    post: { excerpt: verdicts.join(' '), caveats: caveatsOf(record) },
     method: methodOf(record),
     tags: ['availability'],
   };

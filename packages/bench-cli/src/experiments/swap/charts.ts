@@ -71,7 +71,9 @@ function costChart(
       points: record.cases.flatMap(({ key, subject, summary }) => {
         const statistic = summary[estimandName(figure, names)];
         if (statistic == null) return [];
-        const { median, low, high, n } = statistic;
+        const { median, n } = statistic;
+        // The interval of two placements is many times as wide as they are apart.
+        const { low, high } = n < 3 ? { low: null, high: null } : statistic;
         return [
           {
             series: key,
@@ -96,7 +98,7 @@ export const netChart = (record: SwapRecord) =>
     title: 'What the load costs',
     axis: 'net millicores',
     caption:
-      'CPU under load minus CPU when idle. Bars: medians over placements. Whiskers: 95 % intervals of the median. Points: placements, in their order.',
+      'CPU under load minus CPU when idle. Bars: medians over placements. Whiskers: 95 % intervals of the median, of three or more. Points: placements, in their order.',
   });
 
 export const perQueryChart = (record: SwapRecord) =>

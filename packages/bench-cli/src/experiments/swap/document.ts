@@ -4,7 +4,7 @@ import type { EngineCase } from '../../engine/record.ts';
 import type { Finding } from '../../report/document/document.ts';
 import { chart, table } from '../../report/document/index.ts';
 import { formatFixed, formatMillicores, signed } from '../../report/numbers.ts';
-import { counted } from '../../text.ts';
+import { capitalized, counted, listed } from '../../text.ts';
 import { countsOf } from './canary-words.ts';
 import { netChart, perQueryChart, timeChart } from './charts.ts';
 import { type CanaryFigures, NAME_SETS, type NameSet, type SwapRecord } from './evidence.ts';
@@ -14,8 +14,6 @@ import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
 import { podTable, readingsTable, senderBlocks } from './readings.ts';
 import { sequenceOf } from './settings.ts';
 import { NOTHING, namesWords, netDelta, placementsOf, versionOf } from './words.ts';
-
-const capitalized = (word: string) => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 /** `+4.6 %`, with a no-break space. */
 const percent = (ratio: number) => `${signed(formatFixed(ratio * 100, 1))}\u00a0%`;
@@ -92,6 +90,42 @@ function findingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding
     badge: { text: `${verdict}: ${signedMillicores(difference)}`, tone: verdict === 'less' ? 'good' : 'bad' },
     sentence: `${where}${versionB} uses ${verdict} CPU than ${versionA}: ${signedMillicores(difference)}${share}${interval}; ${pairs}.`,
   };
+}
+
+/** The beginning of a post: both name sets in one sentence or two. */
+function verdictOf(
+  { settings }: SwapRecord,
+  { b }: Sides,
+  findings: readonly Finding[],
+  versions: readonly string[],
+) {
+  const deltas = NAME_SETS.flatMap((names) => netDelta(b, names) ?? []);
+  const isOpen = deltas.every(({ verdict }) => verdict === 'no difference shown');
+  if (deltas.length < NAME_SETS.length || !isOpen) return findings.map(({ sentence }) => sentence).join(' ');
+  const sizes = deltas.map(({ difference, low, high }, index) => {
+    const ends =
+      low === null || high === null
+        ? ''
+        : ` (95 % interval ${signedMillicores(low)} to ${signedMillicores(high)})`;
+    return `${signedMillicores(difference)}${ends} for ${namesWords(NAME_SETS[index] ?? 'internal')}`;
+  });
+  return `At ${formatFixed(settings.rate, 0)} queries a second, no difference in CPU (in millicores, m) was shown between CoreDNS ${versions.join(' and ')}: ${listed(sizes)}.`;
+}
+
+/** How small a difference would have been seen. */
+function caveatsOf({ b }: Sides): string[] {
+  const open = NAME_SETS.flatMap((names) => {
+    const delta = netDelta(b, names);
+    return delta?.verdict === 'no difference shown' ? [{ names, ...delta }] : [];
+  });
+  const [first] = open;
+  const missed = open.flatMap(({ names, detectable }) =>
+    detectable === null ? [] : [`below ${formatMillicores(detectable)} for ${namesWords(names)}`],
+  );
+  if (first === undefined) return [];
+  return missed.length === 0
+    ? ['One pair of placements cannot show a difference.']
+    : [`${counted(first.n, 'pair')} of placements would miss most differences ${listed(missed)}.`];
 }
 
 /** As published: version by version, idle included and without intervals. */
@@ -263,5 +297,11 @@ export function swapDocument(record: SwapRecord): DocumentParts {
           ],
     method: methodOf(record),
     tags: ['coredns', 'kubernetes'],
+    post: {
+      title: `Does CoreDNS ${versions.join(' cost more CPU than ')}?`,
+      ...(sides === null || !isMeasured
+        ? {}
+        : { excerpt: verdictOf(record, sides, findings, versions), caveats: caveatsOf(sides) }),
+    },
   };
 }

@@ -19,11 +19,12 @@ import {
   table,
   text,
 } from '../document/document.ts';
-import { environmentFacts, methodLines, repeatCommands, settingText } from '../facts.ts';
+import { environmentFacts, methodLines, originSentence, repeatCommands, settingText } from '../facts.ts';
 import { cautions, procedureNotes } from '../findings.ts';
 import { leadOf } from '../lead.ts';
 import { explainCaseMarks } from '../mark-notes.ts';
 import { CONTENDED, NOT_SERVER_LIMITED } from '../marks.ts';
+import { warningsDuring } from '../neighbours.ts';
 import { formatBytes, formatFixed, formatOutwards, signed } from '../numbers.ts';
 import { runStatus } from '../status.ts';
 import { THROTTLED_EXPLANATION } from '../throttling.ts';
@@ -31,7 +32,7 @@ import { verdictSentence } from '../verdict-sentence.ts';
 import { casesBlock } from './cases.ts';
 import { chartsOf, seriesOf } from './charts.ts';
 import { podBlocks } from './pods.ts';
-import { caveats, isAtFixedRate, origin, postFigures, verdicts } from './post.ts';
+import { caveats, contestants, isAtFixedRate, postFigures, verdicts } from './post.ts';
 import { legend, summaryTable } from './summary.ts';
 import { acrossModes, groupTables, toneOf } from './tables.ts';
 
@@ -267,11 +268,11 @@ function postOf(record: RunRecord): ReportDocument['post'] {
     title: `How fast do ${listed(servers.map((server) => serverTitle(record, server)))} answer?`,
     description: told[0] ?? runStatus(record).headline,
     excerpt: [leadOf(record)?.figures ?? '', ...told].join(' ').trim(),
-    origin: origin(record),
+    origin: originSentence(record, contestants(record), record.target === 'kubernetes'),
     caveats: [
       ...caveats(record),
       ...new Set([
-        ...record.warnings,
+        ...warningsDuring(record),
         ...cautions(record),
         ...explainCaseMarks(record),
         ...procedureNotes(record),
@@ -304,7 +305,7 @@ export function compareDocument(
     ],
     ...(lead === null ? {} : { lead }),
     findings: findingsOf(record, delta),
-    warnings: [...record.warnings, ...cautions(record)],
+    warnings: [...warningsDuring(record), ...cautions(record)],
     series: seriesOf(record),
     sections: sectionsOf(record, delta),
     data: trialData(record),

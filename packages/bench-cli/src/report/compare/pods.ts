@@ -108,12 +108,13 @@ function loadersNote(trials: readonly OkTrial[]): Block[] {
   const clocks = each.flatMap(({ clock }) => clock ?? []);
   const roundTrip = most(clocks.map(({ roundTripSeconds }) => roundTripSeconds));
   const offset = most(clocks.map(({ offsetSeconds }) => Math.abs(offsetSeconds)));
-  const uncertainty = milliseconds(roundTrip === null ? null : roundTrip / 2);
+  const began = `The loaders ran on ${nodes} and began within ${milliseconds(most(spreads))} of each other`;
+  if (roundTrip === null) return [note(`${began}. How far their clocks differed was not recorded.`)];
+  const uncertainty = milliseconds(roundTrip / 2);
   return [
     note(
-      `The loaders ran on ${nodes} and began within ${milliseconds(most(spreads))} of each other, by one clock that all of them ` +
-        `reached in ${uncertainty} or less. The clocks of their nodes differed from that one by up to ${milliseconds(offset)} ` +
-        `(± ${uncertainty}); no figure depends on them.`,
+      `${began}, by one clock that all of them reached in ${uncertainty} or less. The clocks of their nodes differed from ` +
+        `that one by up to ${milliseconds(offset)} (± ${uncertainty}); no figure depends on them.`,
     ),
   ];
 }

@@ -2,7 +2,6 @@
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
-import { listed } from '../../text.ts';
 import { groupAcrossModes, groupCases, marksOf, serverTitle, titleWithVersion } from '../cases.ts';
 import { NOT_COMPARED, shownOf } from '../decisive.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
@@ -12,23 +11,11 @@ import { verdictSentence } from '../verdict-sentence.ts';
 import { NOTHING, numberTable, publishedTable, titleAcrossModes, toneOf } from './tables.ts';
 
 /** "CoreDNS 1.15.0, DinoDNS 0.0.13": each with its version once. */
-function contestants(record: RunRecord): string[] {
+export function contestants(record: RunRecord): string[] {
   return [...new Set(record.cases.map(({ server }) => server))].map((name) => {
     const server = record.servers.find((candidate) => candidate.name === name);
     return server === undefined ? serverTitle(record, name) : titleWithVersion(server);
   });
-}
-
-/** "Medians of 7 interleaved trials of each, on one machine (…)." */
-export function origin(record: RunRecord): string {
-  const { environment: host, target } = record;
-  const trials = Math.max(0, ...record.cases.map((item) => item.trials.ok));
-  const where =
-    target === 'kubernetes'
-      ? `a Kubernetes cluster (${host.cluster?.version ?? 'unknown version'})`
-      : `one machine (${host.cpuModel}, ${host.cpuCores} cores${host.virtualization === null || host.virtualization === 'none' ? '' : ', virtual'})`;
-  const figures = trials === 1 ? 'One trial of each' : `Medians of ${trials} interleaved trials of each`;
-  return `${figures}, of ${listed(contestants(record))}, on ${where}.`;
 }
 
 /** Then all servers answer as many queries, and what these cost is the result. */

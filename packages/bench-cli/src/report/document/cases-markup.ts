@@ -1,5 +1,6 @@
 /** The table of cases on a page: sortable, filterable, and on a phone a list of cards; below it the trials of each. */
 import type { RawOutput } from '../../results/raw-output.ts';
+import { capitalized } from '../../text.ts';
 import type { ChartServer } from '../charts/chart.ts';
 import { type Content, type Html, html } from '../html/markup.ts';
 import { serverSign } from '../html/signs.ts';
@@ -48,8 +49,6 @@ function rowMarkup(
   return html`<tr data-order="${index}" data-server="${server}" data-filters="${JSON.stringify(filters)}">${shown}</tr>
 `;
 }
-
-const capitalized = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
 /** A field for what differs between the cases. */
 function filterMarkup(name: string, rows: readonly Row[]): Html | false {

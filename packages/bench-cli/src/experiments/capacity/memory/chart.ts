@@ -1,14 +1,16 @@
-/** The chart of a measurement of memory: megabytes over objects, with the published lines. Pure. */
+/** The charts of a measurement of memory: mebibytes over objects, with the published lines. Pure. */
 import type { LineChart, Series } from '../../../report/document/document.ts';
-import { formatCount } from '../../../report/numbers.ts';
+import { formatCount, formatLimit } from '../../../report/numbers.ts';
 import { watchesPods } from '../configurations.ts';
-import { BYTES_PER_MEGABYTE, megabytes } from '../figures.ts';
+import { BYTES_PER_MEGABYTE, serverWords } from '../figures.ts';
 import { PUBLISHED_POINTS } from '../published.ts';
 import type { MemoryFigure, MemoryRecord } from './evidence.ts';
 import { seriesOf } from './lines.ts';
 import type { Counts, MemoryCase } from './points.ts';
 import { formulaBytes, publishedConfiguration } from './published-side.ts';
 import { FIGURE_TITLES } from './tables.ts';
+
+const MEBIBYTE = 2 ** 20;
 
 const DRAWN = ['steady', 'relistPeak'] as const satisfies readonly MemoryFigure[];
 
@@ -43,14 +45,13 @@ function measuredLine(
     points: points.flatMap(({ key, server, [by]: count }) => {
       const summary = record.cases.find((item) => item.key === key)?.summary[figure];
       if (summary == null) return [];
-      const { median, low, high } = summary;
-      const tip = `${server}, ${formatCount(count)} ${by}, ${FIGURE_TITLES[figure]}: ${megabytes(median)} MB`;
+      const { median, low, high, n } = summary;
+      const tip = `${serverWords(server)}, ${formatCount(count)} ${by}, ${FIGURE_TITLES[figure]}: ${formatLimit(median)}`;
       return [
         {
-          ...{ x: count, y: median / BYTES_PER_MEGABYTE, tip },
-          ...(low === null || high === null
-            ? {}
-            : { low: low / BYTES_PER_MEGABYTE, high: high / BYTES_PER_MEGABYTE }),
+          ...{ x: count, y: median / MEBIBYTE, tip },
+          // The interval of two starts is many times as wide as they are apart.
+          ...(low === null || high === null || n < 3 ? {} : { low: low / MEBIBYTE, high: high / MEBIBYTE }),
         },
       ];
     }),
@@ -67,22 +68,25 @@ function publishedLines(points: readonly MemoryCase[]): Line[] {
       isMarked: false,
       points: sizes.map((objects) => {
         const bytes = formulaBytes(configuration, objects);
-        const tip = `published formula, ${formatCount(objects)} objects: ${megabytes(bytes)} MB`;
-        return { x: objects, y: bytes / BYTES_PER_MEGABYTE, tip };
+        const tip = `published formula, ${formatCount(objects)} objects: ${formatLimit(bytes)}`;
+        return { x: objects, y: bytes / MEBIBYTE, tip };
       }),
     },
     {
       series: PUBLISHED_DATA,
       points: PUBLISHED_POINTS[configuration].map(([objects, y]) => {
-        const tip = `published data, ${formatCount(objects)} objects: ${y} MB without cache and load`;
-        return { x: objects, y, tip };
+        const bytes = y * BYTES_PER_MEGABYTE;
+        const tip = `published data, ${formatCount(objects)} objects: ${formatLimit(bytes)} without cache and load`;
+        return { x: objects, y: bytes / MEBIBYTE, tip };
       }),
     },
   ];
 }
 
-const CAPTION =
-  'Anonymous memory under load with a full cache, and its peak while all objects are read again; medians with 95 % intervals.';
+function captionOf({ cases }: MemoryRecord): string {
+  const intervals = cases.some(({ trials }) => trials.ok > 2) ? ' with 95 % intervals' : '';
+  return `Anonymous memory under load with a full cache, and its peak while all objects are read again; medians${intervals}.`;
+}
 
 /** Points of one server and configuration that differ in this count alone: as many as there are, and the largest of these. */
 function apart(points: readonly MemoryCase[], by: 'services' | 'endpoints'): MemoryCase[] {
@@ -118,9 +122,9 @@ export function countCharts(record: MemoryRecord): LineChart[] {
         type: 'lines',
         name: `memory-${by}`,
         title: `Memory of CoreDNS by ${by}`,
-        caption: CAPTION,
+        caption: captionOf(record),
         xAxis: by,
-        yAxis: 'MB',
+        yAxis: 'Mi',
         panels,
       },
     ];
@@ -139,9 +143,9 @@ export function memoryChart(record: MemoryRecord): LineChart | null {
     type: 'lines',
     name: 'memory',
     title: 'Memory of CoreDNS by pods and services',
-    caption: `${CAPTION} The published formula includes cache and load; the published data do not.`,
+    caption: `${captionOf(record)} The published formula includes cache and load; the published data do not.`,
     xAxis: 'pods and services',
-    yAxis: 'MB',
+    yAxis: 'Mi',
     panels: [...byConfiguration].map(([configuration, own]) => ({
       title: configuration,
       lines: [

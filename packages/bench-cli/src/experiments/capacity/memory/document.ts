@@ -1,10 +1,10 @@
 /** What only a measurement of memory can say. Pure. */
 import type { DocumentParts } from '../../../engine/document.ts';
 import { chart, type Finding, text } from '../../../report/document/document.ts';
-import { formatCount } from '../../../report/numbers.ts';
+import { formatCount, formatLimit } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
-import { kilobytesEach, megabytes } from '../figures.ts';
+import { kilobytesEach, serverWords } from '../figures.ts';
 import { countCharts, memoryChart, memorySeries } from './chart.ts';
 import { figureOf, type MemoryFigure, type MemoryRecord } from './evidence.ts';
 import { type MemoryFit, memoryLines, seriesOf, startsOf } from './lines.ts';
@@ -33,12 +33,19 @@ function largestOf(record: MemoryRecord): MemoryCase[] {
   );
 }
 
-/** What memory an object costs, and how far the peak is above the steady state. */
-function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: MemoryCase): Finding[] {
+/** Under load, and while everything is read again; null where either was not measured. */
+function needOf(record: MemoryRecord, point: MemoryCase) {
   const [steady, relist] = (['steady', 'relistPeak'] satisfies MemoryFigure[]).map((figure) =>
     summaryOf(record, point, (evidence) => figureOf(evidence, figure)),
   );
-  if (steady == null || relist == null) return [];
+  return steady == null || relist == null ? null : { steady, relist };
+}
+
+/** What memory an object costs, and how far the peak is above the steady state. */
+function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: MemoryCase): Finding[] {
+  const need = needOf(record, point);
+  if (need === null) return [];
+  const { steady, relist } = need;
   const subject = seriesTitle(point);
   const formula = formulaBytes(publishedConfiguration(point), point.objects);
   const slope = fits
@@ -51,9 +58,44 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
   return [
     {
       subject,
-      badge: { text: `${megabytes(relist.median)} MB`, tone: steady.median > formula ? 'bad' : 'even' },
-      sentence: `with ${formatCount(point.objects)} objects needs ${megabytes(steady.median)} MB under load, where the published formula says ${megabytes(formula)} MB, and ${megabytes(relist.median)} MB while everything is read again, ${(relist.median / steady.median).toFixed(2)} times as much.${each}`,
+      badge: { text: formatLimit(relist.median), tone: steady.median > formula ? 'bad' : 'even' },
+      sentence: `With ${formatCount(point.objects)} objects, it needs ${formatLimit(steady.median)} under load, where the published formula says ${formatLimit(formula)}, and ${formatLimit(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times as much.${each}`,
     },
+  ];
+}
+
+/** The beginning of a post: what the newest server needs at its largest size, in each configuration. */
+function verdictOf(record: MemoryRecord): { readonly description?: string } {
+  const largest = largestOf(record);
+  const { server, objects } = largest.at(-1) ?? {};
+  const needs = largest.flatMap((point) => {
+    const need = point.server === server && point.objects === objects ? needOf(record, point) : null;
+    if (need === null) return [];
+    const [steady, relist] = [need.steady.median, need.relist.median].map(formatLimit);
+    return [{ configuration: point.configuration, steady, relist }];
+  });
+  const [first, ...others] = needs;
+  if (first === undefined || server === undefined || objects === undefined) return {};
+  const where = others.length === 0 ? '' : ` (configuration ${first.configuration})`;
+  const description = [
+    `With ${formatCount(objects)} pods and services, ${serverWords(server)}${where} needed ${first.steady} of memory under load and ${first.relist} during a relist, when it reads everything again after a restart of the API server.`,
+    ...others.map(
+      ({ configuration, steady, relist }) => `With ${configuration}, it needed ${steady} and ${relist}.`,
+    ),
+  ].join(' ');
+  return { description };
+}
+
+/** Nothing is said of versions where too few starts can say anything. */
+function caveatsOf({ cases, environment }: MemoryRecord): string[] {
+  const starts = Math.max(0, ...cases.map(({ trials }) => trials.ok));
+  return [
+    ...(starts < 3
+      ? [`Each figure is from ${counted(starts, 'start')}: differences between versions may be chance.`]
+      : []),
+    ...(environment.cluster === null
+      ? ['The API server was a program of this project with generated objects, not that of a cluster.']
+      : []),
   ];
 }
 
@@ -118,7 +160,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     result:
       peaks.length === 0
         ? undefined
-        : `up to ${formatCount(Math.max(...objects))} objects, relist peak ${megabytes(Math.max(...peaks))} MB`,
+        : `up to ${formatCount(Math.max(...objects))} objects, relist peak ${formatLimit(Math.max(...peaks))}`,
     findings: told,
     tables: [{ title: 'Memory', estimands: record.estimands.map(({ name }) => name) }],
     series: memorySeries(record),
@@ -140,7 +182,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
           fitTable(fits),
           publishedLines(),
           text(
-            'At 63,280 objects the published formula for autopath says 309 MB; its own data, with 35 MB for cache and load, say 213 MB.',
+            'At 63,280 objects, the published formula for autopath says 309 MB; its own data, with 35 MB for cache and load, say 213 MB.',
           ),
         ],
       },
@@ -160,5 +202,10 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     ],
     method: isOnCluster ? PROCEDURE.onCluster : PROCEDURE.here,
     tags: ['coredns', 'kubernetes', 'capacity'],
+    post: {
+      title: `How much memory ${versions.includes(' and ') ? 'do' : 'does'} CoreDNS ${versions} need?`,
+      ...verdictOf(record),
+      caveats: caveatsOf(record),
+    },
   };
 }

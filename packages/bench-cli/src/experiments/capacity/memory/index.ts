@@ -1,6 +1,7 @@
 /** Memory: how much does CoreDNS need for how many objects, on this machine and on a cluster? */
 import { defineExperiment } from '../../../engine/command.ts';
 import type { Estimand } from '../../../engine/estimand.ts';
+import { serverWords } from '../figures.ts';
 import { memoryDocument } from './document.ts';
 import {
   figureOf,
@@ -57,7 +58,7 @@ export const capacityMemory = defineExperiment({
     return {
       subjects: servers.map((name) => ({
         name,
-        title: name.replace('coredns-cluster', 'CoreDNS').replace('@', ' '),
+        title: serverWords(name),
       })),
       baseline: servers[0] ?? null,
       cases: points.map((point) => ({

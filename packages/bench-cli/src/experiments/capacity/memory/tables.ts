@@ -1,7 +1,7 @@
 /** The tables of a measurement of memory that only it has. Pure. */
 import type { Block } from '../../../report/document/document.ts';
 import { table, text } from '../../../report/document/index.ts';
-import { formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
+import { formatCount, formatFixed, formatLimit, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { summarize } from '../../../stats/summarize.ts';
 import { dnsText } from '../cluster/created.ts';
@@ -11,6 +11,7 @@ import {
   megabytes,
   numberColumn,
   type Summary,
+  serverWords,
   withInterval,
 } from '../figures.ts';
 import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
@@ -45,7 +46,7 @@ export const FIGURE_TITLES: Readonly<Record<MemoryFigure, string>> = {
 
 /** Which server and configuration. */
 export function seriesTitle({ server, configuration }: Pick<MemoryFit, 'server' | 'configuration'>): string {
-  return `${server}, ${configuration}`;
+  return `${serverWords(server)}, ${configuration}`;
 }
 
 const POINT_COLUMNS = [{ title: 'Server' }, { title: 'Configuration' }, numberColumn('Objects')];
@@ -53,7 +54,7 @@ const POINT_COLUMNS = [{ title: 'Server' }, { title: 'Configuration' }, numberCo
 /** `158,200`, and what is not in the published proportions. */
 function pointCells({ server, configuration, key, objects }: MemoryCase): string[] {
   const extras = key.split('/').slice(3);
-  return [server, configuration, [formatCount(objects), ...extras].join(', ')];
+  return [serverWords(server), configuration, [formatCount(objects), ...extras].join(', ')];
 }
 
 /** `54.0 + objects ÷ 1,000` */
@@ -102,7 +103,7 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
     fits
       .filter(({ figure }) => FITTED.includes(figure))
       .map((fit) => [
-        fit.server,
+        serverWords(fit.server),
         fit.configuration,
         FIGURE_TITLES[fit.figure],
         fit.terms.map(termText).join(' + '),
@@ -190,10 +191,10 @@ const STAGE_TITLES: Readonly<Record<(typeof MEMORY_STAGES)[number], string>> = {
   reread: 'read again',
 };
 
-/** The median in megabytes; `–` where no start has it. */
+/** The median, as limits are written; `–` where no start has it. */
 function medianCell<T>(readings: readonly T[], of: (reading: T) => number | null): string {
   const values = readings.flatMap((reading) => of(reading) ?? []);
-  return values.length === 0 ? '–' : megabytes(median(values));
+  return values.length === 0 ? '–' : formatLimit(median(values));
 }
 
 /** What the kernel and Go say of the same moments; medians over the starts. */
@@ -227,7 +228,7 @@ export function heapTable(record: MemoryRecord): Block {
     'Returned',
   ];
   return table(
-    'What the kernel and Go say, MB',
+    'What the kernel and Go say',
     [...POINT_COLUMNS, { title: 'Moment' }, ...columns.map(numberColumn)],
     rows,
   );
@@ -257,7 +258,7 @@ export function createdTable(record: MemoryRecord): Block {
           ...[services, endpointSlices, endpoints, pods].map(formatCount),
           formatFixed(last.creation.seconds, 1),
           formatFixed(last.creation.worstP99Seconds, 2),
-          last.workingSetBytes === null ? '–' : megabytes(last.workingSetBytes),
+          last.workingSetBytes === null ? '–' : formatLimit(last.workingSetBytes),
           dnsText(last.clusterDns),
         ],
       ];

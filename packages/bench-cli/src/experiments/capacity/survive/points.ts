@@ -5,6 +5,7 @@ import type { Point, Subject } from '../../../engine/experiment.ts';
 import type { EngineCase } from '../../../engine/record.ts';
 import { BenchError } from '../../../errors.ts';
 import type { ConfigurationName } from '../configurations.ts';
+import { serverWords } from '../figures.ts';
 import { COMPANIONS_BYTES, expectedBytes } from '../memory/points.ts';
 import { PUBLISHED_SERVICE_SHARE } from '../memory/settings.ts';
 import type { Size } from '../memory-basis.ts';
@@ -117,7 +118,7 @@ export function subjectsOf(settings: SurviveSettings): Subject[] {
   return variants.map((variant) => {
     const { server, lists, gomemlimit } = variant;
     const words = [
-      server.replace('coredns-cluster', 'CoreDNS').replace('@', ' '),
+      serverWords(server),
       ...(isVaried((each) => each.lists, 'default') ? [`${lists} lists`] : []),
       ...(isVaried((each) => each.gomemlimit, 'none')
         ? [gomemlimit === 'none' ? 'no GOMEMLIMIT' : `GOMEMLIMIT ${gomemlimit.replace('%', '\u00a0%')}`]

@@ -1,0 +1,59 @@
+/** Every `--help` of every program and command fits a terminal of 80 columns, also where there is no terminal. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { testWorld } from './support/test-world.ts';
+
+/** What `--help` prints after these words. */
+type HelpOf = (...command: string[]) => Promise<string>;
+
+/** The help of a command and of all below it, as each lists them, by their words. */
+async function helpsBelow(helpOf: HelpOf, command: string[] = []): Promise<Map<string, string>> {
+  const help = await helpOf(...command);
+  const found = new Map([[command.join(' '), help]]);
+  const [, list = ''] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
+  for (const [, name = ''] of list.matchAll(/^ {2}([a-z][a-z-]*)/gm)) {
+    if (name === 'help') continue;
+    for (const [words, text] of await helpsBelow(helpOf, [...command, name])) found.set(words, text);
+  }
+  return found;
+}
+
+/** A line of one word, such as the name of an image, cannot be wrapped. */
+const tooLong = (text: string) =>
+  text.split('\n').filter((line) => [...line].length > 80 && !/^ *\S+$/.test(line));
+
+it.each([
+  ['dinodns-cluster', 'cluster-objects', 6],
+  ['dinodns-zones', 'zones', 4],
+  ['dinodns-server', 'server-cluster', 1],
+  ['dnscannon', 'load', 1],
+  ['udp-echo', 'batched-udp', 1],
+])('the help of %s', async (name, folder, commands) => {
+  const program = fileURLToPath(new URL(`../../${folder}/bin/${name}.js`, import.meta.url));
+  const helps = await helpsBelow(async (...command) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ...command, '--help']);
+    return stdout;
+  });
+  expect(tooLong([...helps.values()].join('\n'))).toEqual([]);
+  expect(helps.size).toBe(commands);
+});
+
+it('the help of bench, and of all its commands', async () => {
+  const world = await testWorld();
+  const shown = async (...words: string[]) => {
+    const before = world.out().length;
+    expect(await world.bench(...words), words.join(' ')).toBe(0);
+    return world.out().slice(before);
+  };
+  try {
+    const helps = await helpsBelow((...command) => shown(...command, '--help'));
+    const names = ['run', 'matrix', 'capacity memory', 'swap restore', 'history tag', 'gate'];
+    expect([...helps.keys()]).toEqual(expect.arrayContaining(names));
+    const whole = [await shown('run', '--help-all'), await shown('matrix', '--help-all')];
+    expect(tooLong([...helps.values(), ...whole].join('\n'))).toEqual([]);
+  } finally {
+    await world.remove();
+  }
+});
