@@ -13,8 +13,9 @@ import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { loadStart, loadWithEvent } from '../src/measure/load-with-event.ts';
 import { loadServers } from '../src/servers/load.ts';
 import type { ForwardOptions } from '../src/servers/server.ts';
+import { placementOf } from '../src/targets/kubernetes/dns-copy/carry-over.ts';
 import type { DnsWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
-import { type CopyObjects, placementOf } from '../src/targets/kubernetes/dns-copy/objects.ts';
+import type { CopyObjects } from '../src/targets/kubernetes/dns-copy/objects.ts';
 import { type CopyPlan, planCopy } from '../src/targets/kubernetes/dns-copy/plan-copy.ts';
 import {
   breakable,

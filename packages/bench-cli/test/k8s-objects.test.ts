@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { V1Toleration } from '@kubernetes/client-node';
+import type { V1NodeSystemInfo, V1Toleration } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { makeCertificates } from '../src/certificates/certificates.ts';
 import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
@@ -12,6 +13,7 @@ import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
 import {
   candidateNodes,
   cniOf,
+  machineWarnings,
   nodesFor,
   providerOf,
   proxyModeOf,
@@ -172,6 +174,53 @@ describe('k8s/examples', () => {
       await world.remove();
     }
   });
+});
+
+describe('bench manifests', () => {
+  const printed = async (...flags: string[]) => {
+    const world = await testWorld();
+    try {
+      const status = await world.bench('manifests', '--servers', 'coredns', '--zones', '3', ...flags);
+      return { status, out: world.out(), err: world.err() };
+    } finally {
+      await world.remove();
+    }
+  };
+
+  it('has the paths to the pods, each with its Service and the port on which it answers', async () => {
+    const { status, out } = await printed('--path', 'service,local,headless', '--server-node', 'a');
+    expect(status).toBe(0);
+    const documents = parseAllDocuments(out).map((document) => document.toJS());
+    const of = (kind: string) => documents.filter((document) => document.kind === kind);
+    expect(of('Service').map(({ spec }) => [spec.clusterIP, spec.internalTrafficPolicy])).toEqual([
+      [undefined, undefined],
+      [undefined, 'Local'],
+      ['None', undefined],
+    ]);
+    const jobs = of('Job');
+    expect(jobs.map(({ metadata }) => metadata.name)).toEqual([
+      ...['service', 'local', 'headless'].map((path) => `load-coredns-${path}-tier1-single`),
+    ]);
+    const commands = jobs.map((job) => job.spec.template.spec.containers[0].args.join(' '));
+    expect(commands[0]).toContain('-s s-coredns-service-tier1-single -p 53 ');
+    expect(commands[2]).toContain('-s s-coredns-headless-tier1-single -p 5353 ');
+  });
+
+  it('refuses what cannot be known before: the address of a pod', async () => {
+    const { status, err } = await printed('--path', 'service,pod');
+    expect(status).toBe(2);
+    expect(err).toContain('--path pod: a pod has no address before it runs');
+  });
+});
+
+it('nodes with one boot ID are named as one machine', () => {
+  const node = (name: string, bootID: string) => ({
+    metadata: { name },
+    status: { nodeInfo: { bootID } as V1NodeSystemInfo },
+  });
+  expect(
+    machineWarnings([node('a', '1'), node('b', '2'), node('c', '1'), node('d', ''), node('e', '')]),
+  ).toEqual([expect.stringMatching(/^nodes a, c are one machine /)]);
 });
 
 describe('small parts', () => {

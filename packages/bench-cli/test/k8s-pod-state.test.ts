@@ -152,12 +152,17 @@ describe('what keeps pods from being created', () => {
 
 describe('one tag on several nodes', () => {
   const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
-  const demand = (...images: string[]) =>
+  const demandOn = (architectures: readonly string[], images: readonly string[]) =>
     demandOneImage(
       'registry.example/dns:1',
       'coredns',
-      images.map((image, index) => ({ image, node: `n${index}` })),
+      images.map((image, index) => ({
+        image,
+        node: `n${index}`,
+        architecture: architectures[index] ?? 'amd64',
+      })),
     );
+  const demand = (...images: string[]) => demandOn([], images);
 
   it('is refused with the nodes where it stands for different images', () => {
     expect(() =>
@@ -169,6 +174,12 @@ describe('one tag on several nodes', () => {
       }),
     );
     expect(() => demand(digest('a'), digest('b'))).toThrow('coredns: registry.example/dns:1 is not the same');
+  });
+
+  it('is compared among nodes of one architecture only', () => {
+    const images = ['a', 'b', 'a'].map(digest);
+    demandOn(['amd64', 'arm64', 'amd64'], images);
+    expect(() => demandOn(['amd64', 'arm64', 'arm64'], images)).toThrow('is not the same image');
   });
 
   it('is accepted where they are the same, or cannot be told apart', () => {

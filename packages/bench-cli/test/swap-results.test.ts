@@ -274,6 +274,40 @@ describe('the report of a swap', () => {
     expect(rows[1]).toBe('1,A,1.11.3,idle,2026-11-22T08:00:05.000Z,15,0.006');
   });
 
+  it('says of loads from several nodes for how much of the time they were one, or that this is not known', () => {
+    const loadedFrom = (overlaps: readonly (number | null)[]) => {
+      const made = withEvidence(makeSwap(eightPlacements(100, 120).slice(0, 1)), (evidence) => ({
+        ...evidence,
+        phases: evidence.phases.map((phase) => {
+          const { load } = phase;
+          const overlap = overlaps[phase.kind === 'internal' ? 0 : 1] ?? null;
+          if (load === null) return phase;
+          const each = ['node-1', 'node-2'].map((node, index) => ({
+            ...{ node, startSeconds: index / 1000, endSeconds: 60, cpuSeconds: null, cpuCores: null },
+            ...{ wasTheLimit: null, clock: { offsetSeconds: 0.01, roundTripSeconds: 0.004 } },
+          }));
+          return {
+            ...phase,
+            senders: each.map(({ node }) => ({
+              node,
+              queriesSent: 60,
+              queriesCompleted: 60,
+              queriesLost: 0,
+            })),
+            loaders: { overlap, each },
+          };
+        }),
+      }));
+      return rendered('markdown', made, 400);
+    };
+    const shown = loadedFrom([0.999, 0.95]);
+    expect(shown).toContain('In each load they sent together for 95.0 % of the time or more.');
+    expect(shown).toContain(
+      'began within 1.0 ms of each other, by one clock that all of them reached in 2.0 ms',
+    );
+    expect(loadedFrom([0.999, null])).toContain('they may not have been simultaneous');
+  });
+
   it('says which loads of a placement do not count, and which rate to try when some did not hold it', () => {
     const choices = eightPlacements(100, 120).map((choice, index) => ({
       ...choice,

@@ -11,6 +11,7 @@ import {
   carriedRules,
   corefileGaps,
   corefileOf,
+  mostApart,
   podGaps,
 } from '../src/targets/kubernetes/dns-copy/carry-over.ts';
 import type { DnsWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
@@ -154,7 +155,8 @@ describe('a copy', () => {
       pullSecrets: [],
     };
     const env = { GOGC: '50' };
-    const found = { workload, spec, podLabels: {}, container, replicas: 6, mounts, configMaps, env };
+    const own = { namespace: workload.namespace, namespaceLabels: {}, labels: {} };
+    const found = { workload, spec, own, container, replicas: 6, mounts, configMaps, env };
     const plan = { ...found, corefile: COREFILE, notCarriedOver: [] };
     const { deployment, service } = copyObjects(place, plan, 'coredns:1.13.1', 'dns-b-2');
     const pods = deployment.spec?.template.spec;
@@ -187,7 +189,14 @@ describe('a copy', () => {
 
   it("has the DNS's rules on nodes, those about its own pods with its own labels", () => {
     const topologyKey = 'kubernetes.io/hostname';
-    const dns = { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns', tier: 'dns' } };
+    const dns = {
+      namespace: 'kube-system',
+      namespaceLabels: { 'kubernetes.io/metadata.name': 'kube-system' },
+      labels: { 'k8s-app': 'kube-dns', tier: 'dns' },
+    };
+    const byName = (...values: string[]) => ({
+      matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }],
+    });
     const own = { labelSelector: { matchLabels: { unit: 'dns-1' } }, topologyKey };
     const carried = (term: V1PodAffinityTerm) =>
       carriedRules(
@@ -206,6 +215,10 @@ describe('a copy', () => {
       expression('NotIn', 'web'),
       expression('Exists'),
       { labelSelector: { matchLabels: { tier: 'dns' } }, topologyKey, namespaces: ['kube-system'] },
+      // No labels: all namespaces. With names as well: those, too.
+      { ...expression('In', 'kube-dns'), namespaceSelector: {} },
+      { ...expression('In', 'kube-dns'), namespaceSelector: byName('kube-system') },
+      { ...expression('In', 'kube-dns'), namespaceSelector: byName('web'), namespaces: ['kube-system'] },
     ])
       expect(carried(term)).toEqual([own]);
     // Others, which are beside the DNS, or where the rule says.
@@ -213,6 +226,8 @@ describe('a copy', () => {
       expect(carried(term)).toEqual([{ ...term, namespaces: ['kube-system'] }]);
     const elsewhere = { ...expression('In', 'kube-dns'), namespaces: ['other'] };
     expect(carried(elsewhere)).toEqual([elsewhere]);
+    const selected = { ...expression('In', 'kube-dns'), namespaceSelector: byName('web') };
+    expect(carried(selected)).toEqual([selected]);
 
     const spread = { maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule' };
     const labelSelector = { matchLabels: { 'k8s-app': 'kube-dns' } };
@@ -222,6 +237,23 @@ describe('a copy', () => {
       affinity: { nodeAffinity },
       topologySpreadConstraints: [{ ...spread, labelSelector: own.labelSelector }],
     });
+  });
+
+  it('has at most as many pods as there are places apart, where the DNS must have them apart', () => {
+    const dns = { namespace: 'kube-system', namespaceLabels: {}, labels: { app: 'dns' } };
+    const nodes = ['a', 'a', 'b'].map((zone, index) => ({
+      metadata: { labels: { zone, host: String(index) } },
+    }));
+    const most = (app: string, ...keys: string[]) => {
+      const labelSelector = { matchLabels: { app } };
+      const rules = keys.map((topologyKey) => ({ labelSelector, topologyKey }));
+      const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: rules };
+      return mostApart({ containers: [], affinity: { podAntiAffinity } }, dns, nodes);
+    };
+    expect(most('dns', 'host')).toBe(3);
+    expect(most('dns', 'host', 'zone')).toBe(2);
+    for (const unlimited of [most('web', 'host'), most('dns', 'rack'), most('dns')])
+      expect(unlimited).toBe(Number.POSITIVE_INFINITY);
   });
 
   it("reads the cluster with CoreDNS's role and no other, bound until the namespace is gone", () => {

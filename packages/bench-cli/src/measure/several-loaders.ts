@@ -11,7 +11,7 @@ const MIN_OVERLAP = 0.9;
 const FULL_OVERLAP = 0.99;
 
 /**
- * For the record; nothing for loaders without `--loaders`.
+ * For the record; nothing for a single loader.
  * @throws BenchError `E_LOADER_FAILED` if they sent together for too little of the time.
  */
 export function describeLoaders(

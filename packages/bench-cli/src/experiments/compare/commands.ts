@@ -19,7 +19,7 @@ const OF_MANIFESTS = [
   ...OF_IMAGES,
   ...(['tier', 'mode', 'zones', 'types', 'rate', 'duration', 'clients', 'outstanding'] as const),
   ...(['namespacePrefix', 'pullSecrets', 'serverNode', 'loaderNode', 'serverTolerations'] as const),
-  ...(['loaderTolerations', 'serviceAccount', 'cpuRequest', 'memoryLimit', 'loaderCpu'] as const),
+  ...(['loaderTolerations', 'path', 'serviceAccount', 'cpuRequest', 'memoryLimit', 'loaderCpu'] as const),
   ...(['podLabels', 'runAsUser', 'workers'] as const),
 ] as const;
 

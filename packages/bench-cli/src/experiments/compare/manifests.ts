@@ -4,6 +4,8 @@ import { stringify } from 'yaml';
 import { type Certificates, makeCertificates } from '../../certificates/certificates.ts';
 import type { RunConfiguration } from '../../config/configuration.ts';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import { pathsOf } from '../../config/paths.ts';
+import { BenchError } from '../../errors.ts';
 import { KINDS, type Kind, type Kinds } from '../../kubernetes-api/kinds.ts';
 import { QUERY_PATH, timedCommand } from '../../loaders/cluster-job.ts';
 import { dnsperfArguments } from '../../loaders/dnsperf/command.ts';
@@ -18,7 +20,7 @@ import { trustOf } from '../../targets/kubernetes/objects/encryption.ts';
 import { jobOf } from '../../targets/kubernetes/objects/job.ts';
 import { runLabels, unitLabels } from '../../targets/kubernetes/objects/labels.ts';
 import { namespaceObject } from '../../targets/kubernetes/objects/namespace.ts';
-import { SERVICE_PORT, serverObjects } from '../../targets/kubernetes/objects/server.ts';
+import { portOn, serverObjects } from '../../targets/kubernetes/objects/server.ts';
 import { SERVICE_ACCOUNT } from '../../targets/kubernetes/open-cluster.ts';
 import { secretReference } from '../../targets/kubernetes/pull-secrets.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
@@ -116,7 +118,7 @@ function runManifests({ common, queries }: Shared): Manifest[] {
 
 /** The name that the objects of a case share: its server and its point. */
 function unitOf({ server, tier, mode }: PlannedCase): string {
-  return `${server}-tier${String(tier).replace('.', '-')}-${mode}`;
+  return `${server}-tier${tier}-${mode}`.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
 }
 
 /** The load of a case, suspended. */
@@ -124,12 +126,12 @@ function jobManifest(
   { configuration }: ManifestRequest,
   { common, images, queries, certificates }: Shared,
   planned: PlannedCase,
-  service: string,
+  { address, path }: { readonly address: string; readonly path: string },
 ): Manifest {
   const cpu = loaderCpuFor(configuration, planned);
   const endpoint = {
-    address: service,
-    port: SERVICE_PORT,
+    address,
+    port: portOn(path),
     instances: planned.instances,
     ...(isEncrypted(planned.transport) ? { trust: trustOf(certificates) } : {}),
   };
@@ -183,7 +185,10 @@ function caseManifests(request: ManifestRequest, shared: Shared, planned: Planne
     { kind: 'ConfigMap', object: objects.configMap },
     { kind: 'Service', object: objects.service },
     { kind: 'Deployment', object: objects.deployment },
-    jobManifest(request, shared, planned, objects.name),
+    jobManifest(request, shared, planned, {
+      address: objects.name,
+      path: server.path ?? shared.common.settings.path,
+    }),
   ];
 }
 
@@ -191,8 +196,18 @@ function caseManifests(request: ManifestRequest, shared: Shared, planned: Planne
  * Everything that the cases need, in the order in which it can be applied: the namespace, the account, the
  * queries, and for each case its server and a suspended Job, because servers are measured one at a time.
  * `kubectl patch job NAME -p '{"spec":{"suspend":false}}'` starts one.
+ * @throws BenchError `E_CONFIG` for `--path pod`
  */
 export function manifestsOf(request: ManifestRequest): Manifest[] {
+  if (pathsOf(request.configuration.kubernetes.path).includes('pod')) {
+    throw new BenchError(
+      'E_CONFIG',
+      '--path pod: a pod has no address before it runs, so no manifest can name it',
+      {
+        fix: 'Use --path headless, which leads to the same pod, or `bench run`.',
+      },
+    );
+  }
   const shared = sharedOf(request);
   return [
     ...runManifests(shared),

@@ -1,7 +1,12 @@
 /** What a placement leaves in the record of a swap besides figures. Base units, nothing rounded. */
 import { z } from 'zod';
 import type { EngineRecord } from '../../engine/record.ts';
-import { instanceObservationSchema, loadResultSchema, observationSchema } from '../../results/record.ts';
+import {
+  instanceObservationSchema,
+  loadResultSchema,
+  observationSchema,
+  severalLoadersSchema,
+} from '../../results/record.ts';
 import { count, seconds, timestamp } from '../../results/record-units.ts';
 import type { SwapSettings } from './settings.ts';
 
@@ -26,6 +31,8 @@ const phaseSchema = z.object({
   senders: z
     .array(z.object({ node: z.string(), queriesSent: count, queriesCompleted: count, queriesLost: count }))
     .optional(),
+  /** When they sent, in the same order. */
+  loaders: severalLoadersSchema.optional(),
 });
 export type Phase = z.output<typeof phaseSchema>;
 

@@ -3,6 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { Loader, LoadOutcome } from '../../loaders/loader.ts';
 import { loadFor } from '../../measure/load.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
+import { describeLoaders } from '../../measure/several-loaders.ts';
 import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../observe/kubernetes/observe-pods.ts';
 import { podSource } from '../../observe/kubernetes/pod-source.ts';
@@ -108,9 +109,13 @@ async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<Lo
   }
 }
 
-function sendersOf(outcomes: readonly LoadOutcome[]): Pick<Phase, 'senders'> {
+type Senders = Pick<Phase, 'senders' | 'loaders'>;
+
+/** @throws BenchError `E_LOADER_FAILED` if they sent together for too little of the time */
+function sendersOf(outcomes: readonly LoadOutcome[], durationSeconds: number): Senders {
   if (outcomes.length === 1) return {};
   return {
+    ...describeLoaders(outcomes, { loaders: outcomes.length, durationSeconds }),
     senders: outcomes.map(({ node = '', result: { queriesSent, queriesCompleted, queriesLost } }) => ({
       ...{ node, queriesSent, queriesCompleted, queriesLost },
     })),
@@ -142,14 +147,14 @@ export async function measurePhase(request: PhaseRequest): Promise<Phase> {
   const startedAt = clock.now().toISOString();
   try {
     let load: LoadResult | null = null;
-    let senders: Pick<Phase, 'senders'> = {};
+    let senders: Senders = {};
     if (kind === 'idle') {
       window.started?.();
       await clock.sleep(seconds, signal);
     } else {
       const outcomes = await underLoad(request, window);
       load = mergeLoads(outcomes.map(({ result }) => result));
-      senders = sendersOf(outcomes);
+      senders = sendersOf(outcomes, seconds);
     }
     const endedAt = clock.now().toISOString();
     const observation = await window.end();

@@ -7,8 +7,9 @@ import { demandNoJournal } from '../../cluster-changes/session.ts';
 import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
 import type { InterruptionWords } from '../../interruption.ts';
-import { choiceOf, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
-import { planCopy } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { choiceOf, type DnsWorkload, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import { type CopyPlan, demandApart, planCopy } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { namespaceOf } from '../../targets/kubernetes/objects/labels.ts';
 import { counted, formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -109,6 +110,14 @@ function orderOf(sequence: string, baseline: string) {
   };
 }
 
+/** @throws BenchError `E_CONFIG` for a DNS that cannot be copied, or whose copy the nodes cannot take. */
+async function copyFor(client: KubeClient, workload: DnsWorkload, signal: AbortSignal): Promise<CopyPlan> {
+  const copy = await planCopy(client, workload, '--method in-place', signal);
+  const fix = 'Let more nodes take pods, or use --method in-place.';
+  await demandApart(client, copy, {}, { pods: copy.replicas, fix }, signal);
+  return copy;
+}
+
 /** @throws BenchError for a DNS that is not there, or that cannot be compared. */
 export async function planSwap(settings: SwapSettings, world: World): Promise<ExperimentPlan<SwapPlan>> {
   const {
@@ -144,7 +153,7 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
     placements: (until === undefined ? rounds : Math.max(rounds, maxTrials)) * (aa ? 3 : 2),
     method:
       how === 'shadow'
-        ? { copy: await planCopy(client, workload, '--method in-place', signal) }
+        ? { copy: await copyFor(client, workload, signal) }
         : { edits: await planEdits(api, workload, images.B) },
   };
   const expectedSeconds = settle + 2 * idle + 2 * duration + SPARE_SECONDS;

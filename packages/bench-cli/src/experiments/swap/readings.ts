@@ -1,8 +1,9 @@
 /** Each reading of CPU in a swap, and what each pod of the DNS used: what the means are made of. Pure. */
+import { loadersNote } from '../../report/compare/pods.ts';
 import { csvText } from '../../report/csv.ts';
-import type { Block } from '../../report/document/document.ts';
+import { type Block, note } from '../../report/document/document.ts';
 import { table } from '../../report/document/index.ts';
-import { formatCount, formatMillicores } from '../../report/numbers.ts';
+import { formatCount, formatFixed, formatMillicores } from '../../report/numbers.ts';
 import type { Renderer } from '../../report/renderer.ts';
 import { NAME_SETS, type Phase, type SwapRecord } from './evidence.ts';
 import { NOTHING, placementsOf } from './words.ts';
@@ -84,5 +85,14 @@ export function senderBlocks(record: SwapRecord): Block[] {
   if (rows.length === 0) return [];
   const numbers = ['Sent', 'Answered', 'Lost'].map((title) => ({ title, isNumber: true }));
   const words = ['Placement', 'Version', 'Names', 'Node'].map((title) => ({ title }));
-  return [table('What each load generator sent', [...words, ...numbers], rows)];
+  const loaders = phasesOf(record).flatMap(({ phase }) => phase.loaders ?? []);
+  const overlaps = loaders.flatMap(({ overlap }) => overlap ?? []);
+  const least =
+    overlaps.length < loaders.length
+      ? 'When each of them sent is not known for all loads: they may not have been simultaneous.'
+      : `In each load they sent together for ${formatFixed(Math.min(...overlaps) * 100, 1)} % of the time or more.`;
+  return [
+    table('What each load generator sent', [...words, ...numbers], rows),
+    ...(loaders.length === 0 ? [] : [note(least), ...loadersNote(loaders)]),
+  ];
 }

@@ -96,8 +96,7 @@ const milliseconds = (value: number | null) =>
   value === null ? 'an unknown time' : `${formatFixed(value * 1000, 1)} ms`;
 
 /** How exactly several loaders began together, and the clocks of their nodes; nothing for runs with one. */
-function loadersNote(trials: readonly OkTrial[]): Block[] {
-  const loaders = trials.flatMap((trial) => trial.loaders ?? []);
+export function loadersNote(loaders: readonly NonNullable<OkTrial['loaders']>[]): Block[] {
   if (loaders.length === 0) return [];
   const each = loaders.flatMap((item) => item.each);
   const nodes = [...new Set(each.flatMap(({ node }) => node ?? []))].join(', ');
@@ -148,7 +147,7 @@ export function podBlocks(record: RunRecord): Block[] {
         'an even spread takes enough sockets.',
     ),
     note(resolution([...byCase.values()].flat())),
-    ...loadersNote([...byCase.values()].flat()),
+    ...loadersNote([...byCase.values()].flat().flatMap((trial) => trial.loaders ?? [])),
     ...sidecars(record, byCase),
   ];
 }

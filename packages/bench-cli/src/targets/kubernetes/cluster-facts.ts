@@ -113,6 +113,18 @@ export function candidateNodes(
   return nodesFor(nodes, chosenPlacement(node, tolerations));
 }
 
+/** For nodes that are one machine under several names: those with one boot ID, which every kernel draws anew when it starts. */
+export function machineWarnings(nodes: readonly V1Node[]): string[] {
+  const machines = Map.groupBy(nodes, (node) => node.status?.nodeInfo?.bootID ?? '');
+  return [...machines].flatMap(([bootId, same]) =>
+    bootId === '' || same.length === 1
+      ? []
+      : [
+          `nodes ${same.map(({ metadata }) => metadata?.name).join(', ')} are one machine (one boot ID): this run shows that it works on several nodes, not how fast it is on them`,
+        ],
+  );
+}
+
 /** The version that the cluster runs, or is on its way to. Rejects where it is none of OpenShift. */
 async function openshiftVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
   const text = await client.text(OPENSHIFT_PATH, 'get clusterversions', signal);

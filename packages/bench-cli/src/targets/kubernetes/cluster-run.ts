@@ -32,6 +32,8 @@ export interface ClusterRun {
   readonly nodeCpus: ReadonlyMap<string, number>;
   /** Names of the nodes that take loaders. */
   readonly loaderNodes: readonly string[];
+  /** `amd64`, `arm64`, …: of each node, by its name. */
+  readonly architectures: ReadonlyMap<string, string>;
   /** How pods may be observed here, decided once for the run. */
   readonly observation: 'summary' | 'metrics' | 'none';
   /** CPU request of a loader for which none is given; see `loaderRequest`. */

@@ -36,6 +36,8 @@ interface Answer {
   readonly image: string;
   /** Where it ran. */
   readonly node: string;
+  /** Of that node. */
+  readonly architecture: string;
 }
 
 interface Question {
@@ -53,7 +55,7 @@ async function askImage(
   node: string | null,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { client, namespace, runId, settings, pullSecrets } = run;
+  const { client, namespace, runId, settings, pullSecrets, architectures } = run;
   const { image, what, args, command, atLoader, needsBindService } = request;
   run.jobs += 1;
   const unit = `version-${run.jobs}`;
@@ -89,10 +91,12 @@ async function askImage(
     },
   });
   const status = pod.status?.containerStatuses?.[0];
+  const { nodeName = '' } = pod.spec ?? {};
   return {
     text: lines.join('\n'),
     image: status?.imageID || status?.image || image,
-    node: pod.spec?.nodeName ?? '',
+    node: nodeName,
+    architecture: architectures.get(nodeName) ?? '',
   };
 }
 
@@ -116,7 +120,7 @@ const DIGEST = /(@?)(sha256:[0-9a-f]{64})$/;
 /**
  * A tag that was moved may stand for another image on a node that pulled it before: what runs on the two is not one server, even
  * if both say the same version. A node that pulled an image names its manifest, one that imported it its configuration; between
- * these nothing follows.
+ * these nothing follows, nor between nodes of two architectures, which need two images.
  * @throws BenchError `E_POD_IMAGE` with the image of each node
  */
 export function demandOneImage(image: string, what: string, answers: readonly Omit<Answer, 'text'>[]): void {
@@ -124,7 +128,7 @@ export function demandOneImage(image: string, what: string, answers: readonly Om
     const [, pulled, digest] = DIGEST.exec(answer.image) ?? [];
     return digest === undefined ? [] : [{ digest, pulled, ...answer }];
   });
-  const kinds = Map.groupBy(digests, ({ pulled }) => pulled);
+  const kinds = Map.groupBy(digests, ({ pulled, architecture }) => `${architecture} ${pulled}`);
   if ([...kinds.values()].every((same) => new Set(same.map(({ digest }) => digest)).size === 1)) return;
   throw new BenchError('E_POD_IMAGE', `${what}: ${image} is not the same image on all nodes`, {
     evidence: digests.map(({ node, digest }) => `node ${node} has ${digest}`),

@@ -11,7 +11,7 @@ import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
 import { adoptService } from './existing-service.ts';
 import { trustOf } from './objects/encryption.ts';
-import { POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
+import { POD_PORT, portOn, type ServerObjects, serverObjects } from './objects/server.ts';
 import { startDeployment, waitUntilGone } from './wait-for-pods.ts';
 
 export interface KubernetesTargetOptions {
@@ -73,8 +73,7 @@ async function createService(
 
 /** Where the loader sends; a path without a load balancer leads to one pod (see `cross-checks.ts`). */
 function endpointOf(path: string, service: string, pods: readonly V1Pod[]) {
-  if (path === 'service' || path === 'local') return { address: service, port: SERVICE_PORT };
-  return { address: path === 'pod' ? (pods[0]?.status?.podIP ?? '') : service, port: POD_PORT };
+  return { address: path === 'pod' ? (pods[0]?.status?.podIP ?? '') : service, port: portOn(path) };
 }
 
 export async function deployServer(

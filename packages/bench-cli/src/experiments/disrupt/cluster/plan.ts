@@ -7,10 +7,13 @@ import { pointKey, pointsOf } from '../../../engine/factors.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { chosenPlacement, nodesFor } from '../../../targets/kubernetes/cluster-facts.ts';
-import { placementGaps } from '../../../targets/kubernetes/dns-copy/carry-over.ts';
+import {
+  type Placement,
+  placementGaps,
+  placementOf,
+} from '../../../targets/kubernetes/dns-copy/carry-over.ts';
 import { choiceOf, findWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import { placementOf } from '../../../targets/kubernetes/dns-copy/objects.ts';
-import { type CopyPlan, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
+import { type CopyPlan, demandApart, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { lameduckOf, withLameduck } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import type { World } from '../../../world.ts';
 import { FAULT_SECONDS, planFaults } from '../faults.ts';
@@ -86,12 +89,12 @@ function summaryOf(
 /** Paths of the nodes that take the pods. @throws BenchError `E_CONFIG` if there is one only */
 async function nodesToDrain(
   client: KubeClient,
-  { serverNode, serverTolerations }: DisruptSettings,
+  chosen: Placement,
   { spec }: CopyPlan,
   signal: AbortSignal,
 ): Promise<string[]> {
   const { items } = await client.list('Node', {}, signal);
-  const nodes = nodesFor(items, placementOf(chosenPlacement(serverNode, serverTolerations), spec));
+  const nodes = nodesFor(items, placementOf(chosen, spec));
   if (nodes.length >= 2) return nodes.map(({ metadata }) => `/api/v1/nodes/${metadata?.name}`);
   throw new BenchError('E_CONFIG', '--fault drain needs two nodes that take the pods, and there is one', {
     fix: 'Use rollout, delete, kill or scale-down.',
@@ -127,6 +130,11 @@ export async function planOnCluster(
   const copy = { ...planned, notCarriedOver: [...planned.notCarriedOver, ...placed] };
   const { lameduck = [], replicas = [copy.replicas] } = settings.factors;
   demandReplicas(faults, replicas.map(Number));
+  const chosen = chosenPlacement(settings.serverNode, settings.serverTolerations);
+  const fix =
+    'Give --factors replicas=… fewer, or choose a node with --server-node: then copies have no such rule.';
+  if (!settings.inPlace)
+    await demandApart(client, copy, chosen, { pods: Math.max(...replicas.map(Number)), fix }, signal);
   // As in the Corefile where it is no factor; without the plugin, it cannot be one.
   for (const seconds of lameduck) withLameduck(copy.corefile, Number(seconds));
   // A killed pod has no lameduck.
@@ -135,7 +143,7 @@ export async function planOnCluster(
       settings,
       Math.max(...(lameduck.length === 0 ? [lameduckOf(copy.corefile)] : lameduck.map(Number))),
     );
-  const nodes = faults.includes('drain') ? await nodesToDrain(client, settings, copy, signal) : [];
+  const nodes = faults.includes('drain') ? await nodesToDrain(client, chosen, copy, signal) : [];
   const server = serverOf(copy);
   const lameduckAt = (point: Point) => Number(point.lameduck ?? lameduckOf(copy.corefile));
   return {

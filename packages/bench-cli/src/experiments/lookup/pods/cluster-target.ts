@@ -12,7 +12,7 @@ import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { candidateNodes } from '../../../targets/kubernetes/cluster-facts.ts';
+import { candidateNodes, machineWarnings } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import type { Permission } from '../../../targets/kubernetes/permissions.ts';
@@ -282,7 +282,7 @@ async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
     conditions: { ...conditionsOfSettings(settings), ...conditionsOfDetails(details) },
     warnings:
       all.length > 1
-        ? []
+        ? machineWarnings(all)
         : ['The sampler pod and the web pods share the only node, and compete for its CPU.'],
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };

@@ -7,6 +7,7 @@ import type {
   V1ConfigMap,
   V1Container,
   V1LabelSelector,
+  V1Node,
   V1PodAffinity,
   V1PodAffinityTerm,
   V1PodSpec,
@@ -119,6 +120,17 @@ export function podGaps(spec: V1PodSpec, container: V1Container): string[] {
   ];
 }
 
+export type Placement = Pick<V1PodSpec, 'nodeSelector' | 'tolerations'>;
+
+/** The nodes that pods of a copy may take: those of the DNS, unless one was chosen. */
+export function placementOf(chosen: Placement, { nodeSelector, tolerations = [] }: V1PodSpec): Placement {
+  const selector = chosen.nodeSelector ?? nodeSelector;
+  return {
+    ...(selector === undefined ? {} : { nodeSelector: selector }),
+    tolerations: [...(chosen.tolerations ?? []), ...tolerations],
+  };
+}
+
 /** What says which pods may be beside which, where a copy has a node of its own. */
 export function placementGaps({ affinity, topologySpreadConstraints }: V1PodSpec): string[] {
   return [
@@ -129,9 +141,17 @@ export function placementGaps({ affinity, topologySpreadConstraints }: V1PodSpec
 
 type Labels = Readonly<Record<string, string>>;
 
+/** Pods of the DNS, as selectors find them. */
+export interface OwnPods {
+  readonly namespace: string;
+  /** Of their namespace. */
+  readonly namespaceLabels: Labels;
+  readonly labels: Labels;
+}
+
 /** Pods of the DNS, and those of a copy of it. */
 export interface CopiedPods {
-  readonly dns: { readonly namespace: string; readonly labels: Labels };
+  readonly dns: OwnPods;
   /** Select the pods of the copy. */
   readonly labels: Labels;
 }
@@ -149,12 +169,32 @@ function selects({ matchLabels = {}, matchExpressions = [] }: V1LabelSelector, l
   );
 }
 
+/** Whether a rule of the DNS's pods is about these pods themselves: in one of its namespaces, which is their own if it names none. */
+function isAboutOwn(
+  { labelSelector, namespaces = [], namespaceSelector }: V1PodAffinityTerm,
+  { namespace, namespaceLabels, labels }: OwnPods,
+): boolean {
+  const isBeside =
+    namespaces.includes(namespace) ||
+    (namespaceSelector === undefined ? namespaces.length === 0 : selects(namespaceSelector, namespaceLabels));
+  return isBeside && labelSelector !== undefined && selects(labelSelector, labels);
+}
+
+/** How many pods of a copy these nodes can take at once, as far as the DNS's pods may not be together; infinite without such a rule. */
+export function mostApart({ affinity }: V1PodSpec, dns: OwnPods, nodes: readonly V1Node[]): number {
+  const rules = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const most = rules.flatMap((term) => {
+    const places = nodes.map(({ metadata }) => metadata?.labels?.[term.topologyKey]);
+    // On a node without the label, the rule has no effect.
+    return isAboutOwn(term, dns) && !places.includes(undefined) ? [new Set(places).size] : [];
+  });
+  return Math.min(...most);
+}
+
 /** What is said of the DNS's own pods is said of the copy's; what is said of others goes on to mean those beside the DNS. */
 function carriedTerm(term: V1PodAffinityTerm, { dns, labels }: CopiedPods): V1PodAffinityTerm {
-  const { labelSelector, namespaces = [], namespaceSelector, ...rest } = term;
-  const isBeside = namespaces.length === 0 || namespaces.includes(dns.namespace);
-  if (isBeside && labelSelector !== undefined && selects(labelSelector, dns.labels))
-    return { ...rest, labelSelector: { matchLabels: { ...labels } } };
+  const { labelSelector: _, namespaces = [], namespaceSelector, ...rest } = term;
+  if (isAboutOwn(term, dns)) return { ...rest, labelSelector: { matchLabels: { ...labels } } };
   return namespaces.length > 0 || namespaceSelector !== undefined
     ? term
     : { ...term, namespaces: [dns.namespace] };

@@ -3,7 +3,6 @@ import type {
   V1ClusterRoleBinding,
   V1ConfigMap,
   V1Deployment,
-  V1PodSpec,
   V1PodTemplateSpec,
   V1Service,
   V1ServiceAccount,
@@ -11,7 +10,7 @@ import type {
 import type { ClusterRun } from '../cluster-run.ts';
 import { runLabels, unitLabels, unitSelector } from '../objects/labels.ts';
 import { podTemplate } from '../objects/pods.ts';
-import { carriedRules } from './carry-over.ts';
+import { carriedRules, placementOf } from './carry-over.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
 type Place = Pick<ClusterRun, 'namespace' | 'runId' | 'settings' | 'pullSecrets'>;
@@ -56,28 +55,16 @@ export function configMapObjects({ namespace, runId }: Place, { configMaps }: Co
   }));
 }
 
-type Placement = Pick<V1PodSpec, 'nodeSelector' | 'tolerations'>;
-
-/** The nodes that pods of a copy may take: those of the DNS, unless one was chosen. */
-export function placementOf(chosen: Placement, { nodeSelector, tolerations = [] }: V1PodSpec): Placement {
-  const selector = chosen.nodeSelector ?? nodeSelector;
-  return {
-    ...(selector === undefined ? {} : { nodeSelector: selector }),
-    tolerations: [...(chosen.tolerations ?? []), ...tolerations],
-  };
-}
-
 /** As in the cluster's own pods, where their nodes, names and probes are concerned. `labels` select those of the copy. */
 function likeTheDns(
   template: V1PodTemplateSpec,
-  { spec, podLabels, container, workload }: CopyPlan,
+  { spec, own: dns, container }: CopyPlan,
   labels: Readonly<Record<string, string>>,
 ): V1PodTemplateSpec {
   const own = template.spec;
   const [first] = own?.containers ?? [];
   if (own === undefined || first === undefined) throw new Error('a template without a container');
   const { livenessProbe, readinessProbe, startupProbe } = container;
-  const dns = { namespace: workload.namespace, labels: podLabels };
   return {
     ...template,
     spec: {

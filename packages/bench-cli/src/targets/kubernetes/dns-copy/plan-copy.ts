@@ -8,12 +8,18 @@ import type {
 } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { counted } from '../../../text.ts';
+import { nodesFor } from '../cluster-facts.ts';
 import {
   type CarriedMount,
   carriedEnv,
   carriedMounts,
   corefileGaps,
   corefileOf,
+  mostApart,
+  type OwnPods,
+  type Placement,
+  placementOf,
   podGaps,
 } from './carry-over.ts';
 import { type DnsWorkload, podsOf } from './find-workload.ts';
@@ -21,8 +27,7 @@ import { type DnsWorkload, podsOf } from './find-workload.ts';
 export interface CopyPlan {
   readonly workload: DnsWorkload;
   readonly spec: V1PodSpec;
-  /** Of its pods. */
-  readonly podLabels: Readonly<Record<string, string>>;
+  readonly own: OwnPods;
   readonly container: V1Container;
   readonly replicas: number;
   /** How its Deployment replaces pods; absent for another kind of workload. */
@@ -53,7 +58,9 @@ export async function planCopy(
   instead: string | null,
   signal: AbortSignal,
 ): Promise<CopyPlan> {
-  const { spec, podLabels, ...strategy } = await specOf(client, workload, signal);
+  const { spec, podLabels: labels, ...strategy } = await specOf(client, workload, signal);
+  const { namespace } = workload;
+  const { metadata } = (await client.get('Namespace', namespace, undefined, signal)) ?? {};
   const container = spec.containers[workload.containerIndex];
   if (container === undefined) throw new Error('the container was found a moment ago');
   const { mounts, gaps } = carriedMounts(spec, container);
@@ -73,7 +80,7 @@ export async function planCopy(
   return {
     workload,
     spec,
-    podLabels,
+    own: { namespace, namespaceLabels: metadata?.labels ?? {}, labels },
     container,
     replicas: workload.replicas ?? Math.max(1, (await podsOf(client, workload, signal)).length),
     ...strategy,
@@ -88,4 +95,27 @@ export async function planCopy(
       ...podGaps(spec, container),
     ],
   };
+}
+
+/**
+ * @param chosen The nodes for the copies, in place of the DNS's own.
+ * @throws BenchError `E_CONFIG` for more pods than the nodes can take by the DNS's rules
+ */
+export async function demandApart(
+  client: KubeClient,
+  { spec, own, workload }: CopyPlan,
+  chosen: Placement,
+  { pods, fix }: { readonly pods: number; readonly fix: string },
+  signal: AbortSignal,
+): Promise<void> {
+  // There the rules are left out.
+  if (chosen.nodeSelector !== undefined) return;
+  const { items } = await client.list('Node', {}, signal);
+  const most = mostApart(spec, own, nodesFor(items, placementOf(chosen, spec)));
+  if (pods <= most) return;
+  throw new BenchError(
+    'E_CONFIG',
+    `${workload.title} requires that its pods are apart (podAntiAffinity): there is no place for ${counted(pods, 'pod')} of a copy, only for ${most}`,
+    { fix },
+  );
 }

@@ -15,7 +15,10 @@ import { podTemplate, SCRATCH_DIRECTORY } from './pods.ts';
 
 /** In the pod, because a port below 1024 needs a capability. The Service uses port 53. */
 export const POD_PORT = 5353;
-export const SERVICE_PORT = 53;
+const SERVICE_PORT = 53;
+
+/** Where a loader sends on this path: only a Service with an address of its own has another port than the pods. */
+export const portOn = (path: string) => (path === 'service' || path === 'local' ? SERVICE_PORT : POD_PORT);
 
 /** Where a server's files are in its container. */
 export const CONFIGURATION_DIRECTORY = '/etc/bench';
