@@ -250,8 +250,8 @@ describe('a killed bench', () => {
     expect(ownerOf(`${name}-Ab12Cd`)).toEqual(owner);
     expect(ownerOf('dinodns-bench-something')).toBeNull();
 
-    // `sleep` never reads the status of the child that it inherited from the shell: a zombie has ended.
-    const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 30']);
+    // `sleep` never reads the status of the child that it inherited from the shell, which would: a zombie has ended.
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 30']);
     const zombie = Number(String((await once(parent.stdout, 'data'))[0]));
     await expect.poll(async () => (await readProcessStat(world, zombie))?.state).toBe('Z');
     const { startTicks } = (await readProcessStat(world, zombie)) ?? { startTicks: -1 };
