@@ -2,6 +2,7 @@
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
+import { caseTitle, pointText } from '../src/engine/words.ts';
 import { BenchError } from '../src/errors.ts';
 import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import {
@@ -246,6 +247,14 @@ describe('the plan', () => {
     expect(plan).toContain('CoreDNS 1.15.0, default lists, GOMEMLIMIT 80\u00a0%');
   });
 
+  it('says how long a run takes', async () => {
+    const servers = 'coredns-cluster@1.13.1,coredns-cluster@1.15.0';
+    const given = ['--size', '100-nodes', '--servers', servers, '--outage', '10s'];
+    expect(await survive(...given, '--trials', '1', '--side-by-side', '2', '--dry-run'), world.err()).toBe(0);
+    // Two searches side by side took 15 min 50 s and 18 min 4 s, on two CPUs with nothing else to do.
+    expect(world.out()).toMatch(/about 1[678] min/);
+  });
+
   it('counts the objects of a cluster', async () => {
     const server = await startApiServer({
       cluster: defineCluster({ pods: 800, services: 90, endpoints: 700 }),
@@ -380,6 +389,18 @@ describe('a record', () => {
     expect(result).toBe('limits from 64.0 MiB to 262 MiB survive');
     expect(JSON.stringify(sections)).toContain('"112 MiB","5","≤\u00a045\u00a0%","108 MiB (relist\u00a03)"');
     expect(warnings).toEqual([]);
+    expect(JSON.stringify(sections)).toContain(
+      '340Mi: kops, 5,000 nodes (https://github.com/kubernetes/kops/pull/18361)',
+    );
+  });
+
+  it('names a case by its objects, from which the other counts follow', () => {
+    const record = searched({ factors: { config: ['default', 'autopath'] } });
+    const [first, second] = record.cases;
+    if (first === undefined || second === undefined) throw new Error('no case');
+    expect(caseTitle(record, first)).toBe('CoreDNS 1.11.3, default, objects 5,000');
+    const more = { ...first, point: { ...first.point, endpoints: 1 } };
+    expect(pointText({ cases: [first, more] }, more)).toBe('endpoints 1');
   });
 
   it('says how CoreDNS has read, and warns where it did not follow the variable', () => {

@@ -1,7 +1,8 @@
 /** One document in every format. */
 import { describe, expect, it } from 'vitest';
-import { chart } from '../src/report/document/document.ts';
+import { chart, type LineChart, text } from '../src/report/document/document.ts';
 import { documentFormats, type ReportDocument } from '../src/report/document/index.ts';
+import { MARK_PLACES, markPlaces } from '../src/report/document/mark-places.ts';
 import { filesOf, findRenderer, type RenderOptions } from '../src/report/renderer.ts';
 import { makeDocument } from './fixtures/make-document.ts';
 
@@ -126,4 +127,34 @@ it('draws a difference with its bound, and a panel that would be flat with an ax
   };
   expect(await lines(90)).toBe(1);
   expect(await lines(2)).toBe(2);
+});
+
+it('puts the label of a level at the end and on the side where no line of data is', () => {
+  const rising = { series: 'a', points: [0, 10].map((x) => ({ x, y: 10 + x * 9, tip: '' })) };
+  const flat = (y: number) => ({ series: 'b', points: [0, 10].map((x) => ({ x, y, tip: '' })) });
+  const placeOf = (...lines: LineChart['panels'][number]['lines']) => {
+    const panel = { title: '', lines, marks: [{ y: 50, label: 'limit of today' }] };
+    const drawn = { type: 'lines', name: '', title: '', caption: '', xAxis: '', yAxis: '' } as const;
+    const size = { width: 400, height: 200 };
+    const [place = -1] = markPlaces({ ...drawn, panels: [panel] }, panel, [panel], size, 11);
+    return MARK_PLACES[place];
+  };
+  expect(placeOf(rising)).toEqual({ align: 'left', isAbove: true });
+  const falling = { ...rising, points: rising.points.map(({ x, ...rest }) => ({ ...rest, x: 10 - x })) };
+  const early = { ...rising, points: [0, 3, 10].map((x) => ({ x, y: x < 3 ? 45 : 100, tip: '' })) };
+  expect(placeOf(early)).toEqual({ align: 'right', isAbove: true });
+  expect(placeOf(rising, falling, flat(55))).toMatchObject({ isAbove: false });
+});
+
+it('on a page has panels one below the other, and addresses as links', async () => {
+  const at = [1, 2].map((x) => ({ x, y: x, tip: '' }));
+  const panels = ['one', 'two'].map((title) => ({ title, lines: [{ series: '1.11.3', points: at }] }));
+  const drawn = chart({ type: 'lines', name: 'p', title: 'P', caption: '', xAxis: 'x', yAxis: 'y', panels });
+  const sections = [
+    { title: 'P', blocks: [drawn, text('Source: (https://example.org/a/b.go); "https://x.org".')] },
+  ];
+  const page = String((await files(['html'], makeDocument({ sections }))).get('report.html'));
+  expect(page).toContain('(<a href="https://example.org/a/b.go">https://example.org/a/b.go</a>); &quot;');
+  const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(page.slice(page.indexOf('id="chart-p"'))) ?? [];
+  expect(Number(height)).toBeGreaterThan(Number(width) * 0.8);
 });

@@ -91,6 +91,8 @@ export interface PlannedTrial {
 export interface TrialEvents {
   /** What is done just now: `searching for the highest rate`. */
   phase(text: string): void;
+  /** A part of a long trial has ended, in a line that stays, also in a log: `start 3, 58.0 MiB: survived`. */
+  part(text: string): void;
   /** Completed queries per second over the last second. */
   rate(qps: number): void;
   /** The configuration files of a program, for the record; the first ones are kept. */

@@ -4,6 +4,7 @@ import { formatDuration } from '../text.ts';
 import type { Clock } from '../world.ts';
 import type { PlannedTrial, TrialEvents } from './experiment.ts';
 import { expectedSeconds, type MeasuredCase } from './plan.ts';
+import { pointText } from './words.ts';
 
 export interface ProgressOptions {
   readonly display: Display;
@@ -20,7 +21,7 @@ export interface ProgressOptions {
 
 export interface Progress {
   /** What a trial tells. `lane` is anything that tells those under way at once apart: the line shows one trial of each. */
-  eventsOf(lane: object, planned: PlannedTrial): Pick<TrialEvents, 'phase' | 'rate'>;
+  eventsOf(lane: object, planned: PlannedTrial): Pick<TrialEvents, 'phase' | 'part' | 'rate'>;
   /** The trials of a lane have ended. */
   ended(lane: object, results: readonly { readonly planned: PlannedTrial; readonly line: string }[]): void;
 }
@@ -50,6 +51,7 @@ export function createProgress(options: ProgressOptions): Progress {
           phase = text;
           show(lane, `${head}: ${text}`);
         },
+        part: (text) => display.line(`${head}: ${text}${left()}`),
         rate: (qps) => show(lane, `${head}: ${phase}, ${Math.round(qps).toLocaleString('en')} queries/s`),
       };
     },
@@ -65,18 +67,11 @@ export function createProgress(options: ProgressOptions): Progress {
   };
 }
 
-/** `3/9  DinoDNS, tier 2, trial 1`: of the point, what is not the same in all cases. */
+/** `3/9  DinoDNS, tier 2, trial 1` */
 function headOf({ cases, titles, total }: ProgressOptions, planned: PlannedTrial): string {
   const { case: item, round, order } = planned;
-  const varying = Object.entries(item.point).filter(([name, value]) =>
-    cases.some(({ point }) => point[name] !== value),
-  );
   const isTwin = cases.some(({ key, aa }) => key === item.key && aa);
-  const words = [
-    titles.get(item.subject) ?? item.subject,
-    ...varying.map(([name, value]) => (typeof value === 'number' ? `${name} ${value}` : value)),
-    ...(isTwin ? ['A/A'] : []),
-    `trial ${round + 1}`,
-  ];
-  return `${order + 1}/${total}  ${words.join(', ')}`;
+  const title = titles.get(item.subject) ?? item.subject;
+  const words = [title, pointText({ cases }, item), isTwin ? 'A/A' : '', `trial ${round + 1}`];
+  return `${order + 1}/${total}  ${words.filter((word) => word !== '').join(', ')}`;
 }

@@ -8,6 +8,8 @@ import type { EngineCase, EngineRecord, OkTrial } from './record.ts';
 /** A difference, whatever is concluded from it. */
 type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
 
+type Point = EngineCase['point'];
+
 type Cases = Pick<EngineRecord<unknown>, 'cases' | 'subjects'>;
 
 /** Words that stay on one line of a table. */
@@ -36,10 +38,30 @@ export function valueText(name: string, value: string | number): string {
   return text ?? (typeof value === 'number' ? `${name} ${numberText(value)}` : value);
 }
 
-/** `tier 1, single`: of a point, what is not the same in all cases, unless `all` is asked for. */
-export function pointText({ cases }: Pick<Cases, 'cases'>, item: EngineCase, all = false): string {
-  return Object.entries(item.point)
-    .filter(([name, value]) => all || cases.some(({ point }) => point[name] !== value))
+/** Whether a number of all cases follows from another: the services of each size of a cluster follow from its objects. */
+function follows(points: readonly Point[], from: string, name: string): boolean {
+  const isNumber = points.every(
+    (point) => typeof point[from] === 'number' && typeof point[name] === 'number',
+  );
+  return isNumber && points.every((a) => points.every((b) => a[from] !== b[from] || a[name] === b[name]));
+}
+
+/**
+ * `tier 1, single`: of a point, what is not the same in all cases, and no number that follows from one before it; unless `all` is
+ * asked for.
+ */
+export function pointText(
+  { cases }: { readonly cases: readonly { readonly point: Point }[] },
+  { point }: { readonly point: Point },
+  all = false,
+): string {
+  const points = cases.map((item) => item.point);
+  const varying = Object.keys(point).filter((name) => points.some((other) => other[name] !== point[name]));
+  const names = varying.filter(
+    (name, index) => !varying.slice(0, index).some((earlier) => follows(points, earlier, name)),
+  );
+  return Object.entries(point)
+    .filter(([name]) => all || names.includes(name))
     .map(([name, value]) => valueText(name, value))
     .join(', ');
 }

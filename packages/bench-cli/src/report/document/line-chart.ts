@@ -2,44 +2,57 @@
 import { type ChartServer, type Look, serverChannels } from '../charts/chart.ts';
 import { CUT_NOTE, reachOf } from '../charts/cut.ts';
 import { panelFacet, panelGrid } from '../charts/panels.ts';
-import { INK, MUTED, NOISE } from '../charts/theme.ts';
+import { INK, MUTED, NOISE, SURFACE } from '../charts/theme.ts';
 import type { LineChart } from './document.ts';
+import { MARK_PLACES, markPlaces, type PlotSize } from './mark-places.ts';
 
 /** With more points than this, lines are drawn without them. */
 const MAX_MARKED = 800;
 
 /** What all layers read, told apart by `layer`: the panels of a facet share one list of data. */
-function rowsOf(chart: LineChart) {
+function rowsOf(chart: LineChart, size: PlotSize, fontSize: number) {
   const reach = reachOfAll(chart);
-  return chart.panels.flatMap(({ title: panel, lines, bands = [], marks = [] }) => [
-    ...bands.map(({ from, to, series = '', label = '' }) => ({
-      layer: series === '' ? 'grey band' : 'band',
-      panel,
-      server: series,
-      x: from,
-      x2: to,
-      label,
-    })),
-    ...marks.map(({ y, label }) => ({ layer: 'mark', panel, server: '', y, label })),
-    ...lines.flatMap(({ series, isMarked = true, isDashed = false, isJoined = true, points }, line) =>
-      points.map(({ x, y, low, high, isRinged = false, tip }) => ({
-        layer: 'point',
+  const isShared = !hasFlatPanel(chart);
+  return chart.panels.flatMap((own) => {
+    const { title: panel, lines, bands = [], marks = [] } = own;
+    const places = markPlaces(chart, own, isShared ? chart.panels : [own], size, fontSize);
+    return [
+      ...bands.map(({ from, to, series = '', label = '' }) => ({
+        layer: series === '' ? 'grey band' : 'band',
         panel,
         server: series,
-        line: `${panel} ${line}`,
-        isMarked,
-        isDashed,
-        isJoined,
-        isRinged,
-        x,
-        y,
-        low: low ?? y,
-        high: Math.min(high ?? y, reach),
-        isCut: (high ?? y) > reach,
-        tip,
+        x: from,
+        x2: to,
+        label,
       })),
-    ),
-  ]);
+      ...marks.map(({ y, label }, index) => ({
+        layer: 'mark',
+        panel,
+        server: '',
+        y,
+        label,
+        place: places[index],
+      })),
+      ...lines.flatMap(({ series, isMarked = true, isDashed = false, isJoined = true, points }, line) =>
+        points.map(({ x, y, low, high, isRinged = false, tip }) => ({
+          layer: 'point',
+          panel,
+          server: series,
+          line: `${panel} ${line}`,
+          isMarked,
+          isDashed,
+          isJoined,
+          isRinged,
+          x,
+          y,
+          low: low ?? y,
+          high: Math.min(high ?? y, reach),
+          isCut: (high ?? y) > reach,
+          tip,
+        })),
+      ),
+    ];
+  });
 }
 
 /** Of all panels: a whisker ends there in an arrow. */
@@ -112,6 +125,32 @@ const only = (layer: string, more = 'true') => [
   { filter: `datum.layer === ${JSON.stringify(layer)} && ${more}` },
 ];
 
+/** Above the lines, each with an edge that keeps it legible where a line crosses it nevertheless. */
+function markLabels<Y>(y: Y, { fontSize }: Look) {
+  const edges = [{ stroke: SURFACE.light, strokeWidth: 4 }, {}] as const;
+  return MARK_PLACES.flatMap(({ align, isAbove }, place) =>
+    edges.map((edge) => ({
+      transform: only('mark', `datum.place === ${place}`),
+      mark: {
+        type: 'text' as const,
+        align,
+        baseline: isAbove ? ('bottom' as const) : ('top' as const),
+        dx: align === 'left' ? 4 : -4,
+        dy: isAbove ? -3 : 4,
+        fontSize: fontSize - 2,
+        color: INK.light,
+        aria: false,
+        ...edge,
+      },
+      encoding: {
+        x: align === 'left' ? { value: 0 } : { value: 'width' as const },
+        y,
+        text: { field: 'label', type: 'nominal' as const },
+      },
+    })),
+  );
+}
+
 function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, isMarked: boolean) {
   const { color, shape } = serverChannels({ servers });
   const x = { field: 'x', type: 'quantitative' as const, ...horizontal(chart) };
@@ -155,19 +194,6 @@ function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, i
       encoding: { y },
     },
     {
-      transform: only('mark'),
-      mark: {
-        type: 'text' as const,
-        align: 'left' as const,
-        dx: 4,
-        dy: -6,
-        fontSize: look.fontSize - 2,
-        color: INK.light,
-        ...aria,
-      },
-      encoding: { x: { value: 0 }, y, text: { field: 'label', type: 'nominal' as const } },
-    },
-    {
       transform: only('point', 'datum.high > datum.low'),
       mark: { type: 'rule' as const, strokeWidth: 1.6, opacity: 0.8, ...aria },
       encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color },
@@ -197,13 +223,14 @@ function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, i
       mark: { type: 'point' as const, filled: true, size: 26, opacity: 0.9 },
       encoding: { x, y, color, shape, description: { field: 'tip', type: 'nominal' as const } },
     },
+    ...markLabels(y, look),
   ];
 }
 
 export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look: Look) {
-  const rows = rowsOf(chart);
-  const points = rows.filter(({ layer }) => layer === 'point').length;
   const { columns, spacing, ...size } = panelGrid(chart.panels, look);
+  const rows = rowsOf(chart, size, look.fontSize - 2);
+  const points = rows.filter(({ layer }) => layer === 'point').length;
   const spec = {
     data: { values: rows },
     facet: panelFacet(chart.panels),

@@ -4,7 +4,7 @@ import { type ChartServer, PAGE_LOOK } from '../charts/chart.ts';
 import { embeddedSvg } from '../charts/index.ts';
 import type { DrawnPlot } from '../charts/render.ts';
 import { slugFrom } from '../front-matter.ts';
-import { type Content, type Html, html, joined, prose, trusted } from '../html/markup.ts';
+import { type Content, type Html, html, joined, prose, trusted, withLinks } from '../html/markup.ts';
 import { pageShell } from '../html/shell.ts';
 import { serverSign } from '../html/signs.ts';
 import { casesMarkup } from './cases-markup.ts';
@@ -126,7 +126,7 @@ function figure(name: string, { plots }: Page): Html {
 function blockMarkup(block: Block, page: Page, id: string): Html {
   switch (block.kind) {
     case 'text':
-      return html`<p class="lead">${prose(block.text)}</p>`;
+      return html`<p class="lead">${withLinks(prose(block.text))}</p>`;
     case 'heading':
       return html`<h3>${block.text}</h3>`;
     case 'list':

@@ -36,6 +36,13 @@ export function prose(text: string): string {
   return text.replaceAll(BEFORE_UNIT, '\u00a0');
 }
 
+/** A text whose addresses (`https://…`, up to a space or a mark that ends a clause) are links. */
+export function withLinks(text: string): Content {
+  return text
+    .split(/(https:\/\/[^\s"]*[^\s".,;:)])/)
+    .map((part, index) => (index % 2 === 0 ? part : html`<a href="${part}">${part}</a>`));
+}
+
 /** Puts `separator` between the items. */
 export function joined(items: readonly Content[], separator: Content): Content {
   return items.map((item, index) => (index === 0 ? [item] : [separator, item]));

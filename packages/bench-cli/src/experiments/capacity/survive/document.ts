@@ -14,15 +14,24 @@ import {
   type SurviveRecord,
 } from './evidence.ts';
 import { pointOf } from './points.ts';
-import { killedBound, MEBIBYTE } from './search.ts';
+import { boundText, MEBIBYTE } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 
 type Record = SurviveRecord<SurviveSettings>;
 
-/** Today's limits, in MiB. */
+/** Today's limits, in MiB, and where they stand. */
 const LEVELS = [
-  { y: 170, label: '170Mi: kubeadm' },
-  { y: 340, label: '340Mi: kops, 5,000 nodes' },
+  {
+    y: 170,
+    label: '170Mi: kubeadm',
+    source:
+      'https://github.com/kubernetes/kubernetes/blob/master/cmd/kubeadm/app/phases/addons/dns/manifests.go',
+  },
+  {
+    y: 340,
+    label: '340Mi: kops, 5,000 nodes',
+    source: 'https://github.com/kubernetes/kops/pull/18361',
+  },
 ] as const;
 
 const claimed = ({ cases }: Pick<Record, 'cases'>) => cases.filter(({ aa }) => !aa);
@@ -73,7 +82,7 @@ function limitsTable(record: Record): Block {
           : [
               formatBytes(confirmed.limitBytes),
               formatCount(confirmed.starts),
-              `≤\u00a0${formatCount(Math.round(killedBound(confirmed.starts) * 100))}\u00a0%`,
+              `≤\u00a0${boundText(confirmed.starts)}`,
             ];
       const ends = [endedText(all, 'killed'), endedText(all, 'stuck')];
       return [[caseTitle(record, item), ...figures, ...ends, readAs(found)]];
@@ -81,12 +90,18 @@ function limitsTable(record: Record): Block {
   );
 }
 
+/** The smallest, and those that are not far above all limits that were found. */
+function levelsOf(record: Record) {
+  const limits = claimed(record).flatMap((item) => confirmedLimit(record, item)?.limitBytes ?? []);
+  const highest = Math.max(...limits, 0) / MEBIBYTE;
+  return LEVELS.filter(({ y }, index) => index === 0 || highest > y / 2);
+}
+
 /** Null for a single size, which makes no line. */
 export function limitChart(record: Record): LineChart | null {
   const cases = claimed(record);
   if (new Set(cases.map(({ point }) => point.objects)).size < 2) return null;
-  const limits = cases.flatMap((item) => confirmedLimit(record, item)?.limitBytes ?? []);
-  const highest = Math.max(...limits, 0) / MEBIBYTE;
+  const levels = levelsOf(record);
   const panels = [...Map.groupBy(cases, ({ point }) => String(point.configuration))];
   return {
     type: 'lines',
@@ -112,9 +127,14 @@ export function limitChart(record: Record): LineChart | null {
             return [{ x, y: high, low: Math.min(...found), high, tip }];
           }),
       })),
-      marks: LEVELS.filter(({ y }, index) => index === 0 || highest > y / 2),
+      marks: levels.map(({ y, label }) => ({ y, label })),
     })),
   };
+}
+
+function levelSources(record: Record): Block {
+  const sources = levelsOf(record).map(({ label, source }) => `${label} (${source})`);
+  return text(`Limits of today: ${sources.join('; ')}.`);
 }
 
 /** For spreadsheets: a line for each start. */
@@ -214,7 +234,9 @@ export function surviveDocument(record: Record): DocumentParts {
     warnings: warningsOf(record),
     series: record.subjects.map(({ name, title }) => ({ name, title })),
     sections: [
-      ...(drawn === null ? [] : [{ title: 'Limit by objects', blocks: [chart(drawn)] }]),
+      ...(drawn === null
+        ? []
+        : [{ title: 'Limit by objects', blocks: [chart(drawn), levelSources(record)] }]),
       {
         title: 'Limits that survived',
         blocks: [

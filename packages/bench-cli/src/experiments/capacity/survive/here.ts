@@ -16,7 +16,7 @@ import type { StartResult, SurviveEvidence } from './evidence.ts';
 import type { StepSeconds } from './patience.ts';
 import { planSearches } from './plan-searches.ts';
 import { firstLimit, type SurvivePlan, type SurvivePoint } from './points.ts';
-import { MEBIBYTE, nextLimit } from './search.ts';
+import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 import { type Start, type StartContext, startUnder } from './start.ts';
 
@@ -155,6 +155,8 @@ export async function openHere({
       const raw = `${directory}/raw/${fileNameOf(key)}/${number}`;
       const { result, streamed: read, steps } = await start(point, next.limitBytes, raw, on, title, usual);
       starts.push(result);
+      const { outcome, during } = result;
+      on.part(`${title}: ${outcome}${during === null ? '' : ` (${during})`}`);
       // The first that survives: its limit is the largest, so that memory slows it the least.
       if (result.outcome === 'survived' && usual['cold start'] === undefined) usual = steps;
       for (const name of read) streamed.add(name);
@@ -175,6 +177,7 @@ export async function openHere({
     conditions: {
       'load generator': `${session.loader.kind} ${session.loader.version}`,
       'side by side': `up to ${decided.lanes} starts`,
+      'limit survived': ruleText(settings.starts),
       ...(settings.factors.lists?.includes('streamed') === true
         ? { 'streamed lists': `${STREAMS_VARIABLE}=true in the environment of CoreDNS` }
         : {}),

@@ -173,24 +173,32 @@ export function firstLimit(point: SurvivePoint): number {
   return expectedBytes(point) - COMPANIONS_BYTES;
 }
 
-/** Of a start, measured, and only to tell the time left; and the starts of a usual search besides those that decide. */
-const BASE_SECONDS = 14;
+/**
+ * Of a start, measured on two CPUs, and only to tell the time left: what it does besides its outage, and how long CoreDNS then waits
+ * before it reads again, twice as client-go does (`patience.ts`).
+ */
+const ACTIVE_SECONDS = 20;
 const SECONDS_PER_OBJECT = 0.0002;
+const WAIT_OF_OUTAGE = 2.5;
+const LONGEST_WAIT_SECONDS = 65;
+
+/** A search bisects, and whenever a start that should decide is killed, the next larger limit needs all of them again. */
 const OTHER_STARTS = 5;
+const REPEATED_SHARE = 0.7;
 
 /** `together`: how many starts are side by side; all but their outages is done one start at a time. */
 export function expectedSeconds(
   point: SurvivePoint,
-  { outage, starts }: SurviveSettings,
+  { outage, starts }: Pick<SurviveSettings, 'outage' | 'starts'>,
   lanes: number,
   together: number,
 ): number {
   const { services, pods, endpoints } = point.cluster;
-  const active =
-    BASE_SECONDS +
-    (services + endpoints + (point.configuration === 'default' ? 0 : pods)) * SECONDS_PER_OBJECT;
-  const alone = (starts + OTHER_STARTS) * active;
-  const all = alone + (starts + OTHER_STARTS / 2) * outage;
+  const read = services + endpoints + (point.configuration === 'default' ? 0 : pods);
+  const active = ACTIVE_SECONDS + read * SECONDS_PER_OBJECT;
+  const away = outage + Math.min(WAIT_OF_OUTAGE * outage, LONGEST_WAIT_SECONDS);
+  // The others are active while one waits.
+  const search = (OTHER_STARTS + starts * (1 + REPEATED_SHARE)) * (together * active + away);
   // The engine divides by the lanes.
-  return Math.max(alone, all / together) * lanes;
+  return (search / together) * lanes;
 }

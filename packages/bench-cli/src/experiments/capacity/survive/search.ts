@@ -1,4 +1,5 @@
 /** Which limit to try next, from the starts so far: bisection in which a single start narrows, and only n starts decide. Pure. */
+import { formatCount } from '../../../report/numbers.ts';
 
 /** A start under a limit, and how it ended. */
 export interface Tried {
@@ -76,4 +77,14 @@ export function nextLimit(tried: readonly Tried[], options: SearchOptions): Next
 /** If none of n independent starts was killed: the largest chance of being killed that is still consistent with it, 95 %. */
 export function killedBound(starts: number): number {
   return 1 - 0.05 ** (1 / starts);
+}
+
+/** `by 5 of 5 starts: the chance of being killed is at most 45 % (95 % confidence)` */
+export function ruleText(starts: number): string {
+  return `by ${starts} of ${starts} starts: the chance of being killed is at most ${boundText(starts)} (95\u00a0% confidence)`;
+}
+
+/** `45 %` */
+export function boundText(starts: number): string {
+  return `${formatCount(Math.round(killedBound(starts) * 100))}\u00a0%`;
 }
