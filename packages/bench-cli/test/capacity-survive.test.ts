@@ -116,6 +116,22 @@ describe('the search', () => {
     expect(nextLimit(tried, OPTIONS)).toEqual({ kind: 'try', limitBytes: 84 * MEBIBYTE });
   });
 
+  it('rules out limits below what a start used, whatever survived there', () => {
+    const start = (limit: number, peak: number, survived = true) => ({
+      ...{ limitBytes: limit * MEBIBYTE, survived },
+      peakBytes: survived ? peak * MEBIBYTE : null,
+    });
+    const lucky = [66, 70, 70, 70, 70, 70].map((limit) => start(limit, 60, limit > 66));
+    expect(nextLimit(lucky, OPTIONS)).toMatchObject({ kind: 'found', limitBytes: 70 * MEBIBYTE });
+    // Between 71 and 133, but never 70 again.
+    expect(nextLimit([...lucky, start(133, 71)], OPTIONS)).toEqual({
+      kind: 'try',
+      limitBytes: 97 * MEBIBYTE,
+    });
+    const near = [start(133, 71), ...Array.from({ length: 5 }, () => start(75, 62))];
+    expect(nextLimit(near, OPTIONS)).toEqual({ kind: 'found', limitBytes: 75 * MEBIBYTE, killedBytes: null });
+  });
+
   it('ends where even the largest limit kills, and where the smallest one does not', () => {
     expect(search(() => false).next).toEqual({ kind: 'beyond' });
     // 286.1 MiB, which no multiple of a mebibyte reaches.
@@ -452,6 +468,24 @@ describe('a record', () => {
     if (item === undefined) throw new Error('no case');
     expect(confirmedLimit(searched(), item)).toEqual({ limitBytes: 112 * MEBIBYTE, starts: 5 });
     expect(confirmedLimit({ trials: killed }, item)).toBeNull();
+  });
+
+  it('confirms no limit below what a start used under a larger one', () => {
+    const record = searched();
+    const [item] = record.cases;
+    if (item === undefined) throw new Error('no case');
+    const start = { outcome: 'survived' as const, during: null, scenarios: [], limitBytes: 120 * MEBIBYTE };
+    const limitWith = (...peaks: readonly number[]) => {
+      const trials = record.trials.map((trial) => {
+        if (trial.status !== 'ok' || trial.key !== `${item.key}#0`) return trial;
+        const more = peaks.map((peak) => ({ ...start, peakBytes: peak * MEBIBYTE }));
+        return { ...trial, evidence: { ...trial.evidence, starts: [...trial.evidence.starts, ...more] } };
+      });
+      return confirmedLimit({ trials }, item);
+    };
+    expect(limitWith(111)).toEqual({ limitBytes: 112 * MEBIBYTE, starts: 5 });
+    expect(limitWith(113)).toEqual({ limitBytes: 120 * MEBIBYTE, starts: 6 });
+    expect(limitWith(113, 121)).toBeNull();
   });
 
   const limitOf = (

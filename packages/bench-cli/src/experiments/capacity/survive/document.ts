@@ -190,7 +190,7 @@ function methodOf({ settings }: Record): string[] {
   return [
     `Each start is a new CoreDNS, unmodified, in a control group of its own with the limit, beside an API server of ours with generated objects. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; a tenth of the Services with all endpoints and pods replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
     'Killed: the kernel counted a kill in the control group. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). The kernel had then taken away so much of its program that it got nowhere; that is not survived either.',
-    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), and every start that is killed rules out its limit and all smaller ones. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size.`,
+    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, and every start rules out limits below what it used. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size.`,
     'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.',
     'Anonymous memory decides: the kernel drops pages of the program file before it kills. Starts do all of this one at a time, but for the outages, which may overlap; none begins while another is about to read everything again after its outage.',
   ];
@@ -242,7 +242,7 @@ export function surviveDocument(record: Record): DocumentParts {
         blocks: [
           limitsTable(record),
           text(
-            'Of all searches of a case: the largest limit that one found, with the starts under it, and the largest under which a start was killed or was not right in time.',
+            'Of all searches of a case: the largest limit that one found (or, if a start under a larger limit used more, the next one that was tried), with the starts that it rests on, and the largest under which a start was killed or was not right in time.',
           ),
         ],
       },

@@ -37,7 +37,7 @@ export type StartResult = z.output<typeof startSchema>;
 export const surviveEvidenceSchema = z.object({
   /** The smallest limit under which every start survived. */
   limitBytes: bytes,
-  /** The largest limit under which one did not; null if none was too small. */
+  /** The largest limit under which one did not; null if none that was tried was too small. */
   killedBytes: bytes.nullable(),
   /** Of the whole search, in their order. */
   starts: z.array(startSchema),
@@ -66,22 +66,27 @@ export function decisive({ starts, limitBytes }: SurviveEvidence): readonly Star
 /** A limit that nothing contradicts. */
 export interface ConfirmedLimit {
   readonly limitBytes: number;
-  /** Starts under it, in all searches of the case: all of them survived. */
+  /** Starts under it, or under a smaller one that a search has found, in all searches of the case: all of them survived. */
   readonly starts: number;
 }
 
 /**
- * The largest limit that a search of a case has found: smaller ones are ruled out by starts of another search, or were luckier.
- * Null if a search has found none, or if a start at or above it did not survive.
+ * The largest limit that a search of a case has found: smaller ones are ruled out by starts of another search, or were luckier. If a start
+ * under a larger limit used more than that, the smallest limit that was tried above what it used. Null if a search has found none, or if
+ * a start at or above it did not survive.
  */
 export function confirmedLimit(
   record: Pick<SurviveRecord, 'trials'>,
   { key, trials }: Pick<EngineCase, 'key' | 'trials'>,
 ): ConfirmedLimit | null {
-  const found = okTrials(record, key).map(({ evidence }) => evidence);
-  if (found.length === 0 || trials.failed > 0) return null;
-  const limitBytes = Math.max(...found.map((search) => search.limitBytes));
-  const starts = found.flatMap((search) => search.starts);
-  if (starts.some((start) => start.outcome !== 'survived' && start.limitBytes >= limitBytes)) return null;
-  return { limitBytes, starts: starts.filter((start) => start.limitBytes === limitBytes).length };
+  const searches = okTrials(record, key).map(({ evidence }) => evidence);
+  if (searches.length === 0 || trials.failed > 0) return null;
+  const found = Math.max(...searches.map((search) => search.limitBytes));
+  const above = searches.flatMap(({ starts }) => starts).filter((start) => start.limitBytes >= found);
+  if (above.some((start) => start.outcome !== 'survived')) return null;
+  const used = Math.max(...above.map(({ peakBytes }) => peakBytes ?? 0));
+  const enough = above.map((start) => start.limitBytes).filter((limit) => limit > used);
+  if (enough.length === 0) return null;
+  const limitBytes = Math.min(...enough);
+  return { limitBytes, starts: above.filter((start) => start.limitBytes <= limitBytes).length };
 }

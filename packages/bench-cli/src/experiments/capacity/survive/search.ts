@@ -23,7 +23,7 @@ export interface SearchOptions {
 
 export type Next =
   | { readonly kind: 'try'; readonly limitBytes: number }
-  /** Every start under it survived, and one was killed under its neighbour below; null: none was killed at all. */
+  /** Every start under it survived. The largest limit under which one was killed; null: none was killed at all. */
   | { readonly kind: 'found'; readonly limitBytes: number; readonly killedBytes: number | null }
   /** Even the largest limit was not survived. */
   | { readonly kind: 'beyond' };
@@ -39,22 +39,29 @@ const STRIDE = 1.25;
 const rounded = (bytes: number) => Math.round(bytes / MEBIBYTE) * MEBIBYTE;
 const roundedDown = (bytes: number) => Math.floor(bytes / MEBIBYTE) * MEBIBYTE;
 
-/** Below a limit that was survived and while none killed: near the peak of that start, if it used much less. */
-function below(high: number, tried: readonly Tried[], { least, resolution }: SearchOptions): number {
-  const peaks = tried.flatMap(({ limitBytes, peakBytes }) => (limitBytes === high ? (peakBytes ?? []) : []));
-  const byPeak = Math.max(...peaks, 0) * (1 + resolution);
-  return Math.max(least, Math.min(high / STRIDE, byPeak === 0 ? high : byPeak));
+/**
+ * Limits up to this are too small, whatever else survived there: one under which a start was killed, or less than what a start used under
+ * a larger one.
+ */
+function ruledOut(tried: readonly Tried[]): number {
+  return Math.max(
+    0,
+    ...tried.map(({ limitBytes, survived, peakBytes }) =>
+      survived ? Math.min(peakBytes ?? 0, limitBytes - 1) : limitBytes,
+    ),
+  );
 }
 
 /**
- * A start that was killed rules out its limit and all below, whatever survived there. The smallest limit above that has
- * survivors is the candidate: first it gets a neighbour that killed, then as many starts as it takes.
+ * The smallest limit above all that are ruled out that has survivors is the candidate: first it gets a neighbour that is ruled out, then
+ * as many starts as it takes.
  */
 export function nextLimit(tried: readonly Tried[], options: SearchOptions): Next {
   const { first, least, resolution, starts } = options;
   // A multiple of a mebibyte, as all limits: else none would reach it.
   const most = roundedDown(options.most);
-  const low = Math.max(0, ...tried.flatMap((start) => (start.survived ? [] : start.limitBytes)));
+  const killed = Math.max(0, ...tried.flatMap((start) => (start.survived ? [] : start.limitBytes)));
+  const low = ruledOut(tried);
   const survivors = tried.filter(({ limitBytes }) => limitBytes > low);
   const high = Math.min(...survivors.map(({ limitBytes }) => limitBytes));
   if (survivors.length === 0) {
@@ -62,16 +69,18 @@ export function nextLimit(tried: readonly Tried[], options: SearchOptions): Next
     const next = low === 0 ? Math.max(first, least) : Math.max(low * STRIDE, low + STEP_BYTES);
     return { kind: 'try', limitBytes: Math.min(rounded(next), most) };
   }
-  const isLeast = low === 0 && high <= least;
+  const isLeast = low < least && high <= least;
   const isNeighbour = low > 0 && high - low <= Math.max(STEP_BYTES, low * resolution);
   if (!isLeast && !isNeighbour) {
-    const next = rounded(low === 0 ? below(high, tried, options) : Math.sqrt(low * high));
+    // While none killed: near the largest peak, if that is much less.
+    const below = Math.max(least, Math.min(high / STRIDE, low === 0 ? high : low * (1 + resolution)));
+    const next = rounded(killed === 0 ? below : Math.sqrt(low * high));
     if (next > low && next < high) return { kind: 'try', limitBytes: next };
   }
   const done = survivors.filter(({ limitBytes }) => limitBytes === high).length;
   return done < starts
     ? { kind: 'try', limitBytes: high }
-    : { kind: 'found', limitBytes: high, killedBytes: low === 0 ? null : low };
+    : { kind: 'found', limitBytes: high, killedBytes: killed === 0 ? null : killed };
 }
 
 /** If none of n independent starts was killed: the largest chance of being killed that is still consistent with it, 95 %. */
