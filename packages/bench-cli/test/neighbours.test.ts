@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { NeighbourReading } from '../src/measure/neighbours.ts';
 import { neighbourSeconds, usageOver } from '../src/measure/watch-neighbours.ts';
+import { chartsOf } from '../src/report/compare/charts.ts';
 import { neighbourNotes } from '../src/report/neighbours.ts';
 import type { Observation } from '../src/results/record.ts';
+import { summarizeCases } from '../src/stats/cases.ts';
 import { explainedShare } from '../src/stats/neighbours.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { plotsOf, renderCsv } from './support/render.ts';
@@ -68,6 +70,40 @@ describe('the seconds of a trial', () => {
     expect(seconds[1]?.otherCores).toBeCloseTo(0.4, 9);
     expect(seconds[1]?.stealCores).toBeCloseTo(0.3, 9);
     expect(seconds[1]?.waitSeconds).toBeCloseTo(0.25, 9);
+  });
+
+  it('are drawn against the figure that they slow down, with the line along which trials are brought to the calmest', async () => {
+    const { normal } = noise('allowance chart');
+    const takenOf = (index: number) => ((index * 5) % 16) / 20;
+    const made = makeRecord({
+      cases: ['coredns', 'dinodns'].map((server, level) => ({
+        server,
+        trials: Array.from({ length: 8 }, (_, round) => ({
+          qps: 1000 * (1 + level) * Math.exp(0.01 * normal() - takenOf(2 * round + level)),
+        })),
+      })),
+    });
+    const rest = { stealCores: 0, waitSeconds: null, hertz: null, thermalEvents: null };
+    const trials = made.trials.map((trial) => {
+      if (trial.status !== 'ok') return trial;
+      const otherCores = takenOf(2 * trial.round + Number(trial.caseKey.startsWith('dinodns')));
+      return { ...trial, neighbours: [{ ...rest, atSeconds: 1, durationSeconds: 1, otherCores }] };
+    });
+    const planned = made.cases.map((item) => ({ ...item, plannedTrials: 8 }));
+    const cases = summarizeCases(planned, trials, 'coredns', {});
+    const { svg } = await plotsOf({ ...made, trials, cases });
+    expect(svg('allowance')).toContain('DinoDNS, tier 1, single, trial 3:');
+    // Twice as many as CoreDNS's 1,000 where nothing is taken.
+    const chart = chartsOf({ ...made, trials, cases }, 'relative', 'qps').drawn.find(
+      ({ name }) => name === 'allowance',
+    );
+    const lines = chart?.type === 'lines' ? (chart.panels[0]?.lines ?? []) : [];
+    const [calmest] =
+      lines.find(({ series, isMarked }) => series === 'dinodns' && isMarked === false)?.points ?? [];
+    expect(calmest?.x).toBe(0);
+    expect(calmest?.y).toBeGreaterThan(1950);
+    expect(calmest?.y).toBeLessThan(2050);
+    expect((await plotsOf(made)).drawn.map(({ name }) => name)).not.toContain('allowance');
   });
 
   it('are counted and drawn in the reports, with what they explain', async () => {

@@ -11,7 +11,7 @@ import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
 import { isHeavy, momentsOf, neighboursOf } from '../../stats/neighbours.ts';
 import { wholeIntervals } from '../../stats/steady-state.ts';
 import { type CaseGroup, furtherPoint, groupCases, marksOf, serverTitle } from '../cases.ts';
-import { NOT_COMPARED, shownOf } from '../decisive.ts';
+import { type DecisiveMetric, NOT_COMPARED, shownOf } from '../decisive.ts';
 import type {
   DifferenceChart,
   DocumentChart,
@@ -24,6 +24,7 @@ import { isShared } from '../neighbours.ts';
 import { formatBytes, formatCpus, formatDelta, formatFixed, formatQps, formatTime } from '../numbers.ts';
 import { percentileOf, trialPercentile } from '../percentiles.ts';
 import { notableTails } from '../tail.ts';
+import { allowanceChart } from './allowance-chart.ts';
 
 /** Why a record has nothing to draw, as the end of a sentence: "the run has only one tier". */
 type Missing = string;
@@ -133,6 +134,12 @@ const [throughput, latency, p99, cpuPerQuery, memory]: readonly [Metric, Metric,
     unit: () => ['memory (MiB)', 1024 ** 2, formatBytes],
   },
 ];
+
+function figureOf(metric: DecisiveMetric, largest: number) {
+  const { title, unit } = metric === 'qps' ? throughput : cpuPerQuery;
+  const [axis, size, show] = unit(largest);
+  return { title, axis, size, show };
+}
 
 /** How many trials of each case are drawn: all of them, unless there are very many. */
 function drawnTrials({ groups, trialsOf }: Data): { most: number; isThinned: boolean } {
@@ -490,10 +497,12 @@ export function chartsOf(record: RunRecord, delta: DeltaDefinition, first: strin
   const results = all.map(([title, draw]) => [title, draw(data)] as const);
   const tail = tailBars(data);
   const others = othersChart(data);
+  const allowance = allowanceChart({ ...data, nameOf: (item) => nameOf(record, item), figureOf });
   const drawn = [
     ...results.flatMap(([, result]) => (typeof result === 'string' ? [] : [result])),
     ...(typeof tail === 'string' ? [] : [tail]),
     ...(others === null ? [] : [others]),
+    ...(allowance === null ? [] : [allowance]),
   ];
   return {
     drawn: drawn.toSorted((a, b) => Number(b.name === first) - Number(a.name === first)),
