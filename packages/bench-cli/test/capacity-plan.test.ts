@@ -261,7 +261,7 @@ describe('replicas by throughput that was measured here', () => {
     expect(basisOf(planned)).toContain(
       `this machine's history, run ${RUN} (CoreDNS 1.15.0, default, 0.5 CPUs)`,
     );
-    expect(planned.notes.join(' ')).toContain('with a CPU limit of 0.5, which was what limited it');
+    expect(planned.notes.join(' ')).toContain('with a CPU limit of 0.5, which limited it');
     // Memory was not measured here.
     expect(figureOf(planned, 'steady memory')).toBe(69.82);
   });

@@ -280,7 +280,7 @@ describe('bench swap', () => {
       expect(await world.bench('swap', '--help')).toBe(0);
       const help = world.out().replaceAll(/\s+/g, ' ');
       expect(help).toMatch(/--loader-image <image> [^:]*canary: built from k8s\/images\/load /);
-      expect(help).toContain('--dnsperf-image <image> of dnsperf: built from k8s/images/dnsperf');
+      expect(help).toContain('--dnsperf-image <image> image with dnsperf: built from k8s/images/dnsperf');
     } finally {
       await world.remove();
     }

@@ -124,7 +124,7 @@ const FLAGS = [
   ),
   flag(
     '--gather <microseconds>',
-    'under load, wait before each further read (default: 50 if more workers than CPUs get datagrams, else 0)',
+    'under load, wait before each further read (default: 50 if more workers than CPUs get datagrams, otherwise 0)',
     { sets: 'gatherMicroseconds' },
   ),
   flag(

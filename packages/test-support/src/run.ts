@@ -201,7 +201,7 @@ async function runVitest(run: Run, request: Request): Promise<Exit> {
     print(failedLines(first.failedFiles, null));
     return exit;
   }
-  print(['Once more, alone, what failed:']);
+  print(['The failed tests again, alone:']);
   const options = rest.filter((word) => word.startsWith('--'));
   const files = first.failedFiles.map(({ file }) => file);
   const second = await end([...options, '--no-file-parallelism', ...files]);

@@ -44,7 +44,7 @@ export function addCleanup(program: Command, call: Call): void {
     .command('cleanup')
     .option('--run <id>', 'this run, even if its bench may still be running')
     .option('--older-than <time>', 'runs older than this, also from other machines: 1h')
-    .option('--dry-run', 'list what would be removed, remove nothing')
+    .option('--dry-run', 'list the leftovers without removing them')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--json', 'as JSON')
     .action(async (values: Record<string, unknown>) => {

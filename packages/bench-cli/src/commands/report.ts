@@ -113,7 +113,7 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
   const opened = await openRun(found);
   if (opened.header.status !== 'complete' && wanted?.some(({ name }) => name === 'blog') === true) {
     throw new BenchError('E_USAGE', `--format blog: run ${opened.header.id} is not finished`, {
-      fix: `A post tells of a whole run. \`bench report ${options.run}\` shows what there is, and how to go on.`,
+      fix: `A post needs a finished run. \`bench report ${options.run}\` shows the results so far and how to continue.`,
     });
   }
   const target = options.to === undefined ? directory : resolve(world.cwd, options.to);

@@ -87,13 +87,13 @@ export const KUBERNETES_SETTINGS = {
   corednsImage: {
     flag: '--coredns-image <image>',
     rare: true,
-    description: 'default: coredns/coredns with the version',
+    description: 'image of CoreDNS (default: coredns/coredns with the version)',
     schema: text,
   },
   dinodnsImage: {
     flag: '--dinodns-image <image>',
     rare: true,
-    description: 'built from k8s/images/server; see `bench images`',
+    description: 'image of DinoDNS: built from k8s/images/server; see `bench images`',
     schema: text,
   },
   serverImages: {
@@ -105,7 +105,7 @@ export const KUBERNETES_SETTINGS = {
   loaderImage: {
     flag: '--loader-image <image>',
     rare: true,
-    description: 'built from k8s/images/dnsperf',
+    description: 'image of the load generator: built from k8s/images/dnsperf',
     schema: text,
   },
   pullPolicy: {

@@ -87,7 +87,8 @@ export const SERVER_SETTINGS = {
   },
   baseline: {
     flag: '--baseline <server>',
-    description: 'server to compare the others with (default: coredns, else the first server)',
+    description:
+      'server to compare the others with (default: coredns if it takes part, otherwise the first server)',
     schema: text.transform(caseNameOf),
     defaultFor: (servers) => (servers.includes('coredns') ? 'coredns' : caseNameOf(servers[0] ?? 'coredns')),
   },

@@ -95,7 +95,8 @@ async function installDebian(
   const system = await findPackageManager(world);
   if ('problem' in system) return [`${system.problem}. As root: apt-get install ${packages.join(' ')}`];
   // The names are Debian's; some differ in dnf and apk.
-  if (system.manager.name !== 'apt-get') return [`Install what brings them here: ${packages.join(' ')}`];
+  if (system.manager.name !== 'apt-get')
+    return [`Install the packages that provide them: ${packages.join(' ')}`];
   const installed = await installPackages(world, system.manager, packages, progress, signal);
   return 'problem' in installed ? [installed.problem] : [];
 }

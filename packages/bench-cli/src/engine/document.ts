@@ -122,8 +122,10 @@ const isTwin = ({ aa }: EngineCase) => aa;
 
 function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject: string): Section[] {
   const claims = record.cases.filter((item) => !item.aa);
-  return tables.map(({ title, estimands: names, columns: titles }) => {
+  return tables.flatMap(({ title, estimands: names, columns: titles }) => {
     const estimands = names.flatMap((name) => record.estimands.find((each) => each.name === name) ?? []);
+    // A record from before they existed.
+    if (estimands.length === 0) return [];
     const [first] = estimands;
     const noun =
       first !== undefined && estimands.every(({ unit }) => unit === first.unit) ? nounOf(first) : '';
@@ -143,10 +145,11 @@ function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject
 }
 
 function spreadNote(cases: readonly EngineCase[]): string {
-  const pairs = cases.filter(({ trials }) => trials.ok === 2);
-  if (pairs.length === cases.length) return 'Both trials, in their order.';
-  const rest = pairs.length === 0 ? '' : ' Of two trials, both are shown.';
-  return `Medians of the trials, with the longer side of the 95 % interval.${rest}`;
+  const counts = new Set(cases.map(({ trials }) => trials.ok));
+  const isOnly = (count: number) => counts.size === 1 && counts.has(count);
+  if (isOnly(1)) return 'One trial of each.';
+  if (isOnly(2)) return 'Both trials, in their order.';
+  return `Medians of the trials, with the longer side of the 95 % interval.${counts.has(2) ? ' Of two trials, both are shown.' : ''}`;
 }
 
 /** How the differences came about. */

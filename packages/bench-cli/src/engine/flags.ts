@@ -158,7 +158,7 @@ export async function addProcedure<T extends SettingTable, D, C, E, R extends Li
       .description(procedure.description ?? procedure.question ?? '')
       .option('--resume <run>', 'continue an interrupted run: latest, or its id, tag, branch or commit')
       .option('--dry-run', 'print the plan and how long it will take, then exit')
-      .option('--format <name>', `what is printed${formats} (default: ${DEFAULT_FORMAT})`)
+      .option('--format <name>', `output format${formats} (default: ${DEFAULT_FORMAT})`)
       .option('--json', 'print the record instead of the table')
       .addHelpText('after', view.examples ?? '')
       .addHelpText('after', RUN_STATUSES)

@@ -132,7 +132,7 @@ export function parseHeader(text: string, path: string) {
   if (!generatedByBench.safeParse(value).success) throw foreignRecord(path, describeForeignJson(value));
   const header = headerSchema.safeParse(value);
   if (header.success) return header.data;
-  throw new BenchError('E_RECORD_UNREADABLE', `${path} lacks what every record has`, {
+  throw new BenchError('E_RECORD_UNREADABLE', `${path} lacks fields that every record has`, {
     fix: 'Undo any manual changes to the file, or measure again.',
     evidence: listProblems(header.error),
   });

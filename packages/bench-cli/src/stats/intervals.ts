@@ -39,7 +39,7 @@ export const INTERVAL_METHOD =
   'Intervals are 95 % confidence intervals. Of a median: interpolated order statistics from ' +
   `${MIN_FOR_ORDER_STATISTICS} trials on, Student's t on logarithms with fewer. Of a difference: from the ` +
   'ratios of trials of the same round, by the signed-rank test (Hodges and Lehmann), which assumes nothing about the ' +
-  "distribution of the noise, where there are enough trials for it, else by Student's t on logarithms; widened where " +
+  "distribution of the noise, where there are enough trials for it, otherwise by Student's t on logarithms; widened where " +
   'it would exclude the difference of the medians. A winner is named if the interval excludes zero and the p ' +
   'value of the same method, after correction for the number of comparisons (Holm), is at most 5 %.';
 

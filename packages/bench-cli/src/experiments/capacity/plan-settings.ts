@@ -98,7 +98,7 @@ export const PLAN_SETTINGS = {
   },
   verify: {
     flag: '--verify',
-    description: 'start what the plan recommends, with objects and queries, and see whether it holds',
+    description: 'start the recommended CoreDNS with objects and queries, and check that it holds',
     schema: yes,
     default: false,
   },

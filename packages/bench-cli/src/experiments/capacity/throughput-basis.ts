@@ -76,7 +76,7 @@ export function throughputBasis(record: CasesRecord, wanted: Wanted): Throughput
       source: `${wanted.origin}, run ${record.id} (CoreDNS ${version}, ${wanted.configuration}, ${cpus} CPUs)`,
       qps,
       cores,
-      conditions: `Throughput was measured with a CPU limit of ${cpus}, which was what limited it: give each replica as much`,
+      conditions: `Throughput was measured with a CPU limit of ${cpus}, which limited it: give each replica as much`,
     };
   }
   return null;

@@ -173,7 +173,7 @@ function valueText(unit: ReproducedFigure['unit'], value: number | null): string
 
 const NOTES = [
   'The published sample: 104 runs of curl in 60 s from one pod of one node. Each run was started by exec into the pod, which set the pace.',
-  'The times are those of another network and another resolver: they are no measure of ours, and a difference is no verdict.',
+  'The published times are of another network and another resolver, so a difference from them is no verdict.',
   'Repeated packets by tiger-bench’s own rule, on both sides. It captures packets with a DNS policy only: the zeros of the sample, which had none, were not counted.',
 ];
 

@@ -74,7 +74,7 @@ const MEASURED = {
   },
   client: {
     flag: '--client <list>',
-    description: `what takes samples: ${CLIENTS.join(', ')}`,
+    description: `client that takes the samples: ${CLIENTS.join(', ')}`,
     schema: listOf(CLIENTS),
     default: ['curl'],
     distinct: true,
@@ -218,7 +218,7 @@ const CLUSTER = {
   },
   policy: {
     flag: '--policy <kind>',
-    description: `a policy by DNS name: ${POLICY_KINDS.join(', ')}, none (default: calico with --policy-modes, else none)`,
+    description: `a policy by DNS name: ${POLICY_KINDS.join(', ')}, none (default: calico with --policy-modes, otherwise none)`,
     schema: oneOf([...POLICY_KINDS, 'none']),
     targets,
   },
@@ -268,7 +268,7 @@ const CLUSTER = {
   },
   lease: {
     flag: '--lease <time>',
-    description: 'after this without a sign of life, changes are put back',
+    description: 'changes are put back after this time without a sign of life',
     schema: time(10, 600, '60s or 2m'),
     default: 60,
     targets,

@@ -127,7 +127,7 @@ function methodOf({ settings }: LossRecord): string[] {
 }
 
 const LIMIT =
-  'The limit is the highest rate of the last column above. p99: of answered queries, in an interval of 95 %. CPUs, where they were observed: what the server used.';
+  'The limit is the highest rate of the last column above. p99: of answered queries, in an interval of 95 %. CPUs: those that the server used, where they were observed.';
 
 export function lossDocument(record: LossRecord): DocumentParts {
   const titleOf = (item: LossRecord['cases'][number]) => caseTitle(record, item);

@@ -67,7 +67,7 @@ function costChart(
     type: 'intervals',
     ...texts,
     groups: NAME_SETS.map((names) => ({
-      label: `${names}: ${namesWords(names)}`,
+      label: namesWords(names),
       points: record.cases.flatMap(({ key, subject, summary }) => {
         const statistic = summary[estimandName(figure, names)];
         if (statistic == null) return [];

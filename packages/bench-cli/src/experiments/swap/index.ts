@@ -139,7 +139,7 @@ function addRest(swap: Command, call: Call): void {
   addBelow(
     swap
       .command('status')
-      .description('what a swap has changed in this cluster, and what of it is put back')
+      .description('changes that a swap made in this cluster, and which of them are put back')
       .option('--json', 'print it as JSON'),
     call,
     JOURNAL_SETTINGS,
@@ -153,7 +153,7 @@ function addRest(swap: Command, call: Call): void {
   addBelow(
     swap
       .command('restore')
-      .description('put back what a swap has changed, from any machine; a swap that still runs stops')
+      .description('put back the changes of a swap, from any machine; a swap that is still running stops')
       .option('--run <id>', 'only if it is this run'),
     call,
     JOURNAL_SETTINGS,

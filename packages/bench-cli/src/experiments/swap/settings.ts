@@ -62,7 +62,7 @@ export const SWAP_SETTINGS = {
   },
   idle: {
     flag: '--idle <time>',
-    description: 'of each window without load; without one, nothing is said of net CPU',
+    description: 'length of each window without load; with 0, nothing is said of net CPU',
     schema: atLeast(0),
     default: 60,
   },
@@ -81,15 +81,20 @@ export const SWAP_SETTINGS = {
   },
   dnsperfImage: {
     flag: '--dnsperf-image <image>',
-    description: 'of dnsperf: built from k8s/images/dnsperf',
+    description: 'image with dnsperf: built from k8s/images/dnsperf',
     schema: text,
     needs: { give: '--loader dnsperf', met: ({ loader }) => loader === 'dnsperf' },
   },
-  settle: { flag: '--settle <time>', description: 'after each rollout', schema: atLeast(0), default: 30 },
+  settle: {
+    flag: '--settle <time>',
+    description: 'time to settle after each rollout',
+    schema: atLeast(0),
+    default: 30,
+  },
   queriesInternal: {
     flag: '--queries-internal <file>',
     description:
-      'a name and a type on each line, instead of names of Services (default: those of the cluster)',
+      'queries to send, a name and a type on each line, instead of names of Services (default: those of the cluster)',
     schema: text,
   },
   queriesExternal: {
@@ -102,7 +107,7 @@ export const SWAP_SETTINGS = {
   ...PLACE_SETTINGS,
   ...JOURNAL_SETTINGS,
   ...pick(['duration', 'loaders', 'observe', 'until', 'maxTrials', 'aa'], {
-    duration: { default: 60, description: 'of each load' },
+    duration: { default: 60, description: 'length of each load' },
     loaders: {
       description:
         'load generators at once, a pod each, which start together and share the rate; with --load-per-node, on each node',

@@ -126,7 +126,7 @@ export function renderGateMarkdown(gate: Gate): string {
       ? []
       : [
           '',
-          `<details><summary>What else differs between the runs (${differences.length})</summary>`,
+          `<details><summary>Other differences between the runs (${differences.length})</summary>`,
           '',
           '| | reference | candidate |',
           '|---|---|---|',

@@ -258,7 +258,7 @@ const differences: Draw = ({ record, delta, groups }) => {
       `Queries per second against ${baseline} at the same point, ${delta} delta; to the right of the line is more. ` +
       'Whiskers: 95 % intervals; where they cross the line, no difference was shown.' +
       (omitted > 0 ? ` Omitted: ${omitted} whose throughput was not limited by the servers.` : '') +
-      (bands.length > 0 ? ` Grey: what ${baseline} shows against itself (the noise floor).` : ''),
+      (bands.length > 0 ? ` Grey: the difference of ${baseline} from itself (the noise floor).` : ''),
     rows,
     bands,
   };

@@ -68,7 +68,7 @@ export function documentFormats<R extends object>(
     {
       name: 'terminal',
       fileName: null,
-      description: 'what a run shows at its end',
+      description: 'the text that a run ends with',
       render: (record, options) => documentText(documentOf(record, options), options),
     },
     {

@@ -200,7 +200,7 @@ export async function documentPage(document: ReportDocument, raw: RawOutput = ne
     title: `${title}: DNS benchmark`,
     version,
     servers: series,
-    skip: { id: 'findings', text: 'To what was shown' },
+    skip: { id: 'findings', text: 'Skip to the findings' },
     links: [
       ['findings', 'Findings'],
       ...sections.map((section, index): [string, string] => [ids[index] ?? '', section.title]),

@@ -56,7 +56,7 @@ async function waysToGet(world: World, version: string): Promise<string | null> 
   if (url !== null) ways.push(`downloaded from ${url}`);
   const go = await findExecutable(world, 'go');
   if (go !== null) ways.push(`built with ${go} install ${corednsGoTarget(version)}`);
-  return ways.length === 0 ? null : ways.join(', else ');
+  return ways.length === 0 ? null : ways.join(', otherwise ');
 }
 
 async function inspect(world: World, version: string): Promise<ProgramInspection> {

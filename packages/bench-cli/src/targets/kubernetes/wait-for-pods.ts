@@ -237,7 +237,7 @@ export async function waitUntilGone(selection: PodSelection, seconds: number): P
         `pods of ${what} still exist ${seconds} seconds after their deletion`,
         {
           evidence: left.map((pod) => `pod ${nameOf(pod)} is on node ${pod.spec?.nodeName ?? 'none'}`),
-          fix: 'Check that their node is healthy: `kubectl get nodes`. `bench cleanup` removes what is left.',
+          fix: 'Check that their node is healthy: `kubectl get nodes`. `bench cleanup` removes the leftovers.',
         },
       ),
   );

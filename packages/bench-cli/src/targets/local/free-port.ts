@@ -52,7 +52,7 @@ export async function findFreePort(address: string): Promise<number> {
     return port;
   }
   throw new BenchError('E_PORT_TAKEN', `no port of ${address} is free for both UDP and TCP`, {
-    fix: '`ss -lntu` shows what is listening; stop what is not needed.',
+    fix: '`ss -lntu` lists the listening programs; stop one that is not needed.',
   });
 }
 

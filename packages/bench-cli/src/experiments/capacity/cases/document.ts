@@ -21,7 +21,7 @@ const TOGETHER = 'Server and load generator share the CPUs of this machine.';
 const APART =
   'On the cluster, the server is a pod with a Service; its API server and its upstream are containers beside it, outside its CPU limit, and the load generator is a pod of its own.';
 const ONE_POD = [
-  'Each trial is a pod of its own: the servers, an upstream of ours with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it. CPU and memory are those of all servers of the tier, by their processes.',
+  'Each trial is a pod of its own: the servers, this project’s upstream with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it. CPU and memory are those of all servers of the tier, by their processes.',
   'kube-dns: its own three containers with the arguments of its manifest (kubedns, dnsmasq-nanny, sidecar); it asks our upstream for other names (upstreamNameservers of its ConfigMap). A lookup that found nothing makes its trial a failed one.',
 ];
 const TIERS = [

@@ -44,7 +44,7 @@ const SHARED = {
       ...(['corednsImage', 'dinodnsImage', 'loaderImage', 'pullPolicy', 'pullSecrets'] as const),
       ...(['namespacePrefix', 'runAsUser', 'scheduleTime', 'readyTime', 'cpuRequest', 'loaderCpu'] as const),
     ],
-    { loaderImage: { description: 'built from k8s/images/load' } },
+    { loaderImage: { description: 'image of the load generator: built from k8s/images/load' } },
   ),
 } as const;
 
@@ -86,10 +86,10 @@ export const CACHING_SETTINGS = {
   ...SHARED,
   // On a cluster the containers of a tier have no limit that they could share.
   tier: { ...SHARED.tier, targets: ['local'] },
-  dnsmasqImage: image('--dnsmasq-image', 'on a cluster: an image whose entry point is dnsmasq'),
+  dnsmasqImage: image('--dnsmasq-image', 'an image whose entry point is dnsmasq'),
   kubeDnsImage: image(
     '--kube-dns-image',
-    'on a cluster, with the next two: kube-dns itself, registry.k8s.io/dns/k8s-dns-kube-dns:1.26.7',
+    'with the next two, kube-dns itself: registry.k8s.io/dns/k8s-dns-kube-dns:1.26.7',
   ),
   kubeDnsDnsmasqImage: image(
     '--kube-dns-dnsmasq-image',

@@ -131,7 +131,7 @@ function warningsOf(record: MemoryRecord, fits: readonly MemoryFit[]): string[] 
 
 const PROCEDURE = {
   here: [
-    'Each start is a new CoreDNS, unmodified, whose kubernetes plugin reads an API server of ours with generated objects: in protobuf, as lists or, where it asks for them, as streamed lists.',
+    'Each start is a new CoreDNS, unmodified, whose kubernetes plugin reads this project’s API server, which serves generated objects: in protobuf, as lists or, where it asks for them, as streamed lists.',
     'Just loaded: everything was read, and memory rose no more. Go returns memory late: without load, its next collection comes two minutes later, so this figure says more about the garbage of reading than about the objects.',
     'Settled: queries for a hundred names, until at least four collections were over and memory fell by less than 2 % in three seconds.',
     'Full cache: three times as many names as it holds, positive and negative, until its metrics say that it is full.',

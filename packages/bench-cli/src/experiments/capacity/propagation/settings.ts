@@ -51,12 +51,13 @@ export const PROPAGATION_SETTINGS = {
   },
   poll: {
     flag: '--poll <milliseconds>',
-    description: 'between two queries for a Service that does not resolve yet (default: 0.5; on a cluster 1)',
+    description:
+      'time between two queries for a Service that does not resolve yet (default: 0.5; on a cluster 1)',
     schema: number(z.number(pollMessage).min(MIN_POLL_MILLISECONDS, pollMessage).max(1000, pollMessage)),
   },
   timeout: {
     flag: '--timeout <seconds>',
-    description: 'after which a Service counts as not resolved',
+    description: 'time after which a Service counts as not resolved',
     schema: seconds(0.1, 'must be at least 0.1 seconds'),
     default: 30,
   },

@@ -116,7 +116,7 @@ export function capacityReproduction(
     title: `${facts.title}${facts.date === null ? '' : ` (${facts.date})`}, beside ours`,
     state: 'complete',
     headline: `${found} of ${rows.length} published figures and ratios beside ours.`,
-    facts: runs.length === 0 ? ['no run of ours'] : runs,
+    facts: runs.length === 0 ? ['no run'] : runs,
     findings: [],
     warnings: boundWarnings(sources),
     series: [],
@@ -124,7 +124,7 @@ export function capacityReproduction(
       ...[...Map.groupBy(rows, ({ section }) => section)].map(([title, own]) => sectionOf(title, own)),
       ...(missing.length === 0
         ? []
-        : [{ title: 'What is missing, and what measures it', blocks: [list(missing)] }]),
+        : [{ title: 'Missing figures, and the commands that measure them', blocks: [list(missing)] }]),
       { title: 'How to read them', blocks: [list([VERDICT_EXPLANATION, ...NOTES[name]])] },
     ],
     data: { columns: ['figure', 'published'], rows: [] },

@@ -102,7 +102,7 @@ function notBegun(
   const notReady = said(sampler, 'not-ready');
   if (notReady !== undefined) {
     return new BenchError('E_NO_ANSWER', `pod ${name}: ${notReady} does not answer`, {
-      fix: 'kube-proxy, or what replaces it, has not set up the newest Service: look at its pods.',
+      fix: 'kube-proxy or its replacement has not set up the newest Service: look at its pods.',
     });
   }
   const captureFailed = said(capture, 'capture-failed');

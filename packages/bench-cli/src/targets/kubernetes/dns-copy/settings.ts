@@ -54,7 +54,7 @@ export const DNS_CHANGE_SETTINGS = {
   leaseNamespace: LEASE_NAMESPACE_SETTING,
   lease: {
     flag: '--lease <time>',
-    description: 'without a sign of life for so long, the guard puts everything back',
+    description: 'the guard puts everything back after this time without a sign of life',
     schema: seconds(MIN_LEASE_SECONDS, leaseMessage),
     default: 60,
   },
@@ -72,7 +72,7 @@ export const DNS_LOADER_SETTINGS = {
   namespacePrefix: KUBERNETES_SETTINGS.namespacePrefix,
   loaderImage: {
     ...KUBERNETES_SETTINGS.loaderImage,
-    description: 'of the load generator, the guard and the canary: built from k8s/images/load',
+    description: 'image of the load generator, the guard and the canary: built from k8s/images/load',
   },
   pullPolicy: KUBERNETES_SETTINGS.pullPolicy,
   pullSecrets: KUBERNETES_SETTINGS.pullSecrets,

@@ -74,7 +74,7 @@ export function readPropagation(
         'E_LOADER_FAILED',
         'the pod of the private CoreDNS ended before everything was measured',
         {
-          fix: '`kubectl get events` may say why. Measure what is missing with --resume.',
+          fix: '`kubectl get events` may say why. Use --resume to measure the rest.',
         },
       );
     },
