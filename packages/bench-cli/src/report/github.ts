@@ -6,7 +6,7 @@ import { NOT_COMPARED, type Shown, shownOf } from './decisive.ts';
 import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
-import { blocks, bullets, codeBlock, factTable, plain, table } from './markdown-text.ts';
+import { blocks, bullets, codeBlock, factTable, folded, plain, table, unaddressed } from './markdown-text.ts';
 import { warningsDuring } from './neighbours.ts';
 import { formatBytes, formatFixed, formatOutwards, formatQps, formatTime, signed } from './numbers.ts';
 import type { RenderOptions } from './renderer.ts';
@@ -26,11 +26,6 @@ const ICONS = {
   'no difference shown': '⚪',
   [NOT_COMPARED]: '⚪',
 } as const;
-
-/** Our text must not notify anybody: a word joiner keeps `@name` from being a mention. */
-function unaddressed(text: string): string {
-  return text.replaceAll('@', '@\u2060');
-}
 
 function deltaText(shown: Shown | null, definition: DeltaDefinition): string {
   if (shown === null) return NOTHING;
@@ -55,10 +50,6 @@ function row(record: RunRecord, title: string, item: CaseRecord, definition: Del
           summary.memoryBytes === null ? NOTHING : formatBytes(summary.memoryBytes.median),
         ];
   return [plain(title), plain(serverTitle(record, item.server)), ...cells];
-}
-
-function folded(summary: string, ...content: readonly string[]): string {
-  return blocks(`<details><summary>${summary}</summary>`, ...content, '</details>');
 }
 
 export function renderGithub(record: RunRecord, options: RenderOptions): string {

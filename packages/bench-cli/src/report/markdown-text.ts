@@ -75,3 +75,13 @@ export function blocks(...parts: readonly string[]): string {
 export function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
 }
+
+/** Blocks that GitHub shows below `summary` when it is opened. */
+export function folded(summary: string, ...content: readonly string[]): string {
+  return blocks(`<details><summary>${summary}</summary>`, ...content, '</details>');
+}
+
+/** Our text must not notify anybody: a word joiner keeps `@name` from being a mention. */
+export function unaddressed(text: string): string {
+  return text.replaceAll('@', '@\u2060');
+}

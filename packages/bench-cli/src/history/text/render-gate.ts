@@ -1,5 +1,6 @@
 /** A gate's outcome: a paragraph for a terminal, Markdown for a pull request. Pure. */
 import { percentText } from '../../config/value-schemas.ts';
+import { blocks, folded, plain, table, unaddressed } from '../../report/markdown-text.ts';
 import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
 import { wrapText } from '../../text.ts';
 import { allowsForOthers } from '../compare.ts';
@@ -107,45 +108,31 @@ export function renderGate(gate: Gate, columns: number): string {
   return [...wrapText(gateReason(gate), columns), '', ...lines, ''].join('\n');
 }
 
-/** Nothing from a record can become markup. */
-function cell(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll(/([\\`*_[\]|@#~])/g, '\\$1')
-    .replaceAll(/\s+/g, ' ');
-}
-
 const SIGNS = { passed: '✅', failed: '❌', 'not enough trials': '⚠️' } as const;
 
 /** A comment for a pull request: the paragraph, a table, and other differences. */
 export function renderGateMarkdown(gate: Gate): string {
   const { differences } = gate.comparison;
-  const details =
-    differences.length === 0
-      ? []
-      : [
-          '',
-          `<details><summary>Other differences between the runs (${differences.length})</summary>`,
-          '',
-          '| | reference | candidate |',
-          '|---|---|---|',
-          ...differences.map(
-            ({ name: what, values }) =>
-              `| ${cell(what)} | ${cell(values[0] ?? 'not recorded')} | ${cell(values[1] ?? 'not recorded')} |`,
-          ),
-          '',
-          '</details>',
-        ];
-  return [
+  const text = blocks(
     `### ${SIGNS[gate.outcome]} DNS benchmark: ${gate.outcome}`,
-    '',
-    cell(gateReason(gate)),
-    '',
-    '| Case | Figure | Change | Trials | |',
-    '|---|---|---|---|---|',
-    ...gate.cases.map((item) => `| ${row(item).map(cell).join(' | ')} |`),
-    ...details,
-    '',
-  ].join('\n');
+    plain(gateReason(gate)),
+    table(
+      ['Case', 'Figure', 'Change', 'Trials', ''],
+      gate.cases.map((item) => row(item).map(plain)),
+      [1, 2, 3, 4],
+    ),
+    differences.length === 0
+      ? ''
+      : folded(
+          `Other differences between the runs (${differences.length})`,
+          table(
+            ['', 'reference', 'candidate'],
+            differences.map(({ name, values }) =>
+              [name, ...values].map((value) => plain(value ?? 'not recorded')),
+            ),
+            [1, 2],
+          ),
+        ),
+  );
+  return `${unaddressed(text)}\n`;
 }
