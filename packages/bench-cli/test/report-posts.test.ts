@@ -334,6 +334,27 @@ it('every format has a file or is shown, and no two write the same', async () =>
 });
 
 describe('a post of a published run', () => {
+  it('says its first verdict once, and names each configuration', async () => {
+    const world = await testWorld();
+    try {
+      const argv = [
+        'report',
+        referenceFolder('capacity-throughput'),
+        '--format',
+        'blog',
+        '--to',
+        world.directory,
+      ];
+      expect(await world.bench(...argv)).toBe(0);
+      const text = await readFile(join(world.directory, 'blog', 'index.md'), 'utf8');
+      const [, body = ''] = text.split('\n---\n');
+      expect(body.match(/^.*Lookups per second: -11\.3 %/gm)).toHaveLength(1);
+      expect(body).toContain('of CoreDNS in a cluster 1.15.0, CoreDNS in a cluster (autopath) 1.15.0 and');
+    } finally {
+      await world.remove();
+    }
+  });
+
   it.each(['local-default', 'kubernetes-swap-shadow', 'capacity-memory'])(
     '%s: the verdict, its chart, two caveats and the command, without a name that only programs use',
     async (run) => {

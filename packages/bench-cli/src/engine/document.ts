@@ -336,7 +336,7 @@ function contestantsOf({ subjects, programs }: AnyRecord): string[] {
   const areVersions = subjects.every(({ title }) => programs.some(({ version }) => title.includes(version)));
   if (areVersions) return subjects.map(({ title }) => title);
   // A server on a cluster has its image for a version, also in its title.
-  return programs.map((program) => titleWithVersion(program).replace(/ \(.*\) .*$/, ''));
+  return programs.map((program) => titleWithVersion(program).replace(/ \([^()]*\/[^()]*\) .*$/, ''));
 }
 
 function postOf(

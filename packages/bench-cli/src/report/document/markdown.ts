@@ -117,7 +117,7 @@ export function documentPost(document: ReportDocument, { post }: RenderOptions):
   const pictureOf = ({ name }: DocumentChart) => `./${name}.svg`;
   const shown = (block: Block | undefined) => (block === undefined ? '' : blockText(block, pictureOf));
   const { excerpt = facts.description, origin = '', caveats = document.warnings, ...rest } = facts;
-  const told = facts.excerpt === undefined ? found.filter(({ sentence }) => sentence !== excerpt) : [];
+  const told = facts.excerpt === undefined ? found.filter(({ sentence }) => !excerpt.includes(sentence)) : [];
   const warned = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? '' : blocks(title, bullets(lines.map(plain)));
   const text = blocks(
