@@ -94,7 +94,7 @@ describe('bench lookup on a cluster', () => {
 
   it('takes each sample in a new pod, before which nothing is asked', async () => {
     await inWorld({}, async (world) => {
-      const flags = ['--pod-per-sample', '--services', '3', '--duration', '8', '--trials', '1', '--json'];
+      const flags = ['--pod-per-sample', '--services', '3', '--duration', '15', '--trials', '1', '--json'];
       expect(await world.bench(...lookup, '--url', 'http://standing-svc', ...flags), world.err()).toBe(0);
       const [overall] = measured(world.out());
       const samplers = overall?.evidence.flatMap((trial) => trial.samplers) ?? [];
