@@ -45,10 +45,17 @@ function paragraphs(...all: readonly (readonly [title: string, lines: readonly s
     .join('\n');
 }
 
+/** Nodes may reach other registries than this machine, or have the image already: only they can be asked. */
+const unchecked = ({ images }: SwapPlan): [title: string, lines: readonly string[]] => [
+  'Not checked by a dry run',
+  [`whether the nodes can get ${images.B}: a swap asks each node that runs DNS, before anything is changed`],
+];
+
 const RIGHTS = `Rights beyond those of k8s/rbac.yaml (${ROLE_FILE} grants them)`;
 
 /** What was found, what would be created or changed and put back, and the rights that it takes. */
-function summaryOf({ workload, images, method }: SwapPlan, settings: SwapSettings): string {
+function summaryOf(plan: SwapPlan, settings: SwapSettings): string {
+  const { workload, images, method } = plan;
   const sidecars = Object.entries(workload.sidecars).map(
     ([name, value]) => `sidecar ${name}: ${value}, unchanged`,
   );
@@ -68,6 +75,7 @@ function summaryOf({ workload, images, method }: SwapPlan, settings: SwapSetting
         'Would be put back, in this order, with these patches',
         all.toReversed().map((edit) => `${edit.object.title}: ${JSON.stringify(inversePatch(edit))}`),
       ],
+      unchecked(plan),
       [RIGHTS, rights.map(describeRight)],
     );
   }
@@ -85,6 +93,7 @@ function summaryOf({ workload, images, method }: SwapPlan, settings: SwapSetting
     ],
     ['Not carried over to the copies', notCarriedOver],
     ['Would be changed', ['nothing']],
+    unchecked(plan),
     [RIGHTS, copyRights(workload, role).map(describeRight)],
   );
 }
