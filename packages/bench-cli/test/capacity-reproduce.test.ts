@@ -1,4 +1,5 @@
 /** `bench reproduce scaling` and `bench reproduce kube-dns`: published figures beside those of our records. */
+import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   CACHING,
@@ -8,10 +9,11 @@ import {
 } from '../src/experiments/capacity/cases/evidence.ts';
 import { type MemoryRecord, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import type { ReproducedRow } from '../src/experiments/capacity/reproduce/rows.ts';
+import { judgementText } from '../src/history/reproduce/procedure.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
 import { casesRecord } from './fixtures/cases-record.ts';
-import { referenceText } from './support/reference.ts';
+import { referenceFolder, referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -142,6 +144,27 @@ describe('scaling', () => {
     expect(world.out().replaceAll(/\s+/g, ' ')).toContain('In 3 of 10 trials of throughput');
   });
 });
+
+it.each([
+  ['scaling', ['capacity-memory', 'capacity-throughput']],
+  ['kube-dns', ['capacity-caching']],
+])(
+  'docs/publications.md has the ratios of lookups that bench reproduce %s has of the published runs',
+  async (name, runs) => {
+    const page = await readFile(new URL('../../../docs/publications.md', import.meta.url), 'utf8');
+    const named = runs.map((run) => referenceFolder(run)).join('+');
+    expect(await world.bench('reproduce', name, named, '--json'), world.err()).toBe(0);
+    const { figures }: { figures: ReproducedRow[] } = JSON.parse(world.out());
+    const ratios = figures.filter(({ section }) => section === 'Ratios of lookups');
+    expect(ratios.length).toBeGreaterThanOrEqual(6);
+    for (const { published, ours } of ratios)
+      for (const { median, low, high, judgement } of ours) {
+        const figure = [low, high].map((bound) => bound?.toFixed(2)).join(', ');
+        const verdict = judgement === null ? '' : judgementText(judgement);
+        expect(page).toContain(`| ${published.toFixed(2)} | ${median.toFixed(2)} [${figure}] | ${verdict} |`);
+      }
+  },
+);
 
 describe('kube-dns', () => {
   const cache = 'cached';
