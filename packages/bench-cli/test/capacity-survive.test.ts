@@ -129,7 +129,9 @@ describe('the search', () => {
       limitBytes: 97 * MEBIBYTE,
     });
     const near = [start(133, 71), ...Array.from({ length: 5 }, () => start(75, 62))];
-    expect(nextLimit(near, OPTIONS)).toEqual({ kind: 'found', limitBytes: 75 * MEBIBYTE, killedBytes: null });
+    expect(nextLimit(near, OPTIONS)).toEqual({ kind: 'try', limitBytes: 60 * MEBIBYTE });
+    const found = { kind: 'found', limitBytes: 75 * MEBIBYTE, killedBytes: 60 * MEBIBYTE };
+    expect(nextLimit([...near, start(60, 0, false)], OPTIONS)).toEqual(found);
   });
 
   it('ends where even the largest limit kills, and where the smallest one does not', () => {
@@ -414,7 +416,7 @@ describe('a record', () => {
     const record = searched({ factors: { config: ['default', 'autopath'] } });
     const [first, second] = record.cases;
     if (first === undefined || second === undefined) throw new Error('no case');
-    expect(caseTitle(record, first)).toBe('CoreDNS 1.11.3, default, objects 5,000');
+    expect(caseTitle(record, first)).toBe('CoreDNS 1.11.3, default, 5,000 objects');
     const more = { ...first, point: { ...first.point, endpoints: 1 } };
     expect(pointText({ cases: [first, more] }, more)).toBe('endpoints 1');
   });

@@ -69,12 +69,15 @@ export function nextLimit(tried: readonly Tried[], options: SearchOptions): Next
     const next = low === 0 ? Math.max(first, least) : Math.max(low * STRIDE, low + STEP_BYTES);
     return { kind: 'try', limitBytes: Math.min(rounded(next), most) };
   }
-  const isLeast = low < least && high <= least;
-  const isNeighbour = low > 0 && high - low <= Math.max(STEP_BYTES, low * resolution);
-  if (!isLeast && !isNeighbour) {
-    // While none killed: near the largest peak, if that is much less.
-    const below = Math.max(least, Math.min(high / STRIDE, low === 0 ? high : low * (1 + resolution)));
-    const next = rounded(killed === 0 ? below : Math.sqrt(low * high));
+  const lowest = Math.min(...tried.map(({ limitBytes }) => limitBytes));
+  if (killed === 0 && lowest > least) {
+    // Until one kills: near the largest peak, if that is much less.
+    const byPeak = low === 0 ? lowest : low * (1 + resolution);
+    const next = rounded(Math.max(least, Math.min(lowest / STRIDE, byPeak)));
+    if (next < lowest) return { kind: 'try', limitBytes: next };
+  }
+  if (low > 0 && high - low > Math.max(STEP_BYTES, low * resolution)) {
+    const next = rounded(Math.sqrt(low * high));
     if (next > low && next < high) return { kind: 'try', limitBytes: next };
   }
   const done = survivors.filter(({ limitBytes }) => limitBytes === high).length;
