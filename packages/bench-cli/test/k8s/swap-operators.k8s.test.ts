@@ -11,21 +11,14 @@ import {
   makeOpenShift,
   NODE_IMAGE,
   type OpenShift,
+  openShiftAsBefore,
+  openShiftSwap,
   removeDnsResource,
   removeOpenShift,
   replicasOf,
   SIDECAR,
 } from './support/openshift.ts';
-import {
-  asBefore,
-  IMAGE,
-  note,
-  SHORTEST,
-  setByOthers,
-  snapshotOf,
-  until,
-  withoutTraces,
-} from './support/stand-in.ts';
+import { IMAGE, note, setByOthers, snapshotOf, until, withoutTraces } from './support/stand-in.ts';
 import { swapRole, swapSuite } from './support/swap-suite.ts';
 
 const suite = swapSuite('operators', ['in-place', 'optional']);
@@ -51,19 +44,9 @@ describe('on OpenShift, a swap', () => {
   afterAll(removeOpenShift);
 
   const swap = (halt: Omit<HaltOptions, 'kubeconfig'>, ...more: string[]) =>
-    start(
-      [
-        ...['swap', '--to', suite.images.clusters, '--method', 'in-place', '--yes-change-cluster-dns'],
-        ...['--lease-namespace', lease, '--lease', '20', ...SHORTEST, '--placements', 'BA', ...more],
-      ],
-      halt,
-    );
+    start([...openShiftSwap(suite.images.clusters), '--placements', 'BA', ...more], halt);
   const replicasNow = () => Promise.all(openshift.operators.map(({ path }) => replicasOf(path)));
-  const allAsBefore = async () => {
-    const seconds = await asBefore(openshift.dns);
-    for (const operator of openshift.operators) await asBefore(operator);
-    return seconds;
-  };
+  const allAsBefore = () => openShiftAsBefore(openshift);
   /** A swap that is stopped (SIGSTOP) while it measures the other version, for a look at the cluster. */
   const stoppedWhileMeasuring = async (prefix: string, load: 'internal' | 'external') => {
     const at = `placement 1: measuring ${load}`;

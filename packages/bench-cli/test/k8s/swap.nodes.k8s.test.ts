@@ -1,4 +1,4 @@
-/** `bench swap` of DNS that runs on every node, as on OpenShift. */
+/** `bench swap` of DNS that runs on every node, on OpenShift and elsewhere. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,11 +9,19 @@ import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { adminApi, core, suiteName } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
-import { NODES, nameOnFirstNode } from './support/components.ts';
+import { killSecondKubelet, NODES, nameOnFirstNode, repairCluster } from './support/components.ts';
+import {
+  makeOpenShift,
+  type OpenShift,
+  openShiftAsBefore,
+  openShiftSwap,
+  removeOpenShift,
+} from './support/openshift.ts';
 import {
   asBefore,
   IMAGE,
   makeStandIn,
+  note,
   removeStandIn,
   type StandIn,
   setByOthers,
@@ -28,25 +36,42 @@ const { first, second } = NODES;
 const SURGE = '/spec/updateStrategy/rollingUpdate/maxSurge';
 const suite = swapSuite('nodes', ['in-place', 'optional']);
 let dns: StandIn;
+let openshift: OpenShift;
 
 beforeAll(async () => {
-  dns = await makeStandIn(`dns-${suite.name}`, suite.images.ours, 'DaemonSet');
+  [dns, openshift] = await Promise.all([
+    makeStandIn(`dns-${suite.name}`, suite.images.ours, 'DaemonSet'),
+    makeOpenShift(suite.images.ours),
+  ]);
 });
-afterAll(() => removeStandIn(dns));
+afterAll(() => Promise.all([removeStandIn(dns), removeOpenShift()]));
 
-async function swap(
-  to: string,
-  flags: readonly string[],
-  check: (seen: Seen) => Promise<void>,
-): Promise<void> {
+async function swap(flags: readonly string[], check: (seen: Seen) => Promise<void>): Promise<void> {
   const world = await clusterWorld(suite.kubeconfig);
   try {
-    const status = await world.bench(...swapFlags(dns, to), ...flags);
+    const status = await world.bench(...flags);
     const load = async () => (await createStore(world, 'results').loadAs(swapRecordKind, 'latest')).record;
     await check({ status, said: world.err(), load, directory: world.directory });
   } finally {
     await world.remove();
   }
+}
+
+const cordon = (unschedulable: boolean) =>
+  core().patchNode({
+    name: second,
+    body: [{ op: 'add', path: '/spec/unschedulable', value: unschedulable }],
+  });
+
+/** Evicts the pods of a run from the second node, as `kubectl drain` does: those of a DaemonSet stay. */
+async function evict(prefix: string): Promise<void> {
+  const { items } = await core().listPodForAllNamespaces({ fieldSelector: `spec.nodeName=${second}` });
+  const evicted = items.flatMap(({ metadata: { name = '', namespace = '' } = {} }) =>
+    namespace.startsWith(prefix) ? [{ name, namespace }] : [],
+  );
+  expect(evicted.map(({ name }) => name).join()).toContain('guard');
+  for (const metadata of evicted)
+    await core().createNamespacedPodEviction({ ...metadata, body: { metadata } });
 }
 
 interface Seen {
@@ -57,39 +82,79 @@ interface Seen {
 }
 
 describe('DNS on two nodes', () => {
-  it('is swapped on both under load from both, and the report has a line for each pod and each sender with its node', async () => {
+  it('of OpenShift is swapped on both under load from both at once, and the report has a line for each pod and each sender', async () => {
     const flags = ['--observe', 'summary', '--duration', '2', '--rate', '400', '--load-per-node'];
-    await swap(suite.images.clusters, flags, async ({ status, said, load, directory }) => {
-      expect(status, said).toBe(0);
-      const record = await load();
-      const placed = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial.evidence] : []));
-      expect(placed.map(({ side }) => side)).toEqual(['A', 'B']);
-      for (const { pods, phases } of placed) {
-        expect(pods.map(({ node }) => node).sort()).toEqual([first, second]);
-        expect(new Set(pods.map(({ version }) => version)).size).toBe(1);
-        for (const { instances, observation, senders, load } of phases) {
-          expect(senders?.map(({ node }) => node).sort()).toEqual([first, second]);
-          for (const { queriesCompleted } of senders ?? []) expect(queriesCompleted).toBeGreaterThan(300);
-          expect(load?.queriesCompleted).toBe(senders?.reduce((sum, one) => sum + one.queriesCompleted, 0));
-          expect(instances?.map(({ node }) => node).sort()).toEqual([first, second]);
-          const used = instances?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
-          expect(observation?.cpuSeconds).toBeCloseTo(
-            used.reduce((sum, value) => sum + value, 0),
-            6,
-          );
+    await swap(
+      [...openShiftSwap(suite.images.clusters), ...flags],
+      async ({ status, said, load, directory }) => {
+        expect(status, said).toBe(0);
+        const record = await load();
+        const placed = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial.evidence] : []));
+        expect(placed.map(({ side }) => side)).toEqual(['A', 'B']);
+        for (const { pods, phases } of placed) {
+          expect(pods.map(({ node }) => node).sort()).toEqual([first, second]);
+          expect(new Set(pods.map(({ version }) => version)).size).toBe(1);
+          for (const { instances, observation, senders, load, loaders } of phases) {
+            expect(loaders?.overlap).toBeGreaterThan(0.9);
+            for (const { clock } of loaders?.each ?? []) expect(clock?.roundTripSeconds).toBeLessThan(0.5);
+            expect(senders?.map(({ node }) => node).sort()).toEqual([first, second]);
+            for (const { queriesCompleted } of senders ?? []) expect(queriesCompleted).toBeGreaterThan(300);
+            expect(load?.queriesCompleted).toBe(senders?.reduce((sum, one) => sum + one.queriesCompleted, 0));
+            expect(instances?.map(({ node }) => node).sort()).toEqual([first, second]);
+            const used = instances?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
+            expect(observation?.cpuSeconds).toBeCloseTo(
+              used.reduce((sum, value) => sum + value, 0),
+              6,
+            );
+          }
         }
+        const report = await readFile(join(directory, 'results', record.id, 'report.md'), 'utf8');
+        for (const node of [first, second]) expect(report).toMatch(new RegExp(`\\| 2 B .*\\| ${node} +\\|`));
+        expect(report).toMatch(/sent together for \d+\.\d % of the time or more/);
+        expect(record.warnings.join()).toContain('are one machine');
+      },
+    );
+    await openShiftAsBefore(openshift);
+    await withoutTraces(suite.name, openshift.dns.namespace);
+  });
+
+  it('of OpenShift is put back by a guard that moves when its node is drained, and the tool is killed', async () => {
+    await suite.whileOther(second, openShiftSwap(suite.images.clusters), async (child, prefix) => {
+      await cordon(true);
+      try {
+        await evict(prefix);
+        child.kill('SIGKILL');
+        const started = performance.now();
+        await openShiftAsBefore(openshift);
+        await note(
+          'the node of the guard drained, and the tool killed',
+          (performance.now() - started) / 1000,
+        );
+        await withoutTraces(prefix, openshift.dns.namespace);
+      } finally {
+        await cordon(false);
       }
-      const report = await readFile(join(directory, 'results', record.id, 'report.md'), 'utf8');
-      for (const node of [first, second]) expect(report).toMatch(new RegExp(`\\| 2 B .*\\| ${node} +\\|`));
     });
-    await asBefore(dns);
-    await withoutTraces(suite.name, dns.namespace);
+  });
+
+  it('is put back by a guard whose node has lost its kubelet, on that node as soon as it is back', async () => {
+    await suite.whileOther(second, swapFlags(dns, suite.images.clusters), async (child, prefix) => {
+      await killSecondKubelet();
+      try {
+        child.kill('SIGKILL');
+        await until(async () => textAt(await read(await adminApi(), dns.path), IMAGE), dns.image);
+      } finally {
+        await repairCluster();
+      }
+      await asBefore(dns);
+      await withoutTraces(prefix, dns.namespace);
+    });
   });
 
   it('is not touched if the image is missing on one of them, which is named', async () => {
     const image = `only-on-first/${suiteName()}-swap:1`;
     await nameOnFirstNode(suite.images.ours, image);
-    await swap(image, ['--pull-policy', 'Never'], async ({ status, said }) => {
+    await swap([...swapFlags(dns, image), '--pull-policy', 'Never'], async ({ status, said }) => {
       expect(status).toBe(3);
       expect(said).toMatch(new RegExp(`E_POD_IMAGE\\]: .*on node ${second} cannot get its image ${image}`));
       expect(said).not.toContain('planned:');
@@ -107,7 +172,7 @@ describe('DNS on two nodes', () => {
       const updated = async () =>
         valueAt(await read(await adminApi(), dns.path), '/status/updatedNumberScheduled');
       await until(updated, 1);
-      await swap(suite.images.clusters, [], async ({ status, said }) => {
+      await swap(swapFlags(dns, suite.images.clusters), async ({ status, said }) => {
         expect(status, said).toBe(2);
         expect(said).toMatch(/is not at rest: 1 of 2 pods are updated/);
         expect(said).not.toContain('planned:');
@@ -118,24 +183,5 @@ describe('DNS on two nodes', () => {
       await setByOthers(dns.path, SURGE, 1);
       await asBefore(dns);
     }
-  });
-
-  it('is put back on a node that was cordoned meanwhile', async () => {
-    const cordon = (unschedulable: boolean) =>
-      core().patchNode({
-        name: second,
-        body: [{ op: 'add', path: '/spec/unschedulable', value: unschedulable }],
-      });
-    await cordon(true);
-    try {
-      await swap(suite.images.clusters, [], async ({ status, said, load }) => {
-        expect(status, said).toBe(0);
-        const { trials } = await load();
-        expect(trials.map((trial) => trial.status)).toEqual(['ok', 'ok']);
-      });
-    } finally {
-      await cordon(false);
-    }
-    await asBefore(dns);
   });
 });

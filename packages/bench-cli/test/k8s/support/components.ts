@@ -26,6 +26,11 @@ export async function repairCluster(): Promise<void> {
 /** Nodes of the test cluster: the control plane runs on the first. */
 export const NODES = { first: 'bench-node', second: 'bench-node-2' } as const;
 
+/** Kills the kubelet of the second node, whose containers go on; `repairCluster` starts it again. */
+export async function killSecondKubelet(): Promise<void> {
+  process.kill(await pidOf('kubelet-2'), 'SIGKILL');
+}
+
 /** Cuts the second node off, as if its cable were pulled; `repairCluster` connects it again. */
 export async function cutOff(): Promise<void> {
   const net = `/proc/${await pidOf('kube-apiserver')}/ns/net`;

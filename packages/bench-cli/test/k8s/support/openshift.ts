@@ -4,7 +4,16 @@ import { create, read, remove } from '../../../src/cluster-changes/cluster-api.t
 import { type Json, valueAt } from '../../../src/cluster-changes/json.ts';
 import { BENCH_VERSION } from '../../../src/version.ts';
 import { adminApi } from './admin.ts';
-import { IMAGE, readyObject, type StandIn, snapshotOf, standInObjects, until } from './stand-in.ts';
+import {
+  asBefore,
+  IMAGE,
+  readyObject,
+  SHORTEST,
+  type StandIn,
+  snapshotOf,
+  standInObjects,
+  until,
+} from './stand-in.ts';
 
 /** Any image with Node.js: of the stand-ins, and of the sidecar. */
 export const NODE_IMAGE = process.env.DINODNS_BENCH_LOADER_IMAGE ?? `dinodns-bench/load:${BENCH_VERSION}`;
@@ -180,6 +189,19 @@ export async function makeOpenShift(image: string): Promise<OpenShift> {
   const paths = [operatorPath(OPERATOR), operatorPath(VERSION_OPERATOR)];
   const operators = await Promise.all(paths.map(async (path) => ({ path, before: await snapshotOf(path) })));
   return { dns, operators };
+}
+
+/** A swap of its DNS, which bench finds by itself: two short placements. */
+export const openShiftSwap = (to: string): string[] => [
+  ...['swap', '--to', to, '--method', 'in-place', '--yes-change-cluster-dns'],
+  ...['--lease-namespace', NAMESPACE, '--lease', '20', ...SHORTEST],
+];
+
+/** Waits until its DNS and both operators are as they were. Resolves with the seconds that the DNS took. */
+export async function openShiftAsBefore({ dns, operators }: OpenShift): Promise<number> {
+  const seconds = await asBefore(dns);
+  for (const operator of operators) await asBefore(operator);
+  return seconds;
 }
 
 /** Waits until its DNS is gone, which bench would take for that of the cluster. */

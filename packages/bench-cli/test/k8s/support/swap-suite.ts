@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { benchRoles, makeAccount, removeAccount } from './account.ts';
+import { type Halted, startBench } from './bench-process.ts';
 import { twoImages } from './stand-in.ts';
 
 const FILE = 'rbac-swap.yaml';
@@ -18,7 +19,18 @@ export interface SwapSuite {
   /** Of the account. */
   readonly kubeconfig: string;
   readonly images: Awaited<ReturnType<typeof twoImages>>;
+  /**
+   * Acts while a swap is stopped (SIGSTOP) that measures the other version, with its guard on this node. It is killed at the end,
+   * if it was not before. Its namespaces begin with the prefix.
+   */
+  whileOther(
+    node: string,
+    flags: readonly string[],
+    act: (child: Halted['child'], prefix: string) => Promise<void>,
+  ): Promise<void>;
 }
+
+const MEASURING = 'placement 1: measuring';
 
 /**
  * Makes them before the tests of the file, which may read them from then on, and removes them afterwards.
@@ -26,7 +38,21 @@ export interface SwapSuite {
  */
 export function swapSuite(what: string, roles: readonly SwapRole[]): SwapSuite {
   const name = `swap-${what}-${Math.random().toString(36).slice(2, 6)}`;
-  const suite = { name, directory: '', kubeconfig: '', images: { ours: '', clusters: '' } };
+  const suite = {
+    ...{ name, directory: '', kubeconfig: '', images: { ours: '', clusters: '' } },
+    whileOther: async (...[node, flags, act]: Parameters<SwapSuite['whileOther']>) => {
+      const prefix = `${name}-${Math.random().toString(36).slice(2, 6)}`;
+      const bench = await startBench([...flags, '--placements', 'BA', '--loader-node', node], {
+        ...{ kubeconfig: suite.kubeconfig, prefix, at: MEASURING, signal: 'SIGSTOP' },
+      });
+      try {
+        await bench.stops(MEASURING);
+        await act(bench.child, prefix);
+      } finally {
+        bench.child.kill('SIGKILL');
+      }
+    },
+  };
   const wanted = roles.map(swapRole);
   beforeAll(async () => {
     suite.directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
