@@ -8,6 +8,7 @@ import type { PlannedCase, PlannedTrial } from '../plan/plan.ts';
 import { cpuQuantity } from '../quantity.ts';
 import type { InstanceObservation, Losses, Observation } from '../results/record.ts';
 import type { Deployment } from '../targets/target.ts';
+import type { Clock } from '../world.ts';
 import { addCounts, explainLosses, type LossEvidence } from './explain-losses.ts';
 import { type LossMeter, openLossMeter } from './loss-meter.ts';
 import { mergeLoads } from './merge-loads.ts';
@@ -63,13 +64,13 @@ export function loaderCpuFor(
 /** How long the gate waits for the windows after the last result: the loaders have ended by then. */
 const GATE_SECONDS = 2;
 
-/** Adds when each loader sent, by the clock of the gate. */
-async function withWindows(
-  { world }: TrialContext,
+/** Adds when each loader sent, by the clock of the gate. Closes it. */
+export async function withWindows(
+  clock: Pick<Clock, 'sleep'>,
   gate: Gate,
   outcomes: readonly LoadOutcome[],
 ): Promise<LoadOutcome[]> {
-  await Promise.race([gate.times, world.clock.sleep(GATE_SECONDS)]);
+  await Promise.race([gate.times, clock.sleep(GATE_SECONDS)]);
   await gate.close();
   const times = await gate.times;
   return outcomes.map((outcome, index) => {
@@ -162,7 +163,7 @@ export async function runLoaders(
     const settled = await Promise.allSettled(runs);
     failed.signal.throwIfAborted();
     const outcomes = settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
-    return gate === null ? outcomes : await withWindows(context, gate, outcomes);
+    return gate === null ? outcomes : await withWindows(context.world.clock, gate, outcomes);
   } finally {
     await gate?.close();
   }

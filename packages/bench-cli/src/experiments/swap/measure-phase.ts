@@ -1,7 +1,7 @@
 /** Measures one phase of a placement: CPU of the DNS containers, idle or under load. */
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Loader, LoadOutcome } from '../../loaders/loader.ts';
-import { loadFor } from '../../measure/load.ts';
+import { loadFor, withWindows } from '../../measure/load.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
 import { describeLoaders } from '../../measure/several-loaders.ts';
 import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
@@ -103,7 +103,8 @@ async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<Lo
   );
   try {
     await Promise.allSettled(loads);
-    return await Promise.all(loads);
+    const outcomes = await Promise.all(loads);
+    return gate === null ? outcomes : await withWindows(request.run.client.clock, gate, outcomes);
   } finally {
     await gate?.close();
   }
