@@ -107,6 +107,40 @@ const whileDown = () =>
     expect(Math.abs(found.queriesLost - found.longestGapSeconds * RATE)).toBeLessThan(0.25 * RATE);
   });
 
+const behindLostPath = () =>
+  inWorld(async (world) => {
+    const record = await recordOf(world, 6, '--servers', 'coredns', '--fault', 'path-lost');
+    const { fault, longestGapSeconds, queriesLost, errors, sockets } = trialOf(record, 'path-lost');
+    expect(longestGapSeconds).toBeGreaterThan(2.95);
+    expect(longestGapSeconds).toBeLessThan(fault.end - fault.begin + SLACK_SECONDS);
+    expect(Math.abs(queriesLost - (fault.end - fault.begin) * RATE)).toBeLessThan(0.25 * RATE);
+    expect([errors, sockets?.losing]).toEqual([0, 20]);
+  });
+
+const CACHED_SECONDS = 1;
+
+/** Of an upstream that is silent for three seconds, answers that were kept for one. */
+const servedStale = (server: string) =>
+  inWorld(async (world) => {
+    const flags = ['--servers', server, '--fault', 'upstream-silent', '--rate', String(RATE)];
+    const factors = ['--factors', `cache=${CACHED_SECONDS};serve_stale=off,on`];
+    const status = await world.bench('disrupt', ...ONCE, '--duration', '6', ...flags, ...factors);
+    expect(status, world.err()).toBe(0);
+    const record = await readRecord(world);
+    const staleOf = (subject: string, stale: string) => {
+      const item = record.cases.find(
+        ({ subject: fault, point }) => fault === subject && point.serve_stale === stale,
+      );
+      return okTrials(record, item?.key ?? '')[0]?.evidence.stale;
+    };
+    expect([staleOf('control', 'off'), staleOf('upstream-silent', 'off')]).toEqual([0, 0]);
+    // From two seconds after they were made until the end of the fault, all are stale: at least a second, less than three.
+    const stale = staleOf('upstream-silent', 'on') ?? 0;
+    expect(stale).toBeGreaterThan(0.5 * RATE);
+    expect(stale).toBeLessThan((3 - CACHED_SECONDS + SLACK_SECONDS) * RATE);
+    expect(staleOf('control', 'on')).toBeLessThan(0.5 * RATE);
+  });
+
 const withoutWorker = () =>
   inWorld(async (world) => {
     const flags = ['--servers', 'dinodns', '--fault', 'worker-kill', '--tier', '2', '--outage', '0'];
@@ -161,6 +195,10 @@ describe('bench disrupt', { timeout: 120_000 }, () => {
 
   it('loses what the rate predicts while a server is down, and little when one of two workers is killed', async () => {
     await Promise.all([whileDown(), withoutWorker()]);
+  });
+
+  it('shows a gap of three seconds where the path was lost for three, and stale answers only where they may be served', async () => {
+    await Promise.all([behindLostPath(), servedStale('coredns')]);
   });
 
   it('leaves nothing running after Ctrl-C while a server is down, and after SIGKILL', async () => {

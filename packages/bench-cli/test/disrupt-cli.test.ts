@@ -10,7 +10,10 @@ afterEach(() => world.remove());
 
 describe('bench disrupt', () => {
   it.each([
-    [['--fault', 'reboot'], '--fault: "reboot" must be one of restart, worker-kill, upstream-slow'],
+    [
+      ['--fault', 'reboot'],
+      '--fault: "reboot" must be one of restart, worker-kill, path-lost, upstream-slow',
+    ],
     [['--fault', 'rollout'], '--fault rollout needs the pods of a cluster'],
     [['--fault', 'restart', '--target', 'kubernetes'], '--fault restart is made on one machine only'],
     [['--factors', 'lameduck=5'], '--factors: lameduck cannot be varied with --target local'],

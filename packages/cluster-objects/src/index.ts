@@ -53,6 +53,7 @@ export {
 } from './names/internal.ts';
 export { INTERNAL_MIX, internalQuestions, type Mix, type QuestionKind } from './names/mix.ts';
 export type { AnswerRecord, Expected, Question, QuestionType } from './names/question.ts';
+export { openPath, type Path } from './upstream/path.ts';
 export {
   type Behaviour,
   startUpstream,

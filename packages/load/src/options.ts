@@ -74,6 +74,7 @@ export const optionsSchema = z.strictObject({
         .array(z.union([z.ipv4(), z.ipv6()]))
         .readonly()
         .default([]),
+      maxAgeSeconds: seconds.nullable().default(null),
     })
     .nullable()
     .default(null),

@@ -1,7 +1,7 @@
 /** How cases, figures and differences are written. Pure. */
 import { formatCount, formatCpus, formatFixed, formatOutwards, signed } from '../report/numbers.ts';
 import type { Delta, Difference, SummaryStatistic } from '../results/record.ts';
-import { counted } from '../text.ts';
+import { counted, listed } from '../text.ts';
 import { type EstimandFacts, showFigure, verdictWord } from './estimand.ts';
 import type { EngineCase, EngineRecord, OkTrial } from './record.ts';
 
@@ -64,6 +64,25 @@ export function pointText(
     .filter(([name]) => all || names.includes(name))
     .map(([name, value]) => valueText(name, value))
     .join(', ');
+}
+
+/** What only these of the cases have in common: ` with lameduck 5 s and fresh sockets`; empty where that cannot be said shortly. */
+export function sharedText(
+  record: Pick<Cases, 'cases'>,
+  some: readonly EngineCase[],
+  all: readonly EngineCase[],
+): string {
+  const [first, ...others] = some;
+  if (first === undefined || all.length === 1) return '';
+  if (some.length === all.length) return ' in every case';
+  const common = Object.entries(first.point).filter(([name, value]) =>
+    others.every(({ point }) => point[name] === value),
+  );
+  const alike = all.filter(({ point }) => common.every(([name, value]) => point[name] === value));
+  if (alike.length === some.length)
+    return ` with ${listed(pointText(record, { ...first, point: Object.fromEntries(common) }).split(', '))}`;
+  const names = some.map((item) => pointText(record, item));
+  return names.some((name) => name.includes(', ')) ? '' : ` with ${listed(names)}`;
 }
 
 /** The subject, and of its point what is not the same in all cases. */

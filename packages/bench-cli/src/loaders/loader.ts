@@ -64,6 +64,8 @@ export interface LoadDetail {
   readonly intervalSeconds: number;
   /** Counts by socket, and lists the times of at least this length in which one waited for a good answer. Default: not by socket. */
   readonly socketGapSeconds?: number;
+  /** Counts answers as stale whose stamped address says that they are older (`stampOf` of the upstream). Default: none. */
+  readonly maxAgeSeconds?: number;
 }
 
 /** What a load generator counts of its own side; null for what it does not tell. */
@@ -112,6 +114,8 @@ export interface LoadOutcome {
   readonly timeline?: readonly DetailedInterval[];
   /** From the built-in loader, where asked for. */
   readonly sockets?: readonly SocketReport[];
+  /** Answers; from the built-in loader, where asked for. */
+  readonly stale?: number;
   /** For the explanation of losses. */
   readonly counts?: LoaderCounts;
   /** On a cluster: the node on which the loader ran. */

@@ -1,7 +1,11 @@
 /** What clients lost under a steady load in which something happened, from what the load generator tells. Pure. */
+
 import { decodeHistogram, Histogram, type SocketReport } from '@dinodns-bench/load';
+import { z } from 'zod';
 import type { DetailedInterval, LoadDetail } from '../loaders/loader.ts';
 import type { LoadResult } from '../results/record.ts';
+import { count, seconds } from '../results/record-units.ts';
+import { median } from '../stats/intervals.ts';
 import { unexpectedIn } from './response-codes.ts';
 
 /** Of the timeline in the record. */
@@ -38,15 +42,58 @@ export interface DisturbedLoad {
   readonly timeoutSeconds: number;
 }
 
-/** A tenth of a second. */
-interface Bucket {
-  /** Answers without an error that came in it. */
-  answered: number;
+const bucketSchema = z.object({
+  /** Answers without an error that came in this tenth of a second. */
+  answered: count,
   /** Answers that came in it with response codes that the names do not predict. */
-  errors: number;
+  errors: count,
   /** Queries that were sent in it and lost. */
-  lost: number;
-}
+  lost: count,
+});
+
+type Bucket = z.output<typeof bucketSchema>;
+
+/** In a record. */
+export const clientLossesSchema = z.object({
+  /** Since the first query; of a control, when it would have been. */
+  fault: z.object({ begin: seconds, end: seconds }),
+  queriesSent: count,
+  queriesLost: count,
+  /** Of all answers. */
+  responseCodes: z.record(z.string(), count),
+  /** Answers with response codes that the names do not predict, such as SERVFAIL. */
+  errors: count,
+  /** Answers that took longer than 1, 2 and 5 seconds. */
+  late: z.array(count).length(LATE_SECONDS.length),
+  /** The longest time without an answer without an error, while queries were sent. */
+  longestGapSeconds: seconds,
+  /** From the fault's begin until nothing was lost, wrong or slow any more; null if something was to the end. */
+  recoveredSeconds: seconds.nullable(),
+  /** Of answered queries, from when they were due; null without an answer. */
+  p50Seconds: seconds.nullable(),
+  p99Seconds: seconds.nullable(),
+  /** Absent of sockets that are used once. */
+  sockets: z
+    .object({
+      count,
+      /** That lost a query. */
+      losing: count,
+      /** The longest time from a query of one socket, the first after a good answer to it, to its next good answer. */
+      longestGapSeconds: seconds,
+      /** Those times of at least 0.25 s, and when lost queries were sent, at most one in 0.25 s; from the first query. Absent for many. */
+      each: z
+        .array(
+          z.object({
+            gaps: z.array(z.object({ fromSeconds: seconds, toSeconds: seconds })).readonly(),
+            lostAtSeconds: z.array(seconds).readonly(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+  /** In tenths of a second, from the first query. */
+  timeline: z.array(bucketSchema),
+});
 
 function bucketsOf({ timeline, expected, timeoutSeconds }: DisturbedLoad): Bucket[] {
   const buckets: Bucket[] = [];
@@ -113,7 +160,7 @@ function lateOf({ hdrHistogram }: LoadResult): number[] {
 }
 
 /** Base units, nothing rounded. */
-export function clientLosses(of: DisturbedLoad) {
+export function clientLosses(of: DisturbedLoad): z.output<typeof clientLossesSchema> {
   const { load, fault, expected } = of;
   const percentile = (wanted: number) =>
     load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
@@ -131,4 +178,25 @@ export function clientLosses(of: DisturbedLoad) {
     timeline: bucketsOf(of),
     ...socketsOf(of),
   };
+}
+
+/** Per second, medians over loads, in tenths of a second since the fault of each began; loads begin and end at different times. */
+export function alignedMedians(
+  loads: readonly Pick<z.output<typeof clientLossesSchema>, 'timeline' | 'fault'>[],
+  key: keyof Bucket,
+) {
+  const aligned = loads.map(({ timeline, fault }) => ({
+    timeline,
+    zero: Math.round(fault.begin / BUCKET_SECONDS),
+  }));
+  if (aligned.length === 0) return [];
+  // From where all trials were under load.
+  const first = -Math.min(...aligned.map(({ zero }) => zero));
+  const last = Math.max(...aligned.map(({ timeline, zero }) => timeline.length - zero));
+  return Array.from({ length: Math.max(0, last - first) }, (_, at) => {
+    const since = first + at;
+    const values = aligned.map(({ timeline, zero }) => (timeline[zero + since]?.[key] ?? 0) / BUCKET_SECONDS);
+    const x = Number(((since + 0.5) * BUCKET_SECONDS).toFixed(3));
+    return { x, y: median(values) };
+  });
 }

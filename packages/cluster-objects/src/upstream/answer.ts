@@ -44,6 +44,15 @@ function recordHead(owner: Buffer, type: number, ttl: number, size: number): Buf
 
 const questionOwner = Buffer.from([POINTER_TO_QUESTION >> 8, POINTER_TO_QUESTION & 0xff]);
 
+/**
+ * The IPv4 address that tells when an answer was made: 10, and 24 bits of the tenths of a second of Unix time, which repeat after 19
+ * days. With it, a client knows how old an answer is, whatever a cache says of its TTL.
+ */
+export function stampOf(unixSeconds: number): string {
+  const tenths = Math.floor(unixSeconds * 10);
+  return [10, (tenths >>> 16) & 0xff, (tenths >>> 8) & 0xff, tenths & 0xff].join('.');
+}
+
 export class Answerer {
   readonly #external: External;
   readonly #ttl: number;
@@ -58,8 +67,17 @@ export class Answerer {
     this.#soa = soaRecord(ttl);
   }
 
-  /** The reply to the message at `start`, with the error `error` unless that is null; null for what must not be answered. */
-  answer(bytes: Uint8Array, start: number, length: number, error: number | null): Buffer | null {
+  /**
+   * The reply to the message at `start`, with the error `error` unless that is null, and the IPv4 address `stamp` unless that is null;
+   * null for what must not be answered.
+   */
+  answer(
+    bytes: Uint8Array,
+    start: number,
+    length: number,
+    error: number | null,
+    stamp: string | null = null,
+  ): Buffer | null {
     const reader = this.#reader;
     const code = reader.read(bytes, start, length);
     if (code === IGNORE) return null;
@@ -70,7 +88,8 @@ export class Answerer {
     // The root exists: CoreDNS asks for it to see whether its upstream is alive.
     const addresses = name === '' ? [] : this.#external.addressesOf(name);
     if (addresses === null) return this.#reply(bytes, start, RCODE.NXDOMAIN, question, [], [this.#soa]);
-    const records = addresses.flatMap((address) => this.#record(address, reader.type) ?? []);
+    const given = stamp === null || addresses.length === 0 ? addresses : [stamp];
+    const records = given.flatMap((address) => this.#record(address, reader.type) ?? []);
     return this.#reply(
       bytes,
       start,

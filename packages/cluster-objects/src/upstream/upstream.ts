@@ -9,7 +9,7 @@ import { messageOf } from '@dinodns-bench/program';
 import { MAX_MESSAGE_BYTES, RCODE } from '@dinodns-bench/wire';
 import { ClusterError } from '../errors.ts';
 import type { External } from '../names/external.ts';
-import { Answerer } from './answer.ts';
+import { Answerer, stampOf } from './answer.ts';
 import { MAX_DELAY_SECONDS } from './delay.ts';
 import { DelayQueue } from './delay-queue.ts';
 
@@ -27,7 +27,12 @@ export interface UpstreamOptions {
 
 /** How it answers from now on: as it should after a delay, not at all, or every query with an error. */
 export type Behaviour =
-  | { readonly kind: 'answer'; readonly delaySeconds: number }
+  | {
+      readonly kind: 'answer';
+      readonly delaySeconds: number;
+      /** Addresses are `stampOf` the time of the answer, in place of the names' own. Default: false. */
+      readonly isStamped?: boolean;
+    }
   | { readonly kind: 'silent' }
   | { readonly kind: 'error'; readonly code: 'SERVFAIL' | 'REFUSED' };
 
@@ -96,6 +101,9 @@ class Serving {
       start,
       length,
       behaviour.kind === 'error' ? RCODE[behaviour.code] : null,
+      behaviour.kind === 'answer' && behaviour.isStamped === true
+        ? stampOf(Date.now() / 1000 + behaviour.delaySeconds)
+        : null,
     );
   }
 

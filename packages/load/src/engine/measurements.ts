@@ -39,6 +39,8 @@ export interface Counts {
   wrongCode: number;
   wrongAddress: number;
   unreadable: number;
+  /** Answers that are older than `expect` allows. */
+  stale: number;
   /** Lookups of a simulated resolver: started, and how they ended. */
   lookups: number;
   lookupsFound: number;
@@ -81,6 +83,7 @@ export function noCounts(): Counts {
     wrongCode: 0,
     wrongAddress: 0,
     unreadable: 0,
+    stale: 0,
     lookups: 0,
     lookupsFound: 0,
     lookupsFailed: 0,

@@ -84,6 +84,9 @@ export class Responses {
       case VERDICT.malformed:
         counts.unreadable += 1;
         break;
+      case VERDICT.stale:
+        counts.stale += 1;
+        break;
     }
   }
 }

@@ -6,10 +6,15 @@ export interface Expected {
   readonly codes: readonly number[];
   /** Addresses: a NOERROR answer must have one of them in an A or AAAA record. Empty: any. */
   readonly addresses: readonly string[];
+  /**
+   * Answers older than this, in seconds, are stale. Their IPv4 address tells when they were made: 10, and 24 bits of the tenths of a second
+   * of Unix time, as the upstream of `dinodns-cluster` gives it. Other addresses have no age. Absent or null: ages are not read.
+   */
+  readonly maxAgeSeconds?: number | null;
 }
 
 /** As expected, or the first mismatch. */
-export const VERDICT = { asExpected: 0, wrongCode: 1, wrongAddress: 2, malformed: 3 } as const;
+export const VERDICT = { asExpected: 0, wrongCode: 1, wrongAddress: 2, malformed: 3, stale: 4 } as const;
 export type Verdict = (typeof VERDICT)[keyof typeof VERDICT];
 
 /**

@@ -79,6 +79,25 @@ function isOneOf(addresses: readonly Uint8Array[], bytes: Uint8Array, at: number
   return false;
 }
 
+/** Tenths of a second in 24 bits repeat; what seems to be older than half of that is of a clock that is ahead. */
+const STAMPS = 2 ** 24;
+
+/** The age of the first IPv4 address of an answer in seconds, if it is a stamp of `maxAgeSeconds`; else 0. */
+function ageOf(bytes: Uint8Array, offset: number, end: number, answersOffset: number): number {
+  let at = answersOffset;
+  for (let left = u16(bytes, offset + 6); left > 0; left -= 1) {
+    const fixed = recordAt(bytes, at, end);
+    if (fixed < 0) return 0;
+    at = afterRecord(bytes, fixed);
+    if (u16(bytes, fixed) !== TYPE.A) continue;
+    if (u16(bytes, fixed + 8) !== 4 || bytes[fixed + 10] !== 10) return 0;
+    const made = ((bytes[fixed + 11] ?? 0) << 16) | u16(bytes, fixed + 12);
+    const age = (Math.floor(Date.now() / 100) - made) & (STAMPS - 1);
+    return age < STAMPS / 2 ? age / 10 : 0;
+  }
+  return 0;
+}
+
 /**
  * A check for responses, or null if nothing is expected. If addresses are expected, a NOERROR answer must have one
  * of them in an A or AAAA record of its answer section; other codes have no addresses and are checked alone.
@@ -87,12 +106,15 @@ function isOneOf(addresses: readonly Uint8Array[], bytes: Uint8Array, at: number
 export function responseCheck(expected: Expected): Check | null {
   const codes = new Set(expected.codes);
   const addresses = expected.addresses.map(addressBytes);
-  if (codes.size === 0 && addresses.length === 0) return null;
+  const { maxAgeSeconds = null } = expected;
+  if (codes.size === 0 && addresses.length === 0 && maxAgeSeconds === null) return null;
   return (bytes, offset, length, answersOffset) => {
     const end = offset + length;
     const code = responseCode(bytes, offset, end, answersOffset);
     if (code < 0) return VERDICT.malformed;
     if (codes.size > 0 && !codes.has(code)) return VERDICT.wrongCode;
+    if (maxAgeSeconds !== null && code === 0 && ageOf(bytes, offset, end, answersOffset) > maxAgeSeconds)
+      return VERDICT.stale;
     if (addresses.length === 0 || code !== 0) return VERDICT.asExpected;
     let at = answersOffset;
     for (let left = u16(bytes, offset + 6); left > 0; left -= 1) {

@@ -26,7 +26,7 @@ interface FaultInLoad extends Pick<LoadWithEvent, 'clock' | 'on' | 'signal' | 'l
 }
 
 interface Measured {
-  readonly evidence: ReturnType<typeof clientLosses> & Pick<DisruptEvidence, 'limited' | 'memory'>;
+  readonly evidence: ReturnType<typeof clientLosses> & Pick<DisruptEvidence, 'limited' | 'memory' | 'stale'>;
   /** By the clock that was given. */
   readonly faultSeconds: number;
 }
@@ -52,8 +52,12 @@ export async function measureFault({
     before === null || after === null
       ? null
       : { before: before.bytes, after: after.bytes, peak: after.peakBytes };
+  const stale = loaded.outcomes.flatMap((outcome) => outcome.stale ?? []);
   return {
-    evidence: { ...losses, limited, memory },
+    evidence: {
+      ...{ ...losses, limited, memory },
+      ...(stale.length === 0 ? {} : { stale: stale.reduce((sum, count) => sum + count, 0) }),
+    },
     faultSeconds: event.begin + loaded.startSeconds,
   };
 }

@@ -1,14 +1,14 @@
 /** What only a disrupt run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import { type EngineCase, okTrials } from '../../engine/record.ts';
-import { caseTitle, pointText, unbroken, valueText } from '../../engine/words.ts';
-import { BUCKET_SECONDS } from '../../measure/client-losses.ts';
+import { caseTitle, pointText, sharedText, unbroken, valueText } from '../../engine/words.ts';
+import { alignedMedians, BUCKET_SECONDS } from '../../measure/client-losses.ts';
 import { type Block, chart, type Finding, type LineChart, table } from '../../report/document/document.ts';
 import { formatCount, formatShort, formatTime } from '../../report/numbers.ts';
-import { median } from '../../stats/intervals.ts';
 import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
 import { counted, listed } from '../../text.ts';
 import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
+import { repeatsNames } from './factors.ts';
 import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName, faultsOf } from './faults.ts';
 import { lookupsName } from './figures.ts';
 
@@ -50,24 +50,12 @@ function findingOf(record: DisruptRecord, item: EngineCase): Finding {
   };
 }
 
-/** Medians over the trials, in tenths of a second since the fault of each began; trials begin and end at different times. */
-export function pointsOf(evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) {
-  const aligned = evidences.map(({ timeline, fault }) => ({
-    timeline,
-    zero: Math.round(fault.begin / BUCKET_SECONDS),
+/** Medians over the trials. */
+export const pointsOf = (evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) =>
+  alignedMedians(evidences, key).map(({ x, y }) => ({
+    ...{ x, y },
+    tip: `${title}, ${x} s: ${formatCount(y)} per second`,
   }));
-  if (aligned.length === 0) return [];
-  // From where all trials were under load.
-  const first = -Math.min(...aligned.map(({ zero }) => zero));
-  const last = Math.max(...aligned.map(({ timeline, zero }) => timeline.length - zero));
-  return Array.from({ length: Math.max(0, last - first) }, (_, at) => {
-    const since = first + at;
-    const values = aligned.map(({ timeline, zero }) => (timeline[zero + since]?.[key] ?? 0) / BUCKET_SECONDS);
-    const x = Number(((since + 0.5) * BUCKET_SECONDS).toFixed(3));
-    const y = median(values);
-    return { x, y, tip: `${title}, ${x} s: ${formatCount(y)} per second` };
-  });
-}
 
 const PICTURES = [
   {
@@ -181,6 +169,9 @@ const PLACES = {
 const SOCKETS =
   'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each. Only reused ones have figures by socket: how many lost a query, and the longest time that one of them waited, from its first query after a good answer until the next one.';
 
+const STALE =
+  'Each address that the upstream gives tells when it was made. An answer is stale if it is older than its TTL, in which --factors cache limits 30 s, by more than a second. Stale answers count as answered.';
+
 /** What the load generator has to do with the figures; nothing where it kept up. */
 function limitsOf(record: DisruptRecord): string[] {
   const all = record.cases.flatMap(({ key }) => evidencesOf(record, key));
@@ -209,6 +200,7 @@ function methodOf({ settings }: DisruptRecord): string[] {
     'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
     'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
     SOCKETS,
+    ...(repeatsNames(settings.factors) ? [STALE] : []),
   ];
 }
 
@@ -218,21 +210,6 @@ const lowered = (sentence: string) =>
 
 /** Queries without a good answer. */
 const missed = (item: EngineCase) => medianOf(item, 'lost') + medianOf(item, 'errors');
-
-/** What only these of the cases have in common: ` with lameduck 5 s and fresh sockets`; empty where that cannot be said shortly. */
-function withText(record: DisruptRecord, some: readonly EngineCase[], all: readonly EngineCase[]): string {
-  const [first, ...others] = some;
-  if (first === undefined || all.length === 1) return '';
-  if (some.length === all.length) return ' in every case';
-  const common = Object.entries(first.point).filter(([name, value]) =>
-    others.every(({ point }) => point[name] === value),
-  );
-  const alike = all.filter(({ point }) => common.every(([name, value]) => point[name] === value));
-  if (alike.length === some.length)
-    return ` with ${listed(pointText(record, { ...first, point: Object.fromEntries(common) }).split(', '))}`;
-  const names = some.map((item) => pointText(record, item));
-  return names.some((name) => name.includes(', ')) ? '' : ` with ${listed(names)}`;
-}
 
 /** Counts as close as this are told as one. */
 const ALIKE = 0.02;
@@ -256,8 +233,8 @@ function verdictsOf(record: DisruptRecord, faults: readonly EngineCase[]): strin
     return [
       `${FAULTS[name].cause}${fixed.length === 0 ? '' : ` with ${listed(fixed)}`} cost `,
       `${inWords(most)} of ${formatCount(sent)} queries`,
-      most === 0 ? '' : `${withText(record, near(most), cases)} (longest gap ${formatTime(gap)})`,
-      isSame ? '' : `, and ${inWords(least)}${withText(record, near(least), cases) || ' at best'}`,
+      most === 0 ? '' : `${sharedText(record, near(most), cases)} (longest gap ${formatTime(gap)})`,
+      isSame ? '' : `, and ${inWords(least)}${sharedText(record, near(least), cases) || ' at best'}`,
       late === 0 ? '.' : `; up to ${formatCount(late)} answers took longer than 1\u00a0s.`,
     ].join('');
   };
@@ -285,6 +262,7 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
   const servers = [...new Set(record.cases.map(({ point }) => String(point.server)))];
   const verdicts = verdictsOf(record, faults);
   const warnings = limitsOf(record);
+  const isCaching = repeatsNames(record.settings.factors);
   return {
     kind: 'Disruption',
     title: `What clients lose: ${servers.join(', ')}`,
@@ -292,7 +270,18 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
     result: verdicts[0] === undefined ? undefined : lowered(verdicts[0]),
     findings: faults.map((item) => findingOf(record, item)),
     tables: [
-      { title: 'Queries', estimands: ['answered', 'lost', 'errors', 'over1s', 'over2s', 'over5s'] },
+      {
+        title: 'Queries',
+        estimands: [
+          'answered',
+          'lost',
+          'errors',
+          ...(isCaching ? ['stale'] : []),
+          'over1s',
+          'over2s',
+          'over5s',
+        ],
+      },
       { title: 'Times', estimands: ['gap', 'recovered', 'p50', 'p99'] },
       { title: 'Sockets', estimands: ['losing', 'socket-gap'] },
       { title: 'Lookups', estimands: RESOLVER_NAMES.map(lookupsName) },

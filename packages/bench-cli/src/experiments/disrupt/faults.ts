@@ -11,6 +11,7 @@ export type Target = KubernetesSettings['target'];
 export const LOCAL_FAULTS = [
   'restart',
   'worker-kill',
+  'path-lost',
   'upstream-slow',
   'upstream-silent',
   'upstream-servfail',
@@ -36,6 +37,11 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     what: 'SIGTERM, --outage without the process, and its start',
   },
   'worker-kill': { title: 'worker killed', cause: 'A killed worker', what: 'SIGKILL for one worker process' },
+  'path-lost': {
+    title: 'path lost',
+    cause: 'A lost path',
+    what: 'for --outage, no datagram passes between clients and server; a relay of bench lies between them in all trials of such a run',
+  },
   'upstream-slow': {
     title: 'upstream slow',
     cause: 'A slow upstream',

@@ -33,6 +33,7 @@ const ESTIMANDS: readonly Estimand<DisruptEvidence>[] = [
   },
   figure('lost', 'lost', 'count', 'no', ({ queriesLost }) => queriesLost),
   figure('errors', 'errors', 'count', 'no', ({ errors }) => errors),
+  figure('stale', 'stale', 'count', 'no', ({ stale }) => stale ?? null),
   ...LATE_SECONDS.map((limit, index) =>
     figure(`over${limit}s`, `over ${limit}\u00a0s`, 'count', 'no', ({ late }) => late[index] ?? 0),
   ),

@@ -35,7 +35,7 @@ function demandTime({ duration, outage }: DisruptSettings): void {
 function withUpstream(decided: DecidedServers, queries: number, repeats: boolean): DecidedServers {
   const checked = decided.workloads.map(({ name }) => externalNames(name, 0, CHECKED_NAMES));
   const sent = repeats
-    ? externalNames(LOAD_NAMES, 0, CHECKED_NAMES)
+    ? externalNames(LOAD_NAMES, CHECKED_NAMES, CHECKED_NAMES)
     : externalNames(LOAD_NAMES, CHECKED_NAMES, Math.ceil(queries));
   return { ...decided, workloads: [...checked, sent] };
 }

@@ -1,13 +1,12 @@
 /** One trial: a server of its own under a steady load, and one fault meanwhile, or none. */
-import type { Upstream } from '@dinodns-bench/cluster-objects';
+import type { Path, Upstream } from '@dinodns-bench/cluster-objects';
 import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.ts';
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
-import { BenchError } from '../../errors.ts';
-import { readMemory } from '../../machine/proc-files.ts';
 import { lossDetail } from '../../measure/client-losses.ts';
 import { runLoaders } from '../../measure/load.ts';
 import type { Begun } from '../../measure/load-with-event.ts';
 import { checkDeployment } from '../../measure/measured.ts';
+import { killWorker, memoryOf } from '../../measure/server-processes.ts';
 import { warmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
 import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
@@ -15,7 +14,7 @@ import type { ForwardOptions, Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
 import { freshSockets, measureFault } from './context.ts';
 import type { DisruptEvidence } from './evidence.ts';
-import { CONTROL, FAULTS, type FaultName } from './faults.ts';
+import { CONTROL, FAULTS, type FaultName, faultsOf } from './faults.ts';
 import type { DisruptSettings } from './settings.ts';
 
 /** What all trials on this machine share. */
@@ -36,9 +35,18 @@ interface Subject {
   readonly server: Server;
   readonly deployment: Deployment;
   readonly fault: FaultName | typeof CONTROL;
+  readonly point: Point;
   readonly on: TrialEvents;
   /** Its client sockets. */
   readonly areReused: boolean;
+  /** To the server, where it can be lost. */
+  readonly path: Path | null;
+}
+
+/** This target has one instance, and no certificates. */
+async function pathTo({ endpoints: [server] }: Deployment): Promise<Path | null> {
+  const { openPath } = await import('@dinodns-bench/cluster-objects');
+  return server === undefined ? null : openPath(server);
 }
 
 export async function disruptTrial(
@@ -53,11 +61,22 @@ export async function disruptTrial(
   const server = upstream === null ? found.server : forwarding(found.server, upstream, planned.case.point);
   const sockets = freshSockets(shared.settings, planned.case.point);
   try {
-    return await withServer(trials, found.planned, server, on, async (context, deployment) => {
-      on.files(server.name, deployment.files);
+    return await withServer(trials, found.planned, server, on, async (context, deployed) => {
+      on.files(server.name, deployed.files);
+      await using path = faultsOf(shared.settings).includes('path-lost') ? await pathTo(deployed) : null;
+      const deployment = path === null ? deployed : { ...deployed, endpoints: [path] };
       on.phase('checking answers');
       const disrupted = {
-        ...{ planned: found.planned, server, deployment, fault, on, areReused: sockets === null },
+        ...{
+          point: planned.case.point,
+          planned: found.planned,
+          server,
+          deployment,
+          fault,
+          on,
+          areReused: sockets === null,
+          path,
+        },
         context: {
           ...context,
           configuration: { ...context.configuration, clients: sockets ?? context.configuration.clients },
@@ -65,7 +84,8 @@ export async function disruptTrial(
       };
       await checkDeployment(disrupted);
       await warmUp(context, found.planned, deployment, on);
-      return measure(shared, disrupted);
+      // The path must not be closed before.
+      return await measure(shared, disrupted);
     });
   } finally {
     upstream?.behave(NORMAL);
@@ -86,7 +106,15 @@ function forwarding(server: Server, upstream: Upstream, point: Point): Server {
   };
 }
 
+/** Of the upstream's answers. */
+const TTL_SECONDS = 30;
+
+/** Caches count in whole seconds: an answer may be given for up to a second longer, and is not stale then. */
+const maxAgeOf = ({ cache = TTL_SECONDS }: Point) => Math.min(TTL_SECONDS, Number(cache)) + 1;
+
 const NORMAL = { kind: 'answer', delaySeconds: 0 } as const;
+/** Each answer tells when it was made: the answer check is over, and would take it for a wrong one. */
+const STAMPED = { ...NORMAL, isStamped: true } as const;
 
 async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvidence> {
   const { context, server, deployment, fault, on } = subject;
@@ -95,17 +123,21 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
     upstream === null
       ? subject.planned
       : { ...subject.planned, case: { ...subject.planned.case, workload: LOAD_NAMES } };
+  upstream?.behave(STAMPED);
   const { evidence } = await measureFault({
     ...{ clock: context.world.clock, on, signal: context.signal, settings, fault },
     expected: expectedCodes(context, planned, server),
-    memoryNow: () => memoryOf(context, deployment),
+    memoryNow: () => memoryOf(context.world, deployment),
     load: ({ onStarted, onRate }) =>
       runLoaders(context, planned, deployment, {
         stage: 'load',
         ratePerSecond: settings.rate,
         openLoop: true,
         durationSeconds: settings.duration,
-        detail: lossDetail(subject.areReused),
+        detail: {
+          ...lossDetail(subject.areReused),
+          ...(upstream === null ? {} : { maxAgeSeconds: maxAgeOf(subject.point) }),
+        },
         progress: { phase: on.phase, rate: onRate },
         onStarted,
       }),
@@ -114,50 +146,23 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
   return evidence;
 }
 
-/** Resident memory of the processes of a server: of all now, and the peak of one since its start. */
-async function memoryOf({ world }: TrialContext, deployment: Deployment) {
-  const { pids = [] } = (await deployment.usage?.()) ?? {};
-  const all = await Promise.all(pids.map((pid) => readMemory(world, pid)));
-  const found = all.filter((memory) => memory !== null);
-  if (found.length === 0) return null;
-  return {
-    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
-    peakBytes: Math.max(...found.map(({ peakBytes }) => peakBytes)),
-  };
-}
-
 /** Makes the fault, and resolves at its end. */
 async function disrupt(
   { upstream, settings }: LocalPlace,
-  { context, deployment, fault }: Subject,
+  { context, deployment, fault, path }: Subject,
   { signal, isOver }: Begun,
 ): Promise<void> {
   const behaviour = fault === CONTROL ? undefined : FAULTS[fault].behaviour?.(settings.delay);
   const down = () => context.world.clock.sleep(settings.outage, signal);
   if (behaviour !== undefined) {
-    upstream?.behave(behaviour);
+    upstream?.behave(behaviour.kind === 'answer' ? { ...behaviour, isStamped: true } : behaviour);
     await down();
-    upstream?.behave(NORMAL);
+    upstream?.behave(STAMPED);
   } else if (fault === 'restart') await deployment.restart?.(down);
-  else if (fault === 'worker-kill') await killWorker(context, deployment, isOver);
+  else if (path !== null && fault === 'path-lost') {
+    path.lose(true);
+    await down();
+    path.lose(false);
+  } else if (fault === 'worker-kill') await killWorker(context, deployment, isOver);
   else await down();
-}
-
-/** How often it is looked whether another worker is there. */
-const LOOK_SECONDS = 0.05;
-
-/** Resolves when another worker was started, or when the load is over. */
-async function killWorker(
-  { world, signal }: TrialContext,
-  deployment: Deployment,
-  isOver: () => boolean,
-): Promise<void> {
-  const pidsNow = async () => (await deployment.usage?.())?.pids ?? [];
-  const before = await pidsNow();
-  const worker = before.find((pid) => pid !== deployment.instances[0]?.pid);
-  if (worker === undefined)
-    throw new BenchError('E_INTERNAL', 'there is no worker process', { fix: 'Report this bug.' });
-  world.processes.signal(worker, 'SIGKILL');
-  while (!isOver() && (await pidsNow()).every((pid) => before.includes(pid)))
-    await world.clock.sleep(LOOK_SECONDS, signal);
 }

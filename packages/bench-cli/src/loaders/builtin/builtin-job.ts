@@ -6,7 +6,7 @@ import { createJobLoader, type JobProgram, type ProgramOutput } from '../job-loa
 import type { Loader, LoadRequest } from '../loader.ts';
 import { intervalOf, parseEvent } from './events.ts';
 import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
-import { loaderCountsOf, loadResultOf, socketsIn } from './result.ts';
+import { askedIn, loaderCountsOf, loadResultOf } from './result.ts';
 
 /** Its path in the image of k8s/images/load. */
 const DRIVER = '/app/packages/load/src/driver.ts';
@@ -57,7 +57,7 @@ const BUILTIN: Omit<JobProgram, 'version'> = {
       wasTheLimit: end.result.generator.wasTheLimit,
       counts: loaderCountsOf(end.result),
       timeline: intervals.map(intervalOf),
-      ...socketsIn(end.result),
+      ...askedIn(end.result),
     };
   },
 };

@@ -13,7 +13,7 @@ import { openLocalGate } from '../gate/local-gate.ts';
 import type { DetailedInterval, Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { intervalOf, parseEvent } from './events.ts';
 import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
-import { loaderCountsOf, loadResultOf, socketsIn } from './result.ts';
+import { askedIn, loaderCountsOf, loadResultOf } from './result.ts';
 
 export interface BuiltinOptions {
   readonly world: World;
@@ -102,7 +102,7 @@ async function runBuiltin(
     wasTheLimit: result.generator.wasTheLimit,
     counts: loaderCountsOf(result),
     timeline: heard.timeline,
-    ...socketsIn(result),
+    ...askedIn(result),
   };
 }
 

@@ -52,7 +52,7 @@ function loadOf(request: LoadRequest): CannonInput['load'] {
  * so a stall of the server is not hidden by queries that were never sent (coordinated omission).
  */
 export function builtinOptions(request: LoadRequest): CannonInput {
-  const { endpoint, source } = request;
+  const { endpoint, source, detail: { socketGapSeconds, maxAgeSeconds } = {} } = request;
   const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
   return {
     server: `${host}:${endpoint.port}`,
@@ -64,9 +64,8 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     intervalSeconds:
       request.detail?.intervalSeconds ??
       (request.after === undefined ? reportIntervalSeconds(request.durationSeconds) : AFTER_INTERVAL_SECONDS),
-    ...(request.detail?.socketGapSeconds === undefined
-      ? {}
-      : { sockets: { gapSeconds: request.detail.socketGapSeconds } }),
+    ...(socketGapSeconds === undefined ? {} : { sockets: { gapSeconds: socketGapSeconds } }),
+    ...(maxAgeSeconds === undefined ? {} : { expect: { maxAgeSeconds } }),
     workers: request.threads,
     clients: request.clients,
     timeoutSeconds: request.timeoutSeconds,

@@ -131,5 +131,11 @@ export function loaderCountsOf({ counts, generator }: CannonResult): LoaderCount
 }
 
 /** Absent unless asked for. */
-export const socketsIn = ({ sockets }: CannonResult): Pick<LoadOutcome, 'sockets'> =>
-  sockets === undefined ? {} : { sockets };
+export const askedIn = ({
+  sockets,
+  options,
+  counts,
+}: CannonResult): Pick<LoadOutcome, 'sockets' | 'stale'> => ({
+  ...(sockets === undefined ? {} : { sockets }),
+  ...(options.expect?.maxAgeSeconds == null ? {} : { stale: counts.stale }),
+});

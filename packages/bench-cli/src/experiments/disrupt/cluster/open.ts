@@ -134,6 +134,8 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
     conditions: {
       target: 'kubernetes',
       'load generator': `builtin ${BENCH_VERSION}`,
+      // They are in the network of a node, where pods of a run have no rights.
+      'connection tracking of the nodes': 'not readable: it takes rights in the network of a node',
       'DNS of the cluster': `${inPlace ? '' : 'a copy of '}${copy.workload.title}`,
     },
     warnings: [
