@@ -542,6 +542,18 @@ describe('a record', () => {
     expect(of(4000, 400, '1.13.1')).toBeNull();
   });
 
+  it('of too few starts is not taken by a plan of this machine, which says why', async () => {
+    const record = searched({ starts: 1 });
+    const environment = { ...record.environment, hostname: world.machine.hostname };
+    await createStore(world, 'results').saveAs(surviveKind, { ...record, environment });
+    const size = ['--pods', '15000', '--services', '1500', '--json'];
+    expect(await world.bench('capacity', 'plan', ...size), world.err()).toBe(0);
+    expect(world.out()).not.toContain('survived by');
+    expect(world.out()).toContain(
+      'was not used, because its limits took --starts 1: a plan needs at least 5.',
+    );
+  });
+
   it('of another version than the memory line, gives a plan no limit, whichever of them was named', async () => {
     const store = createStore(world, 'results');
     const memory = parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json');
