@@ -46,7 +46,9 @@ async function engineCase(
     messageOptionsSchema.parse({ ...message }),
   );
   const started = startWorkload(plan, ONLY_WORKER);
-  const measurements = new Measurements(sockets === true ? new Sockets(1, 1e9) : null);
+  const measurements = new Measurements(
+    sockets === true ? new Sockets(1, { gapSeconds: 1, codes: [0, 3] }) : null,
+  );
   const engine = new Engine({
     workload: started,
     measurements,

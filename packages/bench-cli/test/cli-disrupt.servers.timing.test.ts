@@ -70,6 +70,8 @@ async function recordOf(world: TestWorld, seconds: number, ...flags: string[]): 
   expect(control.longestGapSeconds).toBeLessThan(SLACK_SECONDS);
   expect(control.sockets).toMatchObject({ count: 20, losing: 0 });
   expect(control.sockets?.each).toHaveLength(20);
+  // Also of sockets that get names of one kind only.
+  expect(control.sockets?.longestGapSeconds).toBeLessThan(SLACK_SECONDS);
   return record;
 }
 
@@ -115,6 +117,11 @@ const behindLostPath = () =>
     expect(longestGapSeconds).toBeLessThan(fault.end - fault.begin + SLACK_SECONDS);
     expect(Math.abs(queriesLost - (fault.end - fault.begin) * RATE)).toBeLessThan(0.25 * RATE);
     expect([errors, sockets?.losing]).toEqual([0, 20]);
+    for (const { gaps } of sockets?.each ?? [])
+      expect(Math.max(...gaps.map(({ fromSeconds, toSeconds }) => toSeconds - fromSeconds))).toBeGreaterThan(
+        2.7,
+      );
+    expect(sockets?.longestGapSeconds).toBeLessThan(longestGapSeconds + SLACK_SECONDS);
   });
 
 const CACHED_SECONDS = 1;

@@ -92,10 +92,16 @@ export const optionsSchema = z.strictObject({
   /** Time between interval reports. */
   intervalSeconds: z.number().min(0.05).max(3600).default(1),
   /**
-   * Whether to count by UDP socket as well, and to list the times of at least `gapSeconds` in which a socket waited for a good answer.
-   * Null: no.
+   * Whether to count by UDP socket as well, and to list the times of at least `gapSeconds` in which a socket waited for a good answer: one
+   * with one of `codes`, or, null, any. A socket may get names of one kind only: give all codes that the names predict. Null: no.
    */
-  sockets: z.strictObject({ gapSeconds: seconds }).nullable().default(null),
+  sockets: z
+    .strictObject({
+      gapSeconds: seconds,
+      codes: z.array(z.int().min(0).max(4095)).readonly().nullable().default([0, 3]),
+    })
+    .nullable()
+    .default(null),
   /**
    * Use the kernel's receive timestamps, so latency does not include the time an answer waits in our own socket.
    * `auto`: where the platform supports them.

@@ -71,6 +71,37 @@ it('tell which socket lost queries, when, and for how long it got no answer', as
   }
 });
 
+it.each([
+  [undefined, 1],
+  [[5], 0],
+  [null, 0],
+] as const)(
+  'with answers that are all refused, and with codes %j as good, have %d gap each',
+  async (codes, gaps) => {
+    const socket = createSocket('udp4');
+    socket.on('message', (query: Buffer, { address, port }: RemoteInfo) => {
+      query[2] = (query[2] ?? 0) | 0x80;
+      query[3] = 5;
+      socket.send(query, port, address);
+    });
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    try {
+      const { sockets = [] } = await cannon({
+        server: `127.0.0.1:${socket.address().port}`,
+        workload: { kind: 'names', names: ['example.test'] },
+        load: { kind: 'constant', rate: RATE },
+        clients: 2,
+        durationSeconds: 1,
+        sockets: { gapSeconds: 0.7, ...(codes === undefined ? {} : { codes }) },
+      }).result;
+      expect(sockets.map((each) => each.gaps.length)).toEqual([gaps, gaps]);
+    } finally {
+      socket.close();
+    }
+  },
+);
+
 it('are counted over UDP alone, and only where asked for', async () => {
   const options = { server: '127.0.0.1:1', workload: { kind: 'names', names: ['example.test'] } } as const;
   expect(() => cannon({ ...options, transport: 'tcp', sockets: { gapSeconds: 1 } })).toThrow(

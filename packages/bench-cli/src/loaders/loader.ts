@@ -62,8 +62,11 @@ export interface LoadRequest {
 export interface LoadDetail {
   /** At least 0.05. */
   readonly intervalSeconds: number;
-  /** Counts by socket, and lists the times of at least this length in which one waited for a good answer. Default: not by socket. */
-  readonly socketGapSeconds?: number;
+  /**
+   * Counts by socket, and lists the times of at least this length in which one waited for an answer with one of these codes, or, null, any.
+   * Default: not by socket.
+   */
+  readonly sockets?: { readonly gapSeconds: number; readonly codes: readonly number[] | null };
   /** Counts answers as stale whose stamped address says that they are older (`stampOf` of the upstream). Default: none. */
   readonly maxAgeSeconds?: number;
 }

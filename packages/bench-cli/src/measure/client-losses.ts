@@ -1,6 +1,7 @@
 /** What clients lost under a steady load in which something happened, from what the load generator tells. Pure. */
 
 import { decodeHistogram, Histogram, type SocketReport } from '@dinodns-bench/load';
+import { rcodeNumber } from '@dinodns-bench/wire';
 import { z } from 'zod';
 import type { DetailedInterval, LoadDetail } from '../loaders/loader.ts';
 import type { LoadResult } from '../results/record.ts';
@@ -23,11 +24,15 @@ const JITTER_SECONDS = INTERVAL_SECONDS / 2;
 /** All is as before when no query waits this long: far more than any server takes, far less than a resolver's time-out. */
 const SLOW_SECONDS = 0.25;
 
-/** What the load generator has to tell. Of sockets that are used once, the queries say all. */
-export const lossDetail = (areReused: boolean): LoadDetail => ({
-  intervalSeconds: INTERVAL_SECONDS,
-  ...(areReused ? { socketGapSeconds: SLOW_SECONDS } : {}),
-});
+/** What the load generator has to tell. Of sockets that are used once, the queries say all. `expected` as in `DisturbedLoad`. */
+export function lossDetail(areReused: boolean, expected: ReadonlySet<string> | null): LoadDetail {
+  // A socket may be asked for names of one kind only, such as those that are refused: each answer that the names predict is good.
+  const codes = expected === null ? null : [...expected].flatMap((name) => rcodeNumber(name) ?? []);
+  return {
+    intervalSeconds: INTERVAL_SECONDS,
+    ...(areReused ? { sockets: { gapSeconds: SLOW_SECONDS, codes } } : {}),
+  };
+}
 
 /** A load, and when something happened in it. */
 export interface DisturbedLoad {
@@ -78,7 +83,7 @@ export const clientLossesSchema = z.object({
       count,
       /** That lost a query. */
       losing: count,
-      /** The longest time from a query of one socket, the first after a good answer to it, to its next good answer. */
+      /** The longest time from a query of one socket, the first after an answer to it that was as expected, to the next such answer. */
       longestGapSeconds: seconds,
       /** Those times of at least 0.25 s, and when lost queries were sent, at most one in 0.25 s; from the first query. Absent for many. */
       each: z

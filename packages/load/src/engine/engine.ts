@@ -319,9 +319,8 @@ export class Engine {
     this.#measurements.codes[code] = (this.#measurements.codes[code] ?? 0) + 1;
     this.#measurements.latency.record(receivedNs - (inFlight.start[cell] ?? 0));
     if (receivedNs > this.#lastAnswerNs) this.#lastAnswerNs = receivedNs;
-    const isGood = code === RCODE.NOERROR || code === RCODE.NXDOMAIN;
-    if (isGood) this.#measurements.hear(receivedNs);
-    sockets?.answer(lane, receivedNs, isGood);
+    if (code === RCODE.NOERROR || code === RCODE.NXDOMAIN) this.#measurements.hear(receivedNs);
+    sockets?.answer(lane, receivedNs, code);
     this.#responses.verify(bytes, offset, length, answersOffset);
     const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
     this.#settle(channel, cell, OUTCOME.answered, code, answers);

@@ -7,7 +7,7 @@ export interface SocketReport {
   /** Answers that came after their query was given up. */
   readonly late: number;
   readonly lost: number;
-  /** The longest time from the first query after a good answer (NOERROR, NXDOMAIN) to the next one, or to the end of sending. */
+  /** The longest time from the first query after a good answer to the next one, or to the end of sending. */
   readonly longestGapSeconds: number;
   /** All of these times that are at least as long as was asked for. */
   readonly gaps: readonly { readonly fromSeconds: number; readonly toSeconds: number }[];
@@ -15,8 +15,17 @@ export interface SocketReport {
   readonly lostAtSeconds: readonly number[];
 }
 
+/** As in the options of a run. */
+export interface SocketOptions {
+  /** The shortest gap that is listed. */
+  readonly gapSeconds: number;
+  readonly codes: readonly number[] | null;
+}
+
 export class Sockets {
   readonly #gapNs: number;
+  /** Response codes of good answers. Null: all. */
+  readonly #good: ReadonlySet<number> | null;
   readonly #sent: Uint32Array;
   readonly #answered: Uint32Array;
   readonly #late: Uint32Array;
@@ -27,9 +36,9 @@ export class Sockets {
   readonly #gaps: (readonly [fromNs: number, toNs: number])[][];
   readonly #lostAtNs: number[][];
 
-  /** @param gapNs The shortest gap that is listed. */
-  constructor(lanes: number, gapNs: number) {
-    this.#gapNs = gapNs;
+  constructor(lanes: number, { gapSeconds, codes }: SocketOptions) {
+    this.#gapNs = gapSeconds * 1e9;
+    this.#good = codes === null ? null : new Set(codes);
     this.#sent = new Uint32Array(lanes);
     this.#answered = new Uint32Array(lanes);
     this.#late = new Uint32Array(lanes);
@@ -45,9 +54,9 @@ export class Sockets {
     if (this.#waitingNs[lane] === 0) this.#waitingNs[lane] = atNs;
   }
 
-  answer(lane: number, atNs: number, isGood: boolean): void {
+  answer(lane: number, atNs: number, code: number): void {
     this.#answered[lane] = (this.#answered[lane] ?? 0) + 1;
-    if (isGood) this.#endGap(lane, atNs);
+    if (this.#good === null || this.#good.has(code)) this.#endGap(lane, atNs);
   }
 
   late(lane: number): void {

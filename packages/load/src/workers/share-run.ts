@@ -107,9 +107,7 @@ export interface Opened {
 export async function open(task: WorkerTask): Promise<Opened> {
   const { options, plan, share } = task;
   const { sockets } = options;
-  const measurements = new Measurements(
-    sockets === null ? null : new Sockets(share.lanes, sockets.gapSeconds * 1e9),
-  );
+  const measurements = new Measurements(sockets === null ? null : new Sockets(share.lanes, sockets));
   const workload = startWorkload(plan, { ...share, seed: options.seed });
   const engine = new Engine({
     workload,

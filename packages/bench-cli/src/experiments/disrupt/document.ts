@@ -137,7 +137,7 @@ function socketPicture(record: DisruptRecord): LineChart | null {
     name: 'sockets',
     title: 'Each socket over time',
     caption:
-      'One line for each client socket, in the first trial of each fault. It is broken while a query waited at least 0.25 s for the next good answer; points are lost queries, when sent.',
+      'One line for each client socket, in the first trial of each fault. It is broken while a query waited at least 0.25 s for the next answer that its name predicts; points are lost queries, when sent.',
     xAxis: 'seconds since the fault began',
     yAxis: 'client socket',
     panels,
@@ -167,7 +167,7 @@ const PLACES = {
 } as const;
 
 const SOCKETS =
-  'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each. Only reused ones have figures by socket: how many lost a query, and the longest time that one of them waited, from its first query after a good answer until the next one.';
+  'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each. Only reused ones have figures by socket: how many lost a query, and the longest time that one of them waited, from its first query after an answer that its name predicts until the next such answer.';
 
 const STALE =
   'Each address that the upstream gives tells when it was made. An answer is stale if it is older than its TTL, in which --factors cache limits 30 s, by more than a second. Stale answers count as answered.';

@@ -123,10 +123,11 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
     upstream === null
       ? subject.planned
       : { ...subject.planned, case: { ...subject.planned.case, workload: LOAD_NAMES } };
+  const expected = expectedCodes(context, planned, server);
   upstream?.behave(STAMPED);
   const { evidence } = await measureFault({
     ...{ clock: context.world.clock, on, signal: context.signal, settings, fault },
-    expected: expectedCodes(context, planned, server),
+    expected,
     memoryNow: () => memoryOf(context.world, deployment),
     load: ({ onStarted, onRate }) =>
       runLoaders(context, planned, deployment, {
@@ -135,7 +136,7 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
         openLoop: true,
         durationSeconds: settings.duration,
         detail: {
-          ...lossDetail(subject.areReused),
+          ...lossDetail(subject.areReused, expected),
           ...(upstream === null ? {} : { maxAgeSeconds: maxAgeOf(subject.point) }),
         },
         progress: { phase: on.phase, rate: onRate },

@@ -52,7 +52,7 @@ function loadOf(request: LoadRequest): CannonInput['load'] {
  * so a stall of the server is not hidden by queries that were never sent (coordinated omission).
  */
 export function builtinOptions(request: LoadRequest): CannonInput {
-  const { endpoint, source, detail: { socketGapSeconds, maxAgeSeconds } = {} } = request;
+  const { endpoint, source, detail: { sockets, maxAgeSeconds } = {} } = request;
   const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
   return {
     server: `${host}:${endpoint.port}`,
@@ -64,7 +64,7 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     intervalSeconds:
       request.detail?.intervalSeconds ??
       (request.after === undefined ? reportIntervalSeconds(request.durationSeconds) : AFTER_INTERVAL_SECONDS),
-    ...(socketGapSeconds === undefined ? {} : { sockets: { gapSeconds: socketGapSeconds } }),
+    ...(sockets === undefined ? {} : { sockets }),
     ...(maxAgeSeconds === undefined ? {} : { expect: { maxAgeSeconds } }),
     workers: request.threads,
     clients: request.clients,

@@ -154,8 +154,7 @@ async function measure(
   try {
     const { evidence, faultSeconds } = await measureFault({
       ...{ clock: world.clock, on, signal: outer, settings, fault },
-      // The answers were checked: all names exist.
-      expected: new Set(['NOERROR']),
+      expected: EXPECTED,
       // The DNS itself has no program beside it.
       memoryNow: async () =>
         place.roll === null
@@ -167,7 +166,7 @@ async function measure(
           ...{ transport: 'udp', source: null, dnssecOk: false, openLoop: true },
           durationSeconds: duration,
           ratePerSecond: rate,
-          detail: lossDetail(sockets === null),
+          detail: lossDetail(sockets === null, EXPECTED),
           ...loadFor({ clients: settings.clients, threads: 1, outstanding: 100 }, endpoint),
           ...(sockets === null ? {} : { clients: sockets }),
           threads: 1,
@@ -196,6 +195,9 @@ async function measure(
     await watch.stop();
   }
 }
+
+/** The answers were checked: all names exist. */
+const EXPECTED = new Set(['NOERROR']);
 
 /** How often it is looked whether the fault is over. */
 const LOOK_SECONDS = 0.25;
