@@ -488,6 +488,21 @@ describe('a record', () => {
     expect(limitWith(111)).toEqual({ limitBytes: 112 * MEBIBYTE, starts: 5 });
     expect(limitWith(113)).toEqual({ limitBytes: 120 * MEBIBYTE, starts: 6 });
     expect(limitWith(113, 121)).toBeNull();
+    // With GOMEMLIMIT, Go uses the less, the smaller the limit is.
+    const restrained = { ...item, subject: item.subject.replace(/none$/, '80%') };
+    const trials = record.trials.map((trial) =>
+      trial.status === 'ok' && trial.key === `${item.key}#0`
+        ? {
+            ...trial,
+            evidence: {
+              ...trial.evidence,
+              starts: [...trial.evidence.starts, { ...start, peakBytes: 119 * MEBIBYTE }],
+            },
+          }
+        : trial,
+    );
+    expect(confirmedLimit({ trials }, item)?.limitBytes).toBe(120 * MEBIBYTE);
+    expect(confirmedLimit({ trials }, restrained)?.limitBytes).toBe(112 * MEBIBYTE);
   });
 
   const limitOf = (

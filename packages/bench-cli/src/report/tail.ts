@@ -2,6 +2,7 @@
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { isServersOwn } from '../stats/decisive.ts';
 import { type SampleTest, testPaired } from '../stats/sample-test.ts';
+import { levelOf } from '../stats/until.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatTime } from './numbers.ts';
 import { percentileOf, trialPercentile } from './percentiles.ts';
@@ -27,7 +28,7 @@ function tailOf(record: RunRecord, item: CaseRecord): SampleTest | null {
     const [own, other] = [trialPercentile(trial, 99), byRound.get(trial.round)];
     return own === null || other == null || other === 0 ? [] : [own / other];
   });
-  const test = testPaired(ratios);
+  const test = testPaired(ratios, { level: levelOf(record.until?.goal ?? null) });
   if (test === null || (test.low <= 1 && test.high >= 1)) return null;
   const [mean, reference] = [item, baseline].map(({ summary }) => summary?.latencySeconds?.median ?? 0);
   const ofMeans = mean && reference ? mean / reference : 1;

@@ -136,7 +136,8 @@ export class Engine {
   }
 
   /** Ends sending; counts what was due and not sent. */
-  stopSending(): void {
+  stopSending(atNs: number): void {
+    this.#measurements.sockets?.stop(atNs);
     const unsent = this.#source?.end() ?? 0;
     if (this.#open) this.#measurements.counts.unsent += unsent;
   }

@@ -253,7 +253,7 @@ export class Loop {
     if (this.#drainedNs === Number.POSITIVE_INFINITY) {
       // What became due since the last check is not late yet.
       if (!stop) engine.pump(Math.min(now, endNs));
-      engine.stopSending();
+      engine.stopSending(Math.min(now, endNs));
       onSendingOver();
       this.#drainedNs = now + (stop ? STOP_DRAIN_NS : drainNs);
     }

@@ -33,6 +33,7 @@ export class Sockets {
   /** When the first query since the last good answer was sent; 0 if there is none. */
   readonly #waitingNs: Float64Array;
   readonly #longestNs: Float64Array;
+  #endNs = Number.POSITIVE_INFINITY;
   readonly #gaps: (readonly [fromNs: number, toNs: number])[][];
   readonly #lostAtNs: number[][];
 
@@ -70,10 +71,16 @@ export class Sockets {
       all.push(sentNs);
   }
 
-  #endGap(lane: number, atNs: number): void {
+  /** An answer that comes after the end of sending ends no longer gap than one that never comes. */
+  stop(atNs: number): void {
+    this.#endNs = atNs;
+  }
+
+  #endGap(lane: number, receivedNs: number): void {
     const from = this.#waitingNs[lane] ?? 0;
     if (from === 0) return;
     this.#waitingNs[lane] = 0;
+    const atNs = Math.min(receivedNs, this.#endNs);
     const gap = atNs - from;
     if (gap > (this.#longestNs[lane] ?? 0)) this.#longestNs[lane] = gap;
     if (gap >= this.#gapNs) this.#gaps[lane]?.push([from, atNs]);

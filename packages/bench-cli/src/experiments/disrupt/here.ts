@@ -42,7 +42,7 @@ function withUpstream(decided: DecidedServers, queries: number, repeats: boolean
 
 /** @throws BenchError `E_CONFIG` for a factor that these servers or faults do not have */
 function demandForwarding(
-  { factors }: DisruptSettings,
+  { factors, rate }: DisruptSettings,
   faults: readonly FaultName[],
   servers: readonly Server[],
 ): void {
@@ -62,6 +62,20 @@ function demandForwarding(
       {
         fix: 'Give cache=1 or more, or omit serve_stale.',
       },
+    );
+  // Names that the cache has not seen before the fault would be lost whatever it keeps.
+  const isCached = factors.cache !== undefined || factors.serve_stale !== undefined;
+  if (isCached && rate * FAULT_SECONDS < CHECKED_NAMES)
+    throw new BenchError(
+      'E_CONFIG',
+      `--rate: at ${rate} queries a second, not all ${CHECKED_NAMES} names are in the cache when the fault begins`,
+      { fix: `Use at least ${CHECKED_NAMES / FAULT_SECONDS}, or omit cache and serve_stale.` },
+    );
+  if (faults.includes('path-lost') && factors.sockets?.includes('fresh'))
+    throw new BenchError(
+      'E_CONFIG',
+      '--factors: sockets=fresh with --fault path-lost would measure the path that bench opens for each socket',
+      { fix: 'Use sockets=reused for path-lost, and measure other faults in another run.' },
     );
   const other = servers.find(({ kind }) => kind !== 'coredns');
   if (factors.max_concurrent !== undefined && other !== undefined)

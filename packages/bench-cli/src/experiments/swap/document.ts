@@ -125,7 +125,9 @@ function caveatsOf({ b }: Sides): string[] {
   if (first === undefined) return [];
   return missed.length === 0
     ? ['One pair of placements cannot show a difference.']
-    : [`${counted(first.n, 'pair')} of placements would miss most differences ${listed(missed)}.`];
+    : [
+        `${counted(first.n, 'pair')} of placements would miss at least one in five differences ${listed(missed)}.`,
+      ];
 }
 
 /** As published: version by version, idle included and without intervals. */

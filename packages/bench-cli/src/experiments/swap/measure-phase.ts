@@ -61,6 +61,12 @@ function placesOf({ pods, sending: { loadPerNode, loaders } }: PhaseRequest): (s
   return each.flatMap((node) => Array.from({ length: loaders }, () => node));
 }
 
+/** Whole queries a second, as dnsperf takes them, which add up to the rate. */
+function shareOf(ratePerSecond: number, places: number, index: number): number {
+  const whole = Math.floor(ratePerSecond / places);
+  return index < ratePerSecond - whole * places ? whole + 1 : whole;
+}
+
 /** Several loaders start together and share the rate, and all stop as soon as one fails. */
 async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<LoadOutcome[]> {
   const { loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile } = request;
@@ -82,7 +88,7 @@ async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<Lo
         source: null,
         dnssecOk: false,
         durationSeconds: seconds,
-        ratePerSecond: ratePerSecond / places.length,
+        ratePerSecond: shareOf(ratePerSecond, places.length, index),
         openLoop: loader.kind === 'builtin',
         ...loadFor(LOAD, endpoint),
         timeoutSeconds: TIMEOUT_SECONDS,

@@ -65,7 +65,7 @@ function limitsTable(record: Record): Block {
     [
       { title: 'Server' },
       numberColumn('Survived at'),
-      numberColumn('Starts there'),
+      numberColumn('Starts under it'),
       numberColumn('Chance of being killed'),
       { title: 'Killed, up to' },
       { title: 'Not right in time, up to' },
@@ -107,7 +107,7 @@ export function limitChart(record: Record): LineChart | null {
     type: 'lines',
     name: 'limits',
     title: 'Memory limit that CoreDNS needs, by pods and services',
-    caption: `The limit under which at least ${record.settings.starts} of ${record.settings.starts} starts survived: the largest that a search has found. Bars reach down to the smallest. Horizontal lines are limits of today.`,
+    caption: `The limit under which at least ${record.settings.starts} of ${record.settings.starts} starts survived, or the next one that was tried if a start has used more. Bars reach down to the smallest. Horizontal lines are limits of today.`,
     xAxis: 'pods and services',
     yAxis: 'MiB',
     panels: panels.map(([configuration, own]) => ({

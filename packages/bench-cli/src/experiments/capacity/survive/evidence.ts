@@ -1,6 +1,8 @@
 /** What `bench capacity survive` records of each search. Base units; nothing is rounded. */
+
 import { z } from 'zod';
 import { type EngineCase, type EngineRecord, engineKind, okTrials } from '../../../engine/record.ts';
+import { type Variant, variantNamed } from './points.ts';
 
 const bytes = z.number().nonnegative();
 const count = z.number().int().nonnegative();
@@ -58,6 +60,14 @@ export type SurviveRecord<Settings = Readonly<Record<string, unknown>>> = Engine
   Settings
 >;
 
+/**
+ * Whether what a start used under one limit says something of smaller limits. With GOMEMLIMIT it does not: Go then collects the sooner, the
+ * smaller the limit is.
+ */
+export function isPeakOwn({ gomemlimit }: Pick<Variant, 'gomemlimit'>): boolean {
+  return gomemlimit === 'none';
+}
+
 /** The starts under the limit that was found. */
 export function decisive({ starts, limitBytes }: SurviveEvidence): readonly StartResult[] {
   return starts.filter((start) => start.limitBytes === limitBytes);
@@ -77,14 +87,16 @@ export interface ConfirmedLimit {
  */
 export function confirmedLimit(
   record: Pick<SurviveRecord, 'trials'>,
-  { key, trials }: Pick<EngineCase, 'key' | 'trials'>,
+  { key, trials, subject }: Pick<EngineCase, 'key' | 'trials' | 'subject'>,
 ): ConfirmedLimit | null {
   const searches = okTrials(record, key).map(({ evidence }) => evidence);
   if (searches.length === 0 || trials.failed > 0) return null;
   const found = Math.max(...searches.map((search) => search.limitBytes));
   const above = searches.flatMap(({ starts }) => starts).filter((start) => start.limitBytes >= found);
   if (above.some((start) => start.outcome !== 'survived')) return null;
-  const used = Math.max(...above.map(({ peakBytes }) => peakBytes ?? 0));
+  const used = isPeakOwn(variantNamed(subject))
+    ? Math.max(...above.map(({ peakBytes }) => peakBytes ?? 0))
+    : 0;
   const enough = above.map((start) => start.limitBytes).filter((limit) => limit > used);
   if (enough.length === 0) return null;
   const limitBytes = Math.min(...enough);

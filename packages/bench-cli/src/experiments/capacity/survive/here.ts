@@ -12,7 +12,7 @@ import { type DeployedCoredns, deployCoredns } from '../deploy-coredns.ts';
 import { clusterServers, commonConfiguration, openMachine } from '../machine.ts';
 import { writeQueryFiles } from '../memory/queries.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import type { StartResult, SurviveEvidence } from './evidence.ts';
+import { isPeakOwn, type StartResult, type SurviveEvidence } from './evidence.ts';
 import type { StepSeconds } from './patience.ts';
 import { planSearches } from './plan-searches.ts';
 import { firstLimit, type SurvivePlan, type SurvivePoint } from './points.ts';
@@ -146,7 +146,11 @@ export async function openHere({
       starts: wanted,
     };
     while (starts.length < MAX_STARTS) {
-      const tried = starts.map((each) => ({ ...each, survived: each.outcome === 'survived' }));
+      const tried = starts.map((each) => ({
+        ...each,
+        survived: each.outcome === 'survived',
+        peakBytes: isPeakOwn(point) ? each.peakBytes : null,
+      }));
       const next = nextLimit(tried, options);
       if (next.kind === 'found') return { ...next, starts, streamed: [...streamed] };
       if (next.kind === 'beyond') break;

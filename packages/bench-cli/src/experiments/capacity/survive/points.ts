@@ -12,7 +12,7 @@ import type { Size } from '../memory-basis.ts';
 import { LISTS, SIZES, type SurviveSettings } from './settings.ts';
 
 /** What is compared: a version and what is set for it. */
-interface Variant {
+export interface Variant {
   readonly server: string;
   readonly lists: (typeof LISTS)[number];
   /** `none`, or a share of the limit: `80%`. */
@@ -105,7 +105,7 @@ function variantsOf({ servers, factors }: SurviveSettings): Variant[] {
 
 const nameOf = ({ server, lists, gomemlimit }: Variant) => `${server}/${lists}/${gomemlimit}`;
 
-function variantNamed(name: string): Variant {
+export function variantNamed(name: string): Variant {
   const [server = '', word, gomemlimit = 'none'] = name.split('/');
   return { server, lists: LISTS.find((each) => each === word) ?? 'default', gomemlimit };
 }
