@@ -12,7 +12,6 @@ export const LONGEST: readonly string[] = [
   'faults.k8s.test.ts',
   'matrix.k8s.test.ts',
   'swap-operators.k8s.test.ts',
-  'lookup.k8s.test.ts',
   'capacity-caching.k8s.test.ts',
   'duet.k8s.test.ts',
   'cli-run.servers.test.ts',

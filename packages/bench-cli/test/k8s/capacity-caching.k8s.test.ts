@@ -32,7 +32,8 @@ describe('bench capacity caching --target kubernetes', () => {
       const { queriesPerSecond, lookupsPerSecond, cpuCores, memoryBytes } = trial.evidence.saturation;
       // An external name costs five queries: four that do not exist, and itself.
       expect(queriesPerSecond / lookupsPerSecond).toBeCloseTo(5, 0);
-      expect(cpuCores).toBeGreaterThan(0.05);
+      // More than idle; how much depends on the rate.
+      expect(cpuCores).toBeGreaterThan(0.01);
       expect(memoryBytes).toBeGreaterThan(5e6);
       return (cpuCores ?? 0) / lookupsPerSecond;
     };
