@@ -9,9 +9,17 @@ import {
   shortRun,
 } from '../src/config/configuration.ts';
 import { PRESETS } from '../src/config/presets.ts';
-import type { Setting } from '../src/config/setting.ts';
+import type { Setting, SettingTable } from '../src/config/setting.ts';
 import { SETTING_NAMES, SETTINGS, variableOf } from '../src/config/settings.ts';
 import { BenchError } from '../src/errors.ts';
+import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from '../src/experiments/capacity/cases/settings.ts';
+import { MEMORY_SETTINGS } from '../src/experiments/capacity/memory/settings.ts';
+import { PROPAGATION_SETTINGS } from '../src/experiments/capacity/propagation/settings.ts';
+import { SURVIVE_SETTINGS } from '../src/experiments/capacity/survive/settings.ts';
+import { DISRUPT_SETTINGS } from '../src/experiments/disrupt/settings.ts';
+import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
+import { LOSS_SETTINGS } from '../src/experiments/loss/settings.ts';
+import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
 import { testWorld } from './support/test-world.ts';
 
 const nothing = { env: {}, flags: {} };
@@ -161,6 +169,26 @@ describe('settings', () => {
     const values = Object.values(PRESETS).flatMap((preset) => Object.entries<unknown>(preset));
     const schemas: Readonly<Record<string, Setting>> = SETTINGS;
     for (const [name, value] of values) expect(schemas[name]?.schema.parse(value)).toEqual(value);
+  });
+
+  it('each say what a value must be, whatever is wrong with it', () => {
+    const wrong = ['abc?', '', -1, 1e12, null, true, {}, [[]], ['abc?']];
+    const tables: readonly SettingTable[] = [
+      SETTINGS,
+      CACHING_SETTINGS,
+      DISRUPT_SETTINGS,
+      LOOKUP_SETTINGS,
+      LOSS_SETTINGS,
+      MEMORY_SETTINGS,
+      PROPAGATION_SETTINGS,
+      SURVIVE_SETTINGS,
+      SWAP_SETTINGS,
+      THROUGHPUT_SETTINGS,
+    ];
+    for (const [name, { schema }] of tables.flatMap((table) => Object.entries(table)))
+      for (const value of wrong)
+        for (const { message } of schema.safeParse(value).error?.issues ?? [])
+          expect(message, `${name}: ${JSON.stringify(value)}`).not.toMatch(/^(Invalid|Too) /);
   });
 
   it('are declared once each: no other file of this folder lists their names', async () => {

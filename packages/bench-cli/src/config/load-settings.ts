@@ -25,7 +25,7 @@ const NO_LIMIT = 'max';
 const rateMessage = 'must be a list of queries per second, each above 0 and at most 1e9, or max for no limit';
 const rate = z.preprocess(
   numberFromText,
-  z.literal(NO_LIMIT, rateMessage).or(z.number(rateMessage).positive(rateMessage).max(1e9, rateMessage)),
+  z.union([z.literal(NO_LIMIT), z.number().positive(rateMessage).max(1e9, rateMessage)], rateMessage),
 );
 
 const lostMessage = 'must be a percentage with its sign, for example 0.1%';

@@ -44,9 +44,10 @@ function parse(table: Table, text: string): Factors | null {
   return isOnce ? Object.fromEntries(good) : null;
 }
 
-export const showFactors = (factors: Factors) =>
+/** A file may have a single value instead of a list, or anything else, which is for the schema to refuse. */
+export const showFactors = (factors: Readonly<Record<string, unknown>>) =>
   Object.entries(factors)
-    .map(([name, values = []]) => `${name}=${values.join(',')}`)
+    .map(([name, values]) => `${name}=${[values].flat().join(',')}`)
     .join(';');
 
 /** From text, or as a record has them. */
@@ -56,7 +57,7 @@ export function factorsSchema<T extends Table>(table: T) {
   return z
     .preprocess(
       // A file has them as a record does.
-      (value) => (typeof value === 'object' && value !== null ? showFactors(value as Factors) : value),
+      (value) => (typeof value === 'object' && value !== null ? showFactors({ ...value }) : value),
       z.string(message).refine((text) => parse(table, text) !== null, message),
     )
     .transform((text): Factors<T> => parse(table, text) ?? {});

@@ -48,7 +48,7 @@ const OWN: readonly OwnExperiment[] = [
   {
     name: 'disrupt',
     commands: {
-      'disrupt [options]': 'what clients lose when a server of this machine fails, or when its upstream does',
+      'disrupt [options]': 'what clients lose when a server fails or is replaced, or when its upstream fails',
     },
     load: async () => (await import('./disrupt/index.ts')).disrupt.addCommands,
     records: async () => (await import('./disrupt/index.ts')).disrupt.records,

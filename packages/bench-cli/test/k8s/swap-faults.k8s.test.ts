@@ -342,7 +342,8 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('refuses while another one runs, and `swap restore` from elsewhere stops that one', () =>
     stage('two', async ({ dns, swap, start, prefix }) => {
-      const first = await swap(undefined, ...CHANGE_FIRST, '--duration', '60');
+      // Nothing but the restore ends it.
+      const first = await swap(undefined, ...CHANGE_FIRST, '--duration', '300');
       await first.says('placement 1: measuring');
       const second = await swap();
       expect(await second.exited).toBe(3);

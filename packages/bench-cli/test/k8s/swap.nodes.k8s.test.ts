@@ -83,7 +83,8 @@ interface Seen {
 
 describe('DNS on two nodes', () => {
   it('of OpenShift is swapped on both under load from both at once, and the report has a line for each pod and each sender', async () => {
-    const flags = ['--observe', 'summary', '--duration', '2', '--rate', '400', '--load-per-node'];
+    // Long enough that a loader that a busy node lets begin a second late has nine tenths in common with the other.
+    const flags = ['--observe', 'summary', '--duration', '15', '--rate', '400', '--load-per-node'];
     await swap(
       [...openShiftSwap(suite.images.clusters), ...flags],
       async ({ status, said, load, directory }) => {
@@ -98,7 +99,7 @@ describe('DNS on two nodes', () => {
             expect(loaders?.overlap).toBeGreaterThan(0.9);
             for (const { clock } of loaders?.each ?? []) expect(clock?.roundTripSeconds).toBeLessThan(0.5);
             expect(senders?.map(({ node }) => node).sort()).toEqual([first, second]);
-            for (const { queriesCompleted } of senders ?? []) expect(queriesCompleted).toBeGreaterThan(300);
+            for (const { queriesCompleted } of senders ?? []) expect(queriesCompleted).toBeGreaterThan(2_000);
             expect(load?.queriesCompleted).toBe(senders?.reduce((sum, one) => sum + one.queriesCompleted, 0));
             expect(instances?.map(({ node }) => node).sort()).toEqual([first, second]);
             const used = instances?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
