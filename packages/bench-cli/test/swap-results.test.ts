@@ -135,26 +135,34 @@ describe('the verdict of a swap', () => {
   });
 });
 
-it('the smallest difference that can be shown is shown in about four of five swaps', () => {
-  // A generator of its own: the test gives the same answer every time.
-  let state = 42;
-  const uniform = () => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return (state + 0.5) / 2147483648;
-  };
-  const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
-  // For six pairs with a scatter of 1, from the formula's own variance of 1.
-  const wanted = detectableDifference([1, -1, 1, -1, 1, -1].map((x) => x * Math.sqrt(5 / 6))) ?? 0;
-  let shown = 0;
-  for (let run = 0; run < 2000; run++) {
-    const values = Array.from({ length: 6 }, () => wanted + normal());
-    const mean = values.reduce((sum, x) => sum + x, 0) / 6;
-    const deviation = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 5);
-    if (mean - (2.5706 * deviation) / Math.sqrt(6) > 0) shown += 1;
-  }
-  expect(shown / 2000).toBeGreaterThan(0.74);
-  expect(shown / 2000).toBeLessThan(0.88);
-});
+// Student's quantiles for five degrees of freedom, at 5 % and at the level of a look of `--until`.
+it.each([
+  [0.05, 2.5706],
+  [0.005, 4.7733],
+])(
+  'the smallest difference that can be shown at %d is shown in about four of five swaps',
+  (level, quantile) => {
+    // A generator of its own: the test gives the same answer every time.
+    let state = 42;
+    const uniform = () => {
+      state = (state * 1103515245 + 12345) % 2147483648;
+      return (state + 0.5) / 2147483648;
+    };
+    const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+    // For six pairs with a scatter of 1, from the formula's own variance of 1.
+    const scatter = [1, -1, 1, -1, 1, -1].map((x) => x * Math.sqrt(5 / 6));
+    const wanted = detectableDifference(scatter, { level }) ?? 0;
+    let shown = 0;
+    for (let run = 0; run < 2000; run++) {
+      const values = Array.from({ length: 6 }, () => wanted + normal());
+      const mean = values.reduce((sum, x) => sum + x, 0) / 6;
+      const deviation = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 5);
+      if (mean - (quantile * deviation) / Math.sqrt(6) > 0) shown += 1;
+    }
+    expect(shown / 2000).toBeGreaterThan(0.74);
+    expect(shown / 2000).toBeLessThan(0.88);
+  },
+);
 
 describe('the warning that the load is not visible', () => {
   const { record } = publishedRecord('swap');

@@ -234,7 +234,7 @@ function undecidedDifference(samples: Samples, options: TestOptions): UndecidedD
     difference: test?.estimate ?? median(candidate) - median(reference),
     low: test?.low ?? null,
     high: test?.high ?? null,
-    detectable: pairs === null ? null : detectableDifference(minus(pairs)),
+    detectable: pairs === null ? null : detectableDifference(minus(pairs), options),
     n: Math.min(reference.length, candidate.length),
     method: test?.method ?? null,
     pValue: test?.pValue ?? null,

@@ -53,8 +53,8 @@ const MAX_IMBALANCE = 1.5;
 /** Two-sided level of tests and verdicts. */
 export const LEVEL = 1 - CONFIDENCE;
 
-/** Usual in the planning of experiments. */
-const POWER = 0.8;
+/** Of the normal distribution, for a power of 80 %, as usual in the planning of experiments. */
+const POWER_QUANTILE = 0.8416;
 
 export interface TestOptions {
   /** Two-sided level of the test and of its interval. Smaller than 5 % where a run is looked at repeatedly. Default: 0.05. */
@@ -184,15 +184,21 @@ export function testDifferences(
 }
 
 /**
- * The smallest true difference that so many pairs with this scatter would show in four of five experiments. The t
- * distribution around a difference is approximated by a shifted one (J. Cohen, Statistical Power Analysis, 1988, chapter
- * 2); `test/swap-results.test.ts` simulates it. Null for fewer than two.
+ * The smallest true difference that so many pairs with this scatter would show in four of five experiments. The noncentral
+ * t distribution is approximated by a normal one (M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 1964,
+ * 26.7.10); `test/swap-results.test.ts` simulates it. Null for fewer than two.
  */
-export function detectableDifference(differences: readonly number[]): number | null {
+export function detectableDifference(
+  differences: readonly number[],
+  { level = LEVEL }: Pick<TestOptions, 'level'> = {},
+): number | null {
   if (differences.length < 2) return null;
   const { n, variance } = momentsOf(differences);
-  const quantiles = studentQuantile(1 - LEVEL / 2, n - 1) + studentQuantile(POWER, n - 1);
-  return quantiles * Math.sqrt(variance / n);
+  const freedom = n - 1;
+  const critical = studentQuantile(1 - level / 2, freedom);
+  const shift =
+    critical * (1 - 1 / (4 * freedom)) + POWER_QUANTILE * Math.sqrt(1 + critical ** 2 / (2 * freedom));
+  return shift * Math.sqrt(variance / n);
 }
 
 /**

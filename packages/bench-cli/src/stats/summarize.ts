@@ -214,7 +214,7 @@ export function compareDifferences(
     difference: test?.estimate ?? first,
     low: test?.low ?? null,
     high: test?.high ?? null,
-    detectable: detectableDifference(differences),
+    detectable: detectableDifference(differences, options),
     n: differences.length,
     method: test?.method ?? null,
     pValue: test?.pValue ?? null,
