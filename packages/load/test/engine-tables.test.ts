@@ -6,7 +6,7 @@ import { messageOptionsSchema } from '../src/message/options.ts';
 import { workloadOptionsSchema } from '../src/workload/options.ts';
 import { planWorkload } from '../src/workload/plan.ts';
 
-const table = (lanes = 1) => new InFlight({ lanes, lookups: false, hashes: false });
+const table = (lanes = 1) => new InFlight({ lanes, lookups: false, hashes: false, firsts: false });
 
 it('uses every id of a lane before it reuses one, and no id twice at a time', () => {
   const inFlight = table();

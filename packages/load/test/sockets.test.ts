@@ -102,6 +102,28 @@ it.each([
   },
 );
 
+it('count a query that is sent again once, at the time of its first attempt', async () => {
+  const socket = await startServer(() => true);
+  try {
+    const { counts, sockets = [] } = await cannon({
+      server: `127.0.0.1:${socket.address().port}`,
+      workload: { kind: 'names', names: ['example.test'] },
+      // Repeated together, in batches of several system calls.
+      load: { kind: 'closed', outstanding: 64 },
+      clients: 1,
+      durationSeconds: 0.2,
+      timeoutSeconds: 0.3,
+      retries: 1,
+      sockets: { gapSeconds: 0.1 },
+    }).result;
+    expect([counts.sent, counts.retried, counts.lost]).toEqual([64, 64, 64]);
+    expect(sockets).toMatchObject([{ sent: 64, lost: 64 }]);
+    expect(sockets[0]?.lostAtSeconds).toEqual([sockets[0]?.gaps[0]?.fromSeconds]);
+  } finally {
+    socket.close();
+  }
+});
+
 it('are counted over UDP alone, and only where asked for', async () => {
   const options = { server: '127.0.0.1:1', workload: { kind: 'names', names: ['example.test'] } } as const;
   expect(() => cannon({ ...options, transport: 'tcp', sockets: { gapSeconds: 1 } })).toThrow(

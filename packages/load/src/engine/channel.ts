@@ -55,6 +55,7 @@ export class Channel {
       lanes: transport.lanes,
       lookups: workload.lookups !== null,
       hashes: workload.vary !== null,
+      firsts: measurements.sockets !== null,
     });
     this.#workload = workload;
     this.#questionEnds = questionEnds;
@@ -90,7 +91,6 @@ export class Channel {
     const lane = inFlight.laneOf(cell);
     if (!transport.ready(lane)) return false;
     inFlight.renew(cell);
-    inFlight.sent[cell] = Number.POSITIVE_INFINITY;
     this.#put(cell, lane, inFlight.message[cell] ?? 0);
     return true;
   }
@@ -147,7 +147,7 @@ export class Channel {
   flush(): void {
     const count = this.#batched;
     if (count === 0) return;
-    const { start, sent, retries } = this.inFlight;
+    const { start, sent, first, retries } = this.inFlight;
     const { sockets } = this.#measurements;
     const before = nowNs();
     this.transport.flush();
@@ -156,7 +156,10 @@ export class Channel {
       const cell = this.#batch[i] ?? 0;
       const left = before + (i + 0.5) * each;
       sent[cell] = left;
-      if (sockets !== null && retries[cell] === 0) sockets.send(this.inFlight.laneOf(cell), left);
+      if (sockets !== null && retries[cell] === 0) {
+        first[cell] = left;
+        sockets.send(this.inFlight.laneOf(cell), left);
+      }
       const due = start[cell] ?? 0;
       if (Number.isNaN(due)) start[cell] = left;
       else if (this.#scheduled && retries[cell] === 0) this.#measurements.lateness.record(left - due);

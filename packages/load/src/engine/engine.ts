@@ -228,9 +228,7 @@ export class Engine {
     let repeated = 0;
     for (let cell = inFlight.oldest; cell !== NONE; cell = inFlight.oldest) {
       if ((inFlight.sent[cell] ?? 0) > before) break;
-      const retries = inFlight.retries[cell] ?? 0;
-      if (retries < this.#retries && channel.rewrite(cell)) {
-        inFlight.retries[cell] = retries + 1;
+      if ((inFlight.retries[cell] ?? 0) < this.#retries && channel.rewrite(cell)) {
         this.#measurements.counts.retried += 1;
         repeated += 1;
       } else {
@@ -244,7 +242,7 @@ export class Engine {
     const { counts, sockets } = this.#measurements;
     const { inFlight } = channel;
     counts.lost += 1;
-    sockets?.lose(inFlight.laneOf(cell), inFlight.sent[cell] ?? 0);
+    sockets?.lose(inFlight.laneOf(cell), inFlight.first[cell] ?? 0);
     inFlight.end(cell, STATE.expired);
     this.#settle(channel, cell, OUTCOME.lost, 0, 0);
   }

@@ -24,6 +24,8 @@ export interface InFlightOptions {
   readonly lookups: boolean;
   /** Whether each query's question differs from its message, so that its hash must be kept. */
   readonly hashes: boolean;
+  /** Whether it must be known when a query was sent first. */
+  readonly firsts: boolean;
 }
 
 export class InFlight {
@@ -33,6 +35,8 @@ export class InFlight {
   readonly start: Float64Array;
   /** When it was last sent, ns. */
   readonly sent: Float64Array;
+  /** When it was sent first, ns. Empty where nobody asks. */
+  readonly first: Float64Array;
   readonly message: Uint32Array;
   readonly state: Uint8Array;
   /** How often it has been retried. */
@@ -53,7 +57,7 @@ export class InFlight {
   readonly #before: Int32Array;
   readonly #sentinel: number;
 
-  constructor({ lanes, lookups, hashes }: InFlightOptions) {
+  constructor({ lanes, lookups, hashes, firsts }: InFlightOptions) {
     const fair = 2 ** Math.floor(Math.log2(MAX_CELLS / lanes));
     this.idSpace = Math.max(MIN_IDS, Math.min(ALL_IDS, fair));
     this.#mask = this.idSpace - 1;
@@ -61,6 +65,7 @@ export class InFlight {
     const cells = lanes * this.idSpace;
     this.start = new Float64Array(cells);
     this.sent = new Float64Array(cells);
+    this.first = new Float64Array(firsts ? cells : 0);
     this.message = new Uint32Array(cells);
     this.state = new Uint8Array(cells);
     this.retries = new Uint8Array(cells);
@@ -120,6 +125,8 @@ export class InFlight {
 
   /** The cell is sent again: it now expires last. */
   renew(cell: number): void {
+    this.retries[cell] = (this.retries[cell] ?? 0) + 1;
+    this.sent[cell] = Number.POSITIVE_INFINITY;
     this.#unlink(cell);
     this.#append(cell);
   }
