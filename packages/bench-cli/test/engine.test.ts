@@ -4,9 +4,12 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
 import { closedAfter } from '../src/engine/close.ts';
+import { engineEntry } from '../src/engine/entry.ts';
 import { inLanes } from '../src/engine/lanes.ts';
 import { secondsUnderWay } from '../src/engine/trials.ts';
 import { BenchError } from '../src/errors.ts';
+import { gate } from '../src/history/gate.ts';
+import { selectCases } from '../src/history/select.ts';
 import { type TestWorld, type TestWorldOptions, testWorld } from './support/test-world.ts';
 
 const HASHES = join(import.meta.dirname, 'fixtures/hashes.ts');
@@ -524,6 +527,21 @@ describe('comparisons', () => {
     expect(until).toMatchObject({ goal: 'verdict' });
     expect(until.reached || until.limit === 'rounds').toBe(true);
     expect(trials.length).toBeGreaterThanOrEqual(8);
+  });
+
+  it('--until goes on until a gate decides, or a limit says how it ended', async () => {
+    expect(await hashes('hashes', '--trials', '2', '--until', 'gate:5%', '--max-trials', '12')).toBe(0);
+    const found = await record();
+    const entry = engineEntry(found, '');
+    const [md5, sha512] = ['md5', 'sha512'].map((subject) => selectCases(entry, { subject }));
+    if (md5 === undefined || sha512 === undefined) throw new Error('no case');
+    const limits = entry.estimands
+      .filter(({ compared, awaited = true }) => compared !== 'no' && awaited)
+      .map((estimand) => ({ estimand, maxRegression: 0.05 }));
+    const { cases } = gate(md5, sha512, { limits, interval: 'auto', normalize: null });
+    const reached = cases.every(({ outcome }) => outcome !== 'not enough trials');
+    expect(found.until).toMatchObject({ goal: 'gate', reached });
+    expect(found.until.reached || found.until.limit === 'rounds').toBe(true);
   });
 
   it('--aa measures the baseline against itself, beside the others', async () => {

@@ -1,6 +1,9 @@
 /** `--until verdict`: a run is looked at repeatedly, and still names a winner among equal servers in at most 5 % of runs. */
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
+import { comparedEstimand, entryOf } from '../src/history/entry.ts';
+import { decidedByGate, gate } from '../src/history/gate.ts';
+import { selectCases } from '../src/history/select.ts';
 import { summarizeCases } from '../src/stats/cases.ts';
 import { compareFamily } from '../src/stats/comparisons.ts';
 import { testPaired } from '../src/stats/sample-test.ts';
@@ -158,15 +161,47 @@ describe('a verdict at the level of a look', () => {
   it('ends a run for a gate when each comparison is shown to be worse than tolerated, or not to be', () => {
     const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
     const knot = cases.filter(({ server }) => server !== 'dinodns');
-    const reached = (tolerance: number, among = cases) =>
-      assessView(comparisonView(among), { ...progress, goal: 'gate', width: tolerance });
+    const reached = (tolerance: number, among = cases, baseline = 'coredns') => {
+      const entry = entryOf({ ...record, cases: [...among], baseline });
+      const view = decidedByGate(comparisonView(among), entry, tolerance, 'auto');
+      return assessView(view, { ...progress, goal: 'gate', width: tolerance });
+    };
     // Knot's 100 QPS scatter by several percent around CoreDNS's: undecided at 3 %, surely not 90 % worse.
     expect(reached(0.03)).toMatchObject({ reached: false, widestOf: { caseKey: knot[1]?.key } });
     expect(reached(0.9).reached).toBe(true);
     // With DinoDNS as the baseline, CoreDNS is shown to be more than 3 % worse.
     const turned = summarizeCases(planned.slice(0, 2), record.trials, 'dinodns', { level: LOOK_LEVEL });
-    expect(reached(0.03, turned)).toMatchObject({ goal: 'gate', reached: true, widest: null });
+    expect(reached(0.03, turned, 'dinodns')).toMatchObject({ goal: 'gate', reached: true, widest: null });
   });
+
+  it.each([
+    ['goes on', 'not enough trials', 1],
+    ['ends', 'failed', 2],
+  ] as const)(
+    '%s for a gate that will find that each of two comparisons %s once they are corrected for their number',
+    (_, outcome, each) => {
+      const slower = [88, 89, 90, 91].flatMap((qps) => new Array<number>(each).fill(qps));
+      const found = makeRecord({
+        cases: [1, 2].flatMap((tier) => [
+          { server: 'coredns', tier, trials: trials(slower.map(() => 100)) },
+          { server: 'dinodns', tier, trials: trials(slower) },
+        ]),
+      });
+      const view = decidedByGate(comparisonView(found.cases), entryOf(found), 0.05, 'auto');
+      const until = assessView(view, { ...progress, goal: 'gate', width: 0.05 });
+      const entry = entryOf({ ...found, until });
+      const limits = [{ estimand: comparedEstimand('qps'), maxRegression: 0.05 }];
+      const gated = gate(
+        selectCases(entry, { server: 'coredns' }),
+        selectCases(entry, { server: 'dinodns' }),
+        { limits, interval: 'auto', normalize: null },
+      );
+      // The interval of each alone is beyond the tolerance.
+      for (const { low } of gated.cases) expect(low).toBeGreaterThan(0.05);
+      expect(gated.cases.map((item) => item.outcome)).toEqual([outcome, outcome]);
+      expect(until.reached).toBe(outcome === 'failed');
+    },
+  );
 
   it('does not end a run that compares nothing', () => {
     for (const goal of ['verdict', 'gate'] as const)

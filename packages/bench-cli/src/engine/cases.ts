@@ -5,7 +5,7 @@ import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
 import { compareDifferences, type Pair, pairOf, summarize } from '../stats/summarize.ts';
-import { type ComparedWidth, regressionOf, type UntilView, type Width } from '../stats/until.ts';
+import type { ComparedWidth, UntilView, Width } from '../stats/until.ts';
 import { directionOf, type EstimandFacts, isSize } from './estimand.ts';
 import type { MeasuredCase } from './plan.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
@@ -166,19 +166,18 @@ export function untilView({
   const differences = cases.flatMap(({ key, comparison, aa }) =>
     aa || comparison === null
       ? []
-      : awaited.flatMap(({ name: metric, better }): ComparedWidth[] => {
+      : awaited.flatMap(({ name: metric }): ComparedWidth[] => {
           const delta = comparison.deltas[metric];
           if (delta == null) return [];
           const { low, high } = delta;
           const unit = 'difference' in delta ? Math.abs(baselineOf(comparison.baseline, metric)) : 1;
-          const share = (end: number | null) => (end === null || unit === 0 ? null : end / unit);
           return [
             {
               caseKey: key,
               metric,
+              estimand: metric,
               width: widthOf(low, high, unit),
-              hasVerdict: delta.verdict !== 'no difference shown',
-              regression: regressionOf(share(low), share(high), better),
+              isDecided: delta.verdict !== 'no difference shown',
             },
           ];
         }),

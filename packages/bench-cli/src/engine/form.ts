@@ -1,6 +1,7 @@
 /** The form of a record: how the life of a run makes, extends and reads it, whatever else is in it. Pure. */
 import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import type { Entry } from '../history/entry.ts';
 import { documentFormats } from '../report/document/index.ts';
 import type { ServerRecord, Until } from '../results/record.ts';
 import type { RecordHeader } from '../results/record-kind.ts';
@@ -10,6 +11,7 @@ import type { UntilView } from '../stats/until.ts';
 import { shellCommand } from '../text.ts';
 import { summarizeCases, untilView } from './cases.ts';
 import { documentOf, statusOf } from './document.ts';
+import { engineEntry } from './entry.ts';
 import { type Estimand, estimandSchema, showFigure } from './estimand.ts';
 import type { ExperimentDefinition, ExperimentPlan, Opened } from './experiment.ts';
 import type { MeasuredCase } from './plan.ts';
@@ -91,6 +93,8 @@ export interface RecordForm<R extends LivingRecord, Settings, Decided, Context, 
   /** With cases and comparisons of the trials so far. */
   summarized(record: R, cases: readonly MeasuredCase[], rounds: number, options: TestOptions): R;
   untilView(record: R): UntilView;
+  /** As the history sees it. */
+  entryOf(record: R): Entry;
   /** With what only the end of a run can show. Default: nothing. */
   ended?(record: R): R;
   /** Said at the start besides the warnings. Default: nothing. */
@@ -186,6 +190,7 @@ export function engineForm<T extends SettingTable, D, C, V extends z.ZodType>(
       cases: summarizeCases(cases, rounds, record, options),
     }),
     untilView,
+    entryOf: (record) => engineEntry(record, ''),
     lineOf,
     exitStatusOf: (record) => statusOf(record).exitStatus,
   };

@@ -1,6 +1,7 @@
 /** The trials of a run, by default one after the other, each saved the moment it ends. */
 
 import { goalOf } from '../config/trial-settings.ts';
+import { decidedByGate } from '../history/gate.ts';
 import { failureOf } from '../measure/trial.ts';
 import type { Display } from '../progress/display.ts';
 import { assessView, levelOf, nextRounds, roundsToLook } from '../stats/until.ts';
@@ -147,11 +148,12 @@ function untilOf<R extends LivingRecord, E>(
   { engine, form, record }: TrialsRequest<R, E>,
   rounds: number,
 ): LivingRecord['until'] {
-  const { until, maxTrials, maxTime } = engine;
+  const { until, maxTrials, maxTime, interval } = engine;
   if (until === undefined) return null;
-  return assessView(form.untilView(record()), {
-    ...goalOf(until),
-    rounds,
+  const { goal, width } = goalOf(until);
+  const view = form.untilView(record());
+  return assessView(goal === 'gate' ? decidedByGate(view, form.entryOf(record()), width, interval) : view, {
+    ...{ goal, width, rounds },
     mostRounds: maxTrials,
     mostSeconds: maxTime ?? null,
     spentSeconds: secondsUnderWay(record().trials),

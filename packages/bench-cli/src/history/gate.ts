@@ -6,6 +6,7 @@ import type { EstimandFacts } from '../report/estimand.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { holmAdjusted } from '../stats/holm.ts';
 import { type IntervalChoice, LEVEL, type TestOptions } from '../stats/sample-test.ts';
+import { levelOf, type UntilView } from '../stats/until.ts';
 import {
   type ComparedCase,
   type ComparedFigure,
@@ -19,12 +20,15 @@ import {
   testDifference,
   testRatios,
 } from './compare.ts';
+import type { Entry } from './entry.ts';
 import { matchCases } from './match.ts';
 import type { Selected } from './select.ts';
 
 export type GateOutcome = 'passed' | 'failed' | 'not enough trials';
 
 export interface GatedCase {
+  /** Of the candidate's case. */
+  readonly key: string;
   readonly label: string;
   /** Name of the estimand. */
   readonly metric: string;
@@ -83,6 +87,7 @@ function advise(regression: number, interval: { low: number; high: number }, lim
 }
 
 interface Tested {
+  readonly key: string;
   readonly label: string;
   readonly limit: Limit;
   /** How much worse the candidate is, relative to the reference, with its interval; null where nothing tells. */
@@ -128,12 +133,12 @@ function testLimit(
 
 const BOUNDED = 'something other than the server limited it, so nobody knows';
 
-function decideCase({ label, limit, regression, compared }: Tested, adjusted: number | null): GatedCase {
+function decideCase({ key, label, limit, regression, compared }: Tested, adjusted: number | null): GatedCase {
   const { estimand, maxRegression } = limit;
   const figure = compared?.figures.find((candidate) => candidate.metric === estimand.name);
   const trials = figure?.trials ?? ([0, 0] as const);
   const base = {
-    ...{ label, maxRegression, trials },
+    ...{ key, label, maxRegression, trials },
     metric: estimand.name,
     regression: regression?.size ?? null,
     adjustedPValue: adjusted,
@@ -175,7 +180,7 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
     const test = { comparisons: questions.length, interval, level, seed };
     const figure = compared?.figures.find(({ metric }) => metric === estimand.name);
     const regression = testLimit(limit, samples, figure, test, normalize);
-    return { label: match.label, limit, regression, compared };
+    return { key: match.candidate.key, label: match.label, limit, regression, compared };
   });
   const withTest = tested.filter(({ regression }) => regression !== null);
   const adjusted = holmAdjusted(
@@ -190,4 +195,30 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
     cases,
     comparison,
   };
+}
+
+/**
+ * The comparisons of a run so far with its baseline, decided as `bench gate --base` will decide them: those of one subject are
+ * one family.
+ */
+export function decidedByGate(
+  view: UntilView,
+  run: Entry,
+  maxRegression: number,
+  interval: IntervalChoice,
+): UntilView {
+  const entry = { ...run, level: levelOf('gate') };
+  const limits = entry.estimands
+    .filter(({ name }) => view.compared.some(({ estimand }) => estimand === name))
+    .map((estimand) => ({ estimand, maxRegression }));
+  const subjects = [...Map.groupBy(entry.cases, ({ isBaseline, subject }) => (isBaseline ? null : subject))];
+  const sideOf = (cases: Entry['cases']): Selected => ({ entry, selector: { subject: '' }, cases });
+  const reference = sideOf(entry.cases.filter(({ isBaseline }) => isBaseline));
+  const decided = subjects
+    .filter(([subject]) => subject !== null)
+    .flatMap(([, cases]) => gate(reference, sideOf(cases), { limits, interval, normalize: null }).cases)
+    .filter(({ outcome }) => outcome !== 'not enough trials');
+  const isDecided = ({ caseKey, estimand }: UntilView['compared'][number]) =>
+    decided.some(({ key, metric }) => key === caseKey && metric === estimand);
+  return { ...view, compared: view.compared.map((item) => ({ ...item, isDecided: isDecided(item) })) };
 }

@@ -8,12 +8,12 @@
  *   shows, so each look counts: there are at most ten, and each tests at a tenth of 5 %, so that ten of them together
  *   are wrong in at most 5 % of runs. The intervals are made at that level too, and all of them together
  *   cover with 95 % (repeated confidence intervals, Jennison and Turnbull 1989).
- * - **A gate**: each comparison is shown to be worse than tolerated, or shown not to be. Looked at like a verdict, so that an
- *   alarm that would be one at 5 %, but not at a tenth of it, is measured again instead of being believed.
+ * - **A gate**: each comparison is shown to be worse than tolerated, or shown not to be, as `bench gate` will judge it. Looked at
+ *   like a verdict, so that an alarm that would be one at 5 %, but not at a tenth of it, is measured again instead of being believed.
  */
 import type { CaseRecord, Until } from '../results/record.ts';
 import { decisiveOf } from './decisive.ts';
-import type { ComparedMetric } from './metrics.ts';
+import { type ComparedMetric, METRIC_NAMES } from './metrics.ts';
 import { LEVEL } from './sample-test.ts';
 
 /** Not memory: its variation comes from garbage collection, which more trials do not average out. */
@@ -94,19 +94,10 @@ function widthsOf(cases: readonly CaseRecord[]): Width[] {
 
 /** A comparison by what it is about. */
 export interface ComparedWidth extends Width {
-  readonly hasVerdict: boolean;
-  /** How much worse than the baseline, as a ratio: 0.05 for 5 % fewer queries or 5 % more CPU. Null without an interval. */
-  readonly regression: { readonly low: number; readonly high: number } | null;
-}
-
-/** How much worse, from how much more. */
-export function regressionOf(
-  low: number | null,
-  high: number | null,
-  better: 'more' | 'less',
-): ComparedWidth['regression'] {
-  if (low === null || high === null) return null;
-  return better === 'more' ? { low: -high, high: -low } : { low, high };
+  /** Its figure, as flags and the history name it. */
+  readonly estimand: string;
+  /** Whether it has a verdict; for a gate (`decidedByGate`), whether that decides it. */
+  readonly isDecided: boolean;
 }
 
 function comparedWidths(cases: readonly CaseRecord[]): ComparedWidth[] {
@@ -119,9 +110,9 @@ function comparedWidths(cases: readonly CaseRecord[]): ComparedWidth[] {
       {
         caseKey: item.key,
         metric,
+        estimand: METRIC_NAMES[metric],
         width: low === null || high === null ? Infinity : high - low,
-        hasVerdict: delta.verdict !== 'no difference shown',
-        regression: regressionOf(low, high, metric === 'qps' ? 'more' : 'less'),
+        isDecided: delta.verdict !== 'no difference shown',
       },
     ];
   });
@@ -144,22 +135,15 @@ function openOf(
     case 'width':
       return widths.filter(isOpen);
     case 'verdict':
-      return compared.filter((item) => !item.hasVerdict && isOpen(item));
+      return compared.filter((item) => !item.isDecided && isOpen(item));
     case 'gate':
-      return compared.filter(
-        ({ regression }) => regression === null || (regression.low <= width && regression.high > width),
-      );
+      return compared.filter(({ isDecided }) => !isDecided);
   }
 }
 
 /** The intervals whose widest is told: all that the goal is about. */
-function toldOf(
-  { widths, compared }: UntilView,
-  goal: Until['goal'],
-  open: readonly Width[],
-): readonly Width[] {
-  if (goal === 'width') return widths;
-  return goal === 'gate' ? open : compared.filter(({ hasVerdict }) => !hasVerdict);
+function toldOf({ widths, compared }: UntilView, goal: Until['goal']): readonly Width[] {
+  return goal === 'width' ? widths : compared.filter(({ isDecided }) => !isDecided);
 }
 
 /**
@@ -172,7 +156,7 @@ export function assessView(view: UntilView, progress: UntilProgress): Until {
   const isLongEnough = rounds >= (goal === 'width' ? MIN_ROUNDS : FIRST_LOOK);
   const isAbout = (goal === 'width' ? view.widths : view.compared).length > 0;
   const reached = isLongEnough && isAbout && open.length === 0;
-  const widest = toldOf(view, goal, open).reduce<Width | null>(
+  const widest = toldOf(view, goal).reduce<Width | null>(
     (most, item) => (most === null || item.width > most.width ? item : most),
     null,
   );

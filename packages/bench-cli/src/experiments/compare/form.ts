@@ -3,6 +3,7 @@ import { commandFor, settingsOf } from '../../config/configuration.ts';
 import type { Settings } from '../../config/settings.ts';
 import { caseKeyOf, loadConditions, type RecordForm } from '../../engine/form.ts';
 import type { DecidedServers } from '../../engine/servers.ts';
+import { entryOf } from '../../history/entry.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
 import { calibrationNotes } from '../../report/calibration.ts';
 import { runStatus } from '../../report/index.ts';
@@ -100,6 +101,7 @@ export const compareForm: RecordForm<RunRecord, Settings, DecidedServers, Compar
     ),
   }),
   untilView: ({ cases }) => comparisonView(cases),
+  entryOf,
   ended: (record) => ({
     ...record,
     drift: examineDrift(record.trials.filter((trial): trial is OkTrial => trial.status === 'ok')),
