@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { describeEnvironment } from '../src/environment/describe.ts';
 import { throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
 import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
 import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
@@ -336,7 +337,8 @@ it('a plan that was verified on a cluster is kept with that cluster, and with pa
   await savePlan(world, {
     plan: made,
     basis: publishedBasis('default'),
-    cluster,
+    environment: { ...(await describeEnvironment(world)), cluster },
+    warnings: ['two nodes are one machine'],
     verification: {
       ...{ target: 'kubernetes', coredns: 'coredns:1', memoryLimitBytes: 1e8, queriesPerSecond: 500 },
       ...{ services: 820, pods: 15_000, endpoints: 15_000, held: true, because: 'it was enough' },
@@ -349,6 +351,7 @@ it('a plan that was verified on a cluster is kept with that cluster, and with pa
   });
   const { record } = await createStore(world, 'results').loadAs(planKind, 'latest');
   expect(record.environment.cluster).toEqual(cluster);
+  expect(record.warnings).toEqual(['two nodes are one machine']);
   expect(record.argv).toContain('~/chart.svg');
   expect(record.command).not.toContain('/home/somebody');
   expect(await world.bench('report', 'latest', '--format', 'markdown')).toBe(0);

@@ -6,6 +6,7 @@ import { makeCertificates } from '../src/certificates/certificates.ts';
 import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
+import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { loaderResources, parseTimes } from '../src/loaders/cluster-job.ts';
 import { loaderCpuFor, loadFor } from '../src/measure/load.ts';
 import { findServer } from '../src/servers/registry.ts';
@@ -13,7 +14,7 @@ import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
 import {
   candidateNodes,
   cniOf,
-  machineWarnings,
+  describeBoth,
   nodesFor,
   providerOf,
   proxyModeOf,
@@ -28,6 +29,7 @@ import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
 import { loaderRequest } from '../src/targets/kubernetes/open-cluster.ts';
 import { parseReadyLine } from '../src/targets/kubernetes/ready-line.ts';
 import { zoneSetOf } from '../src/workload/workload.ts';
+import { realWorld } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
 
 const coredns = findServer('coredns', DEFAULTS);
@@ -213,14 +215,25 @@ describe('bench manifests', () => {
   });
 });
 
-it('nodes with one boot ID are named as one machine', () => {
+it('nodes with one boot ID are named as one machine, whatever is measured on the cluster', async () => {
   const node = (name: string, bootID: string) => ({
     metadata: { name },
     status: { nodeInfo: { bootID } as V1NodeSystemInfo },
   });
-  expect(
-    machineWarnings([node('a', '1'), node('b', '2'), node('c', '1'), node('d', ''), node('e', '')]),
-  ).toEqual([expect.stringMatching(/^nodes a, c are one machine /)]);
+  const items = [node('a', '1'), node('b', '2'), node('c', '1'), node('d', ''), node('e', '')];
+  const client = {
+    text: async () => '{"gitVersion":"v1.31.0","status":{"desired":{"version":""}}}',
+    list: async (kind: string) => ({ items: kind === 'Node' ? items : [] }),
+    get: async () => null,
+  } as unknown as KubeClient;
+  const { environment, warnings } = await describeBoth(
+    realWorld(),
+    client,
+    KUBERNETES_DEFAULTS,
+    new AbortController().signal,
+  );
+  expect(environment.cluster?.nodes).toHaveLength(items.length);
+  expect(warnings).toEqual([expect.stringMatching(/^nodes a, c are one machine /)]);
 });
 
 describe('small parts', () => {

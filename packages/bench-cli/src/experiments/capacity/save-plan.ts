@@ -1,7 +1,6 @@
 /** Keeps a verified plan as a run: its record, and the reports beside it. */
 import { relative } from 'node:path';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
-import { describeEnvironment } from '../../environment/describe.ts';
 import { filesOf } from '../../report/renderer.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import { runHead } from '../../results/run-head.ts';
@@ -25,7 +24,7 @@ export interface VerifiedPlan extends Verified {
 
 /** Resolves when it is saved, and says where on stderr. */
 export async function savePlan(world: World, verified: VerifiedPlan): Promise<void> {
-  const { plan, basis, verification, cluster, startedAt, argv, out } = verified;
+  const { plan, basis, verification, environment, warnings, startedAt, argv, out } = verified;
   const store = createStore(world, out);
   const made: PlanRecord = {
     schemaVersion: 1,
@@ -34,8 +33,8 @@ export async function savePlan(world: World, verified: VerifiedPlan): Promise<vo
     ...runHead(argv, startedAt.toISOString()),
     status: 'complete',
     endedAt: world.clock.now().toISOString(),
-    environment: { ...(await describeEnvironment(world)), cluster },
-    warnings: [],
+    environment,
+    warnings: [...warnings],
     servers: [verification.coredns],
     plan,
     basis: { kind: basis.kind, source: basis.source, formula: basis.formula },

@@ -2,9 +2,12 @@
 import type { V1Node, V1Pod, V1PodSpec, V1Toleration } from '@kubernetes/client-node';
 import { z } from 'zod';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import { describeEnvironment } from '../../environment/describe.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { Cluster, ClusterNode } from '../../results/record.ts';
+import type { Environment } from '../../results/record-environment.ts';
+import type { World } from '../../world.ts';
 import { nodeSelectorOf, tolerationOf } from './objects/pods.ts';
 
 /** OpenShift's own record of itself; other clusters have no such object. */
@@ -135,6 +138,8 @@ export interface ClusterFacts {
   readonly cluster: Cluster;
   readonly serverNodes: readonly V1Node[];
   readonly loaderNodes: readonly V1Node[];
+  /** What its nodes cannot show. */
+  readonly warnings: readonly string[];
 }
 
 /** What is unknown or may not be read is null. Only the nodes must be readable. */
@@ -173,5 +178,17 @@ export async function describeCluster(
     },
     serverNodes,
     loaderNodes,
+    warnings: machineWarnings([...new Set([...serverNodes, ...loaderNodes])]),
   };
+}
+
+/** For a record: this machine and the cluster, with what its nodes cannot show. */
+export async function describeBoth(
+  world: World,
+  client: KubeClient,
+  settings: KubernetesSettings,
+  signal: AbortSignal,
+): Promise<{ readonly environment: Environment; readonly warnings: readonly string[] }> {
+  const { cluster, warnings } = await describeCluster(client, settings, signal);
+  return { environment: { ...(await describeEnvironment(world)), cluster }, warnings };
 }

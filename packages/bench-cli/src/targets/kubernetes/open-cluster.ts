@@ -6,7 +6,7 @@ import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
-import { type ClusterFacts, describeCluster, machineWarnings } from './cluster-facts.ts';
+import { type ClusterFacts, describeCluster } from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { managedLabels, namespaceOf, runLabels } from './objects/labels.ts';
 import type { PodSecurity } from './objects/namespace.ts';
@@ -250,7 +250,7 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
         ...(Number.isFinite(sharedCpus)
           ? ['servers and the loader share the only suitable node and compete for its CPU']
           : []),
-        ...machineWarnings([...new Set([...facts.serverNodes, ...facts.loaderNodes])]),
+        ...facts.warnings,
       ],
       close,
     };

@@ -1,10 +1,9 @@
 /** Starts of a private CoreDNS on a cluster, one after the other, with synthetic objects that are kept while the point is the same. */
 import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import { LastTrial, type Opened, type OpenRequest, type TrialEvents } from '../../../engine/experiment.ts';
-import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
 import { imageRecord } from '../../../servers/image-record.ts';
-import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
+import { describeBoth } from '../../../targets/kubernetes/cluster-facts.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
@@ -129,8 +128,7 @@ export async function openOnCluster({
   const withPods = points.some((point) => needsPods(clusterConfiguration(point.configuration)));
   const namespace = namespaceOf(cluster.namespacePrefix, runId);
   await demandPermissions(client, syntheticPermissions(withPods), namespace, signal);
-  const facts = await describeCluster(client, cluster, signal);
-  const environment = { ...(await describeEnvironment(world)), cluster: facts.cluster };
+  const described = await describeBoth(world, client, cluster, signal);
   const [wantedQps, seconds] = [rateOf(settings), settings.quick ? 1 : PHASE_SECONDS];
   const servers = [...new Set(points.map(({ server }) => server))];
   const imageOf = (server: string) => serverImage(cluster, server, settings.corednsVersion);
@@ -154,11 +152,10 @@ export async function openOnCluster({
   }
   return {
     context: { start },
-    environment,
+    ...described,
     programs: servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
     provisioned: [],
     conditions: { 'load generator': 'a program in the pod' },
-    warnings: [],
     [Symbol.asyncDispose]: () => objects[Symbol.asyncDispose](),
   };
 }

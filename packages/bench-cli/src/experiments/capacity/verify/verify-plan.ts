@@ -2,13 +2,14 @@
 import { defineCluster } from '@dinodns-bench/cluster-objects';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { close, endedAfter } from '../../../engine/close.ts';
+import { describeEnvironment } from '../../../environment/describe.ts';
 import type { Display } from '../../../progress/display.ts';
 import { provisionProgress } from '../../../progress/provision-progress.ts';
 import { memoryQuantity } from '../../../quantity.ts';
-import type { Cluster } from '../../../results/record.ts';
+import type { Environment } from '../../../results/record-environment.ts';
 import { newRunId } from '../../../results/run-id.ts';
 import { corednsProgram } from '../../../servers/coredns/program.ts';
-import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
+import { describeBoth } from '../../../targets/kubernetes/cluster-facts.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import type { World } from '../../../world.ts';
 import { corednsImage } from '../cluster/images.ts';
@@ -36,8 +37,8 @@ export interface VerifyRequest {
 
 export interface Verified {
   readonly verification: Verification;
-  /** Where it was; null for this machine. */
-  readonly cluster: Cluster | null;
+  readonly environment: Environment;
+  readonly warnings: readonly string[];
 }
 
 /** How long queries are asked before everything is read again. */
@@ -81,7 +82,7 @@ async function verifyLocally(request: VerifyRequest): Promise<Verified> {
     memoryLimitBytes,
     signal,
   });
-  return { verification: judge(trial, start), cluster: null };
+  return { verification: judge(trial, start), environment: await describeEnvironment(world), warnings: [] };
 }
 
 async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
@@ -94,7 +95,7 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
   demandBounded(trial.pods + trial.services, request.maxObjects);
   tell('creating objects');
   const client = await openClient(world, settings.context);
-  const { cluster } = await describeCluster(client, settings, signal);
+  const described = await describeBoth(world, client, settings, signal);
   const dns = await openPrivateDns({
     ...{ world, client, settings, signal },
     runId: newRunId(world.clock.now()),
@@ -109,7 +110,7 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
         queriesPerSecond: trial.queriesPerSecond,
         memory: { request: memoryQuantity(requested * BYTES_PER_MEGABYTE), limit },
       });
-      return { verification: judge({ ...trial, coredns: image }, start), cluster };
+      return { verification: judge({ ...trial, coredns: image }, start), ...described };
     },
     () => {
       tell('deleting everything');

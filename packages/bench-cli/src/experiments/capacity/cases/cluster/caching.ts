@@ -10,7 +10,6 @@ import {
 import { pickSettings } from '../../../../config/setting.ts';
 import { closedAfter } from '../../../../engine/close.ts';
 import type { Opened, PlannedTrial, Subject } from '../../../../engine/experiment.ts';
-import { describeEnvironment } from '../../../../environment/describe.ts';
 import { BenchError } from '../../../../errors.ts';
 import type { KubeClient } from '../../../../kubernetes-api/client.ts';
 import { parseEvent } from '../../../../loaders/builtin/events.ts';
@@ -20,7 +19,7 @@ import { formatCount } from '../../../../report/numbers.ts';
 import { imageRecord } from '../../../../servers/image-record.ts';
 import { loadServers } from '../../../../servers/load.ts';
 import type { Server } from '../../../../servers/server.ts';
-import { describeCluster } from '../../../../targets/kubernetes/cluster-facts.ts';
+import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
 import { imagesOf } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf, runLabels, unitSelector } from '../../../../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../../../../targets/kubernetes/objects/pods.ts';
@@ -158,8 +157,7 @@ async function openTiers(
 ): Promise<Opened<CasesContext>> {
   const { settings } = means;
   const client = await openClient(world, settings.context);
-  const { cluster: found } = await describeCluster(client, settings, signal);
-  const environment = { ...(await describeEnvironment(world)), cluster: found };
+  const described = await describeBoth(world, client, settings, signal);
   const namespace = namespaceOf(settings.namespacePrefix, runId);
   const cluster = syntheticCluster({ services: SERVICES, pods: 0, headless: 0 }, namespace);
   display.line(`creating ${counted(SERVICES, 'Service')}`);
@@ -180,11 +178,10 @@ async function openTiers(
     const place = { ...means, client, namespace, runId, cluster, watch: watch.mount, pullSecrets, signal };
     return {
       context: { measure: (planned) => measureTier(place, planned) },
-      environment,
+      ...described,
       programs: programsOf(means),
       provisioned: [],
       conditions: { 'load generator': `builtin ${BENCH_VERSION}, in the pod`, 'CPU limits': 'none' },
-      warnings: [],
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {

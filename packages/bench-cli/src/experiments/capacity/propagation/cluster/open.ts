@@ -7,10 +7,9 @@ import {
   type PlannedTrial,
   type TrialEvents,
 } from '../../../../engine/experiment.ts';
-import { describeEnvironment } from '../../../../environment/describe.ts';
 import { BenchError } from '../../../../errors.ts';
 import { imageRecord } from '../../../../servers/image-record.ts';
-import { describeCluster } from '../../../../targets/kubernetes/cluster-facts.ts';
+import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
 import { checkerImage } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf, unitSelector } from '../../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
@@ -32,8 +31,7 @@ export async function openOnCluster(request: PropagationRequest): Promise<Opened
   const { world, settings: asked, runId, display } = request;
   const settings = kubernetesOf(asked);
   const client = await openClient(world, settings.context);
-  const { cluster } = await describeCluster(client, settings, request.signal);
-  const environment = { ...(await describeEnvironment(world)), cluster };
+  const described = await describeBoth(world, client, settings, request.signal);
   const guard = await guardClusterDns(client, request.signal);
   const signal = AbortSignal.any([request.signal, guard.signal]);
   const namespace = namespaceOf(settings.namespacePrefix, runId);
@@ -47,11 +45,10 @@ export async function openOnCluster(request: PropagationRequest): Promise<Opened
   });
   const place = { client, settings, asked, namespace, runId, observerImage: checkerImage(settings), signal };
   return {
-    environment,
+    ...described,
     programs: asked.servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
     provisioned: [],
     conditions: {},
-    warnings: [],
     lost: guard.signal,
     context: {
       measure(planned, on) {
