@@ -1,10 +1,10 @@
 /** The reader of zone files, and the text that it must read back as the same records. */
 import { readFileSync } from 'node:fs';
+import { DATA_TYPES } from '@dinodns-bench/wire';
 import {
   canonicalText,
   parseZoneFile,
   recordText,
-  TYPES_IN_FILES,
   ZoneFileError,
   type ZoneRecord,
 } from '@dinodns-bench/zones';
@@ -109,7 +109,7 @@ export const zoneFile: Target = {
   title: 'the reader of zone files, and canonical text (zones)',
   maxBytes: 2000,
   dictionary: [
-    ...TYPES_IN_FILES.map((name) => ` ${name} `),
+    ...DATA_TYPES.map((name) => ` ${name} `),
     '\n',
     ' (',
     ' )',

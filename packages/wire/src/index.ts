@@ -34,12 +34,10 @@ export {
   encodeName,
   nameText,
   type ParsedName,
-  parentName,
   parseName,
   parseNameBytes,
 } from './name-text.ts';
 export {
-  countLabels,
   type ExpandedName,
   expandName,
   findNameEnd,
@@ -54,6 +52,19 @@ export {
 } from './names.ts';
 export { GOOD, IGNORE, NO_QUESTION, QueryReader } from './query-reader.ts';
 export { encodeQuery, type QueryFields } from './query-writer.ts';
+export {
+  DATA_TYPES,
+  type DataPart,
+  decodeData,
+  encodeData,
+  encodePart,
+  fieldsOf,
+  joinParts,
+  keysOf,
+  namesAt,
+  namesIn,
+  partsOf,
+} from './record-data.ts';
 export {
   CLASS,
   className,

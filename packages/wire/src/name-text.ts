@@ -154,10 +154,3 @@ export function canonicalName(text: string): string {
 export function canonicalKey(text: string): string {
   return text === '.' ? '' : text.toLowerCase();
 }
-
-/** The canonical name without its first label; undefined for the root. */
-export function parentName(key: string): string | undefined {
-  if (key === '') return undefined;
-  const dot = key.indexOf('.');
-  return dot === -1 ? '' : key.slice(dot + 1);
-}

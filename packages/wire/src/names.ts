@@ -88,13 +88,6 @@ export function expandName(bytes: Uint8Array, start: number): ExpandedName {
   }
 }
 
-/** Number of labels of a name in wire format, without the root. */
-export function countLabels(name: Uint8Array): number {
-  let labels = 0;
-  for (let at = 0; at < name.length && name[at] !== 0; at += 1 + (name[at] ?? 0)) labels++;
-  return labels;
-}
-
 /** A name in wire format in lower case. */
 export function lowerCaseName(name: Uint8Array): Buffer<ArrayBuffer> {
   const lower = Buffer.from(name);

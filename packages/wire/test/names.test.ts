@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   canonicalName,
-  countLabels,
   encodeName,
   expandName,
   findNameEnd,
   joinNames,
   MAX_LABELS,
   nameText,
-  parentName,
   parseName,
   parseNameBytes,
   skipName,
@@ -68,7 +66,7 @@ describe('names in text', () => {
     expect(wireOf(LONGEST)).toHaveLength(255);
     expect(encodeName(`${LONGEST}.`)).toHaveLength(255);
     const most = 'a.'.repeat(127);
-    expect(countLabels(wireOf(most)) + 1).toBe(MAX_LABELS);
+    expect(wireOf(most)).toHaveLength(2 * MAX_LABELS - 1);
     expect(parseName(`${most}a`)).toHaveProperty('problem');
   });
 
@@ -85,9 +83,6 @@ describe('names in text', () => {
     expect(canonicalName('a\\.b')).toBe('a\\046b');
     // Ä is no letter of ASCII: RFC 4343 leaves its bytes as they are.
     expect(canonicalName('Ä')).toBe('\\195\\132');
-    expect(parentName('www.example.com')).toBe('example.com');
-    expect(parentName('com')).toBe('');
-    expect(parentName('')).toBeUndefined();
   });
 });
 

@@ -53,7 +53,6 @@ export {
 export { ZoneFileError, type ZoneFilePlace, type ZoneFileProblem } from './zone-file/problem.ts';
 export { dataText } from './zone-file/rdata/index.ts';
 export { readZoneFile } from './zone-file/read-file.ts';
-export { TYPES_IN_FILES } from './zone-file/record-fields.ts';
 export {
   defineZoneSet,
   type Lookup,

@@ -61,11 +61,14 @@ function givenRecords(spec: ZoneSetSpec): PlannedRecord[] {
   return [...own, ...[...below].flatMap((host) => shared.map((record) => ({ ...record, name: host })))];
 }
 
+const isAuthority = ({ name, type }: PlannedRecord) => name === '@' && (type === 'SOA' || type === 'NS');
+
 /** A zone needs one SOA and at least one NS (RFC 1035 §5.2, RFC 1912 §2.8); missing ones are added. */
 function authority(given: readonly PlannedRecord[], ttl: number): PlannedRecord[] {
-  const soas = given.filter(({ type }) => type === 'SOA');
+  const own = given.filter(isAuthority);
+  const soas = own.filter(({ type }) => type === 'SOA');
+  const nameServers = own.filter(({ type }) => type === 'NS');
   const [soa] = soas;
-  const nameServers = given.filter(({ type }) => type === 'NS');
   const [first] = nameServers;
   const mname = first?.type === 'NS' ? first.data : DEFAULT_SOA.mname;
   return [
@@ -91,10 +94,7 @@ function addOwner(owners: Map<string, Map<RecordType, PlannedRecord[]>>, name: s
 /** The plan of a validated specification. */
 export function planOf(spec: ZoneSetSpec): Plan {
   const given = givenRecords(spec);
-  const records = [
-    ...authority(given, spec.ttl),
-    ...given.filter(({ type }) => type !== 'SOA' && type !== 'NS'),
-  ];
+  const records = [...authority(given, spec.ttl), ...given.filter((record) => !isAuthority(record))];
   const owners = new Map<string, Map<RecordType, PlannedRecord[]>>();
   for (const record of records) {
     const types = addOwner(owners, record.name);

@@ -1,6 +1,7 @@
 /**
  * Records in the presentation format of zone files (RFC 1035 §5.1). No type here needs that of RFC 3597.
  */
+import { partsOf } from '@dinodns-bench/wire';
 import { ownerOfTarget } from './names.ts';
 import type { PlannedRecord } from './plan.ts';
 import type { TypedData } from './records.ts';
@@ -18,30 +19,17 @@ export function quoted(text: string): string {
 }
 
 /** The data of a record; `nameText` writes the domain names in it. */
-export function dataText(record: TypedData, nameText: (name: string) => string): string {
-  switch (record.type) {
-    case 'A':
-    case 'AAAA':
-      return record.data;
-    case 'CNAME':
-    case 'DNAME':
-    case 'NS':
-      return nameText(record.data);
-    case 'MX':
-      return `${record.data.preference} ${nameText(record.data.exchange)}`;
-    case 'TXT':
-      return record.data.map(quoted).join(' ');
-    case 'SRV': {
-      const { priority, weight, port, target } = record.data;
-      return `${priority} ${weight} ${port} ${nameText(target)}`;
-    }
-    case 'CAA':
-      return `${record.data.flags} ${record.data.tag} ${quoted(record.data.value)}`;
-    case 'SOA': {
-      const { mname, rname, serial, refresh, retry, expire, minimum } = record.data;
-      return [nameText(mname), nameText(rname), serial, refresh, retry, expire, minimum].join(' ');
-    }
-  }
+export function dataText({ type, data }: TypedData, nameText: (name: string) => string): string {
+  const texts = partsOf(type, data).map(({ kind, value }) => {
+    if (kind === 'name') return nameText(String(value));
+    if (kind === 'text' || kind === 'strings')
+      return [value]
+        .flat()
+        .map((text) => quoted(String(text)))
+        .join(' ');
+    return String(value);
+  });
+  return texts.join(' ');
 }
 
 /** An absolute name with its trailing dot. */

@@ -3,33 +3,25 @@
  * into fields; the record schema validates the values.
  */
 import { type Problem, suggestion } from '@dinodns-bench/program';
+import { joinParts, keysOf, partsOf } from '@dinodns-bench/wire';
 import { isRecordType, RECORD_TYPES, type RecordType } from './records.ts';
 
-interface Syntax {
-  /** The data's fields in order; a type with a single unnamed field has plain text as its data. */
-  readonly fields: readonly string[];
-  readonly example: string;
-}
-
-const SYNTAX: Record<RecordType, Syntax> = {
-  A: { fields: [], example: 'A 127.0.0.1' },
-  AAAA: { fields: [], example: 'AAAA ::1' },
-  CNAME: { fields: [], example: 'www CNAME web.{zone}' },
-  DNAME: { fields: [], example: 'old DNAME new.{zone}' },
-  NS: { fields: [], example: 'NS ns1.example.net' },
-  MX: { fields: ['preference', 'exchange'], example: 'MX 10 mail.{zone}' },
-  TXT: { fields: [], example: 'TXT "v=spf1 -all"' },
-  SRV: { fields: ['priority', 'weight', 'port', 'target'], example: '_sip._tcp SRV 0 5 5060 sip.{zone}' },
-  CAA: { fields: ['flags', 'tag', 'value'], example: 'CAA 0 issue "ca.example.net"' },
-  SOA: {
-    fields: ['mname', 'rname', 'serial', 'refresh', 'retry', 'expire', 'minimum'],
-    example: 'SOA ns1.example.net hostmaster.example.net 1 7200 3600 1209600 3600',
-  },
+/** An example of a record of each type, for error messages. */
+const EXAMPLES: Record<RecordType, string> = {
+  A: 'A 127.0.0.1',
+  AAAA: 'AAAA ::1',
+  CNAME: 'www CNAME web.{zone}',
+  DNAME: 'old DNAME new.{zone}',
+  NS: 'NS ns1.example.net',
+  MX: 'MX 10 mail.{zone}',
+  TXT: 'TXT "v=spf1 -all"',
+  SRV: '_sip._tcp SRV 0 5 5060 sip.{zone}',
+  CAA: 'CAA 0 issue "ca.example.net"',
+  SOA: 'SOA ns1.example.net hostmaster.example.net 1 7200 3600 1209600 3600',
 };
 
-/** An example of a record of that type, for error messages. */
 export function recordExample(type: RecordType): string {
-  return SYNTAX[type].example;
+  return EXAMPLES[type];
 }
 
 /** A parsed line, not yet validated. */
@@ -39,6 +31,9 @@ export interface UncheckedRecord {
   type: RecordType;
   data: unknown;
 }
+
+/** Kinds of fields that hold a number. */
+const NUMBER_KINDS: readonly string[] = ['u8', 'u16', 'u32', 'seconds'];
 
 interface Token {
   readonly text: string;
@@ -96,11 +91,11 @@ export function parseRecordText(line: string): UncheckedRecord | Problem {
   }
   const data = dataOf(type, rest);
   if (data === undefined) {
-    const { fields, example } = SYNTAX[type];
-    const wanted = fields.length === 0 ? '1 value' : `${fields.length} values (${fields.join(', ')})`;
+    const keys = keysOf(type);
+    const wanted = keys.length === 0 ? '1 value' : `${keys.length} values (${keys.join(', ')})`;
     return {
       problem: `${type} needs ${wanted}, not ${rest.length}`,
-      fix: `write it like "${example}"`,
+      fix: `write it like "${EXAMPLES[type]}"`,
     };
   }
   return {
@@ -121,11 +116,12 @@ function missingType(word: string | undefined): Problem {
 function dataOf(type: RecordType, tokens: readonly Token[]): unknown {
   const texts = tokens.map(({ text }) => text);
   if (type === 'TXT') return texts.length === 0 ? undefined : texts.length === 1 ? texts[0] : texts;
-  const { fields } = SYNTAX[type];
-  if (fields.length === 0) return texts.length === 1 ? texts[0] : undefined;
-  if (texts.length !== fields.length) return undefined;
-  const isText = (field: string) => ['exchange', 'target', 'tag', 'value', 'mname', 'rname'].includes(field);
-  return Object.fromEntries(
-    fields.map((field, index) => [field, isText(field) ? texts[index] : number(texts[index])]),
+  const parts = partsOf(type, undefined);
+  if (texts.length !== parts.length) return undefined;
+  return joinParts(
+    parts.map((part, index) => ({
+      ...part,
+      value: NUMBER_KINDS.includes(part.kind) ? number(texts[index]) : texts[index],
+    })),
   );
 }

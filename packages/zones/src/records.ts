@@ -2,6 +2,7 @@
  * Resource records in the shape of the npm package dns-packet, so that its encoder (and DinoDNS, which uses it)
  * accepts them unchanged.
  */
+import { joinParts, partsOf } from '@dinodns-bench/wire';
 
 /** The record types that a zone set can hold, in the order of zone files. */
 export const RECORD_TYPES = ['SOA', 'NS', 'A', 'AAAA', 'CNAME', 'DNAME', 'MX', 'TXT', 'SRV', 'CAA'] as const;
@@ -71,34 +72,8 @@ export function isRecordType(text: string): text is RecordType {
 
 /** The same record with `change` applied to every domain name in its data. */
 export function mapDataNames(record: TypedData, change: (name: string) => string): TypedData {
-  switch (record.type) {
-    case 'CNAME':
-    case 'DNAME':
-    case 'NS':
-      return { type: record.type, data: change(record.data) };
-    case 'MX':
-      return { type: 'MX', data: { ...record.data, exchange: change(record.data.exchange) } };
-    case 'SRV':
-      return { type: 'SRV', data: { ...record.data, target: change(record.data.target) } };
-    case 'SOA': {
-      const { mname, rname } = record.data;
-      return { type: 'SOA', data: { ...record.data, mname: change(mname), rname: change(rname) } };
-    }
-    default:
-      return record;
-  }
-}
-
-/** The host that a record refers to and that must have an address (RFC 1035, RFC 2181 §10.3); undefined if none. */
-export function hostTarget(record: TypedData): string | undefined {
-  switch (record.type) {
-    case 'NS':
-      return record.data;
-    case 'MX':
-      return record.data.exchange;
-    case 'SRV':
-      return record.data.target;
-    default:
-      return undefined;
-  }
+  const parts = partsOf(record.type, record.data).map((part) =>
+    part.kind === 'name' ? { ...part, value: change(String(part.value)) } : part,
+  );
+  return { type: record.type, data: joinParts(parts) } as TypedData;
 }

@@ -2,7 +2,7 @@
  * Text for each of a million zones at the speed of string concatenation: the text for one zone is rendered once,
  * with a stand-in name, and only the name is then filled in for every zone.
  */
-import { labelsHex } from './wire.ts';
+import { encodeName } from '@dinodns-bench/wire';
 import { type ZoneSet, zoneNames } from './zone-set.ts';
 
 /** A zone's name, as passed to a renderer. */
@@ -16,6 +16,11 @@ export interface ZoneReference {
 // Control characters that JSON does not escape. Names, texts and paths never contain them.
 export const NAME_MARK = '\u007f';
 const HEX_MARK = '\u0080';
+
+/** The labels of a name in hexadecimal digits, without the root, so that a zone's name can follow. */
+export function labelsHex(name: string): string {
+  return encodeName(name).toString('hex').slice(0, -2);
+}
 
 /** Length of a chunk in characters: long enough for efficient writes, short enough to stay in the CPU's cache. */
 const CHUNK_CHARACTERS = 256 * 1024;

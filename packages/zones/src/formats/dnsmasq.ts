@@ -1,11 +1,10 @@
 /** dnsmasq, answering from its configuration alone. */
 import type { Problem } from '@dinodns-bench/program';
-import { TYPE } from '@dinodns-bench/wire';
+import { encodeName, encodePart, partsOf, TYPE } from '@dinodns-bench/wire';
 import { ownerOfTarget, resolveTarget, ZONE_PLACEHOLDER } from '../names.ts';
 import { ownerName, type Plan, type PlannedRecord } from '../plan.ts';
 import type { RecordType } from '../records.ts';
-import { dataHex, labelsHex, nameHex } from '../wire.ts';
-import { compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
+import { compileZoneText, labelsHex, type ZoneReference, zoneChunks } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 /** Types that make a name exist in dnsmasq. For a name without any of them, it answers NXDOMAIN. */
@@ -40,14 +39,18 @@ function unsupported({ records, owners }: Plan): Problem[] {
   ];
 }
 
+function nameHex(target: string, zone: ZoneReference): string {
+  return target.endsWith(ZONE_PLACEHOLDER)
+    ? `${labelsHex(target.slice(0, -ZONE_PLACEHOLDER.length).replace(/\.$/, ''))}${zone.hex}00`
+    : encodeName(target).toString('hex');
+}
+
 /** `dns-rr`: any type, with hexadecimal data. */
-function genericRecord(owner: string, record: PlannedRecord, zone: ZoneReference): string {
-  const hex = dataHex(record, (target) =>
-    target.endsWith(ZONE_PLACEHOLDER)
-      ? `${labelsHex(target.slice(0, -ZONE_PLACEHOLDER.length).replace(/\.$/, ''))}${zone.hex}00`
-      : nameHex(target),
+function genericRecord(owner: string, { type, data }: PlannedRecord, zone: ZoneReference): string {
+  const hex = partsOf(type, data).map((part) =>
+    part.kind === 'name' ? nameHex(String(part.value), zone) : Buffer.from(encodePart(part)).toString('hex'),
   );
-  return `dns-rr=${owner},${TYPE[record.type]},${hex}`;
+  return `dns-rr=${owner},${TYPE[type]},${hex.join('')}`;
 }
 
 /** dnsmasq's quoting: only quotes and backslashes are special within quotes. */

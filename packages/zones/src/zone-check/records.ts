@@ -1,5 +1,5 @@
 /** The records of a zone by name, for rules that look at more than one record. */
-import { LOWER_CASE, TYPE } from '@dinodns-bench/wire';
+import { LOWER_CASE, namesAt, TYPE } from '@dinodns-bench/wire';
 
 /** A record to check; its place is optional. Names are absolute and uncompressed. */
 export interface CheckedRecord {
@@ -100,15 +100,10 @@ export function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): 
   return { origin, names, outside };
 }
 
-/** Offset in bytes of the host name in the data of the types that have one. */
-const HOST_AT = new Map<number, number>([
-  [TYPE.NS, 0],
-  [TYPE.MX, 2],
-  [TYPE.SRV, 6],
-]);
+/** Types whose data has the name of a host. */
+const HOST_TYPES: readonly number[] = [TYPE.NS, TYPE.MX, TYPE.SRV];
 
 /** The key of the host that a record points to, which must have an address; undefined for other types. */
 export function hostOf({ type, data }: CheckedRecord): string | undefined {
-  const at = HOST_AT.get(type);
-  return at === undefined ? undefined : keyOf(data.subarray(at));
+  return HOST_TYPES.includes(type) ? keyOf(data.subarray(namesAt(type).before)) : undefined;
 }

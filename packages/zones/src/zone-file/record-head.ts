@@ -3,18 +3,29 @@
  * for records that do not give one.
  */
 import { nearest } from '@dinodns-bench/program';
-import { className, TYPE, typeName, typeNumber } from '@dinodns-bench/wire';
+import {
+  CLASS,
+  className,
+  classNumber,
+  DATA_TYPES,
+  isMetaType,
+  TYPE,
+  typeName,
+  typeNumber,
+} from '@dinodns-bench/wire';
 import type { Frame, Warn } from './frame.ts';
 import { compareNames } from './names.ts';
 import { TokenError } from './problem.ts';
 import type { Tokens } from './rdata/field.ts';
-import { classFromText, TYPES_IN_FILES, unusable } from './record-fields.ts';
 import { MAX_TTL, secondsFromText } from './ttl.ts';
 
 /** Words that are neither a class nor a TTL: nearly all of the words before the data. */
-const USUAL_TYPES: ReadonlySet<string> = new Set(TYPES_IN_FILES);
+const USUAL_TYPES: ReadonlySet<string> = new Set(DATA_TYPES);
 /** The fast path: nearly all types are in capitals. */
-const TYPE_BY_NAME = new Map(TYPES_IN_FILES.map((name) => [name, typeNumber(name) ?? 0]));
+const TYPE_BY_NAME = new Map(DATA_TYPES.map((name) => [name, typeNumber(name) ?? 0]));
+
+/** Obsolete types (RFC 1035, section 3.2.2) that other servers refuse. */
+const OBSOLETE_TYPES: readonly number[] = [TYPE.MD, TYPE.MF];
 
 const TTL_FIX = `write at most ${MAX_TTL} seconds (RFC 2181, section 8)`;
 
@@ -135,19 +146,23 @@ export class RecordHeads {
   }
 }
 
+/** The number of a class as a zone file writes it: `IN`, `CHAOS`, `CLASS1`; undefined for other text. */
+function classFromText(text: string): number | undefined {
+  return text.toUpperCase() === 'CHAOS' ? CLASS.CH : classNumber(text);
+}
+
 function readType(tokens: Tokens): number {
   const word = tokens.next('a record type');
   const type = TYPE_BY_NAME.get(word) ?? typeNumber(word);
   if (type === undefined) {
-    const near = nearest(word, TYPES_IN_FILES);
+    const near = nearest(word, DATA_TYPES);
     const fix = `write a type such as ${near ?? 'A'}, or TYPE65280 (RFC 3597)`;
     throw new TokenError(`"${word}" is not a record type`, fix);
   }
-  const reason = unusable(type);
-  if (reason === 'meta') {
+  if (type === 0 || isMetaType(type)) {
     throw new TokenError(`${typeName(type)} is a type for queries, not for records`, 'remove the record');
   }
-  if (reason === 'obsolete') {
+  if (OBSOLETE_TYPES.includes(type)) {
     const fix = 'write an MX record instead (RFC 1035, section 3.3.9)';
     throw new TokenError(`the type ${typeName(type)} is obsolete`, fix);
   }

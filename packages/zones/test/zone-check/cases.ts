@@ -3,11 +3,10 @@
  * (semantic checks) and PowerDNS (pdnsutil check-zone): `refuses`, `warns` or `loads`.
  */
 
-import { encodeName, typeNumber } from '@dinodns-bench/wire';
+import { encodeData, encodeName, typeNumber } from '@dinodns-bench/wire';
 import type { CheckedRecord } from '../../src/index.ts';
 import { parseRecordText } from '../../src/record-text.ts';
 import { mapDataNames, type TypedData } from '../../src/records.ts';
-import { dataHex } from '../../src/wire.ts';
 
 export type Verdict = 'refuses' | 'warns' | 'loads';
 
@@ -209,7 +208,7 @@ export function recordOf(text: string, index: number, zone: string): CheckedReco
     name: encodeName(absolute(parsed.name ?? '@', zone)),
     type: typeNumber(parsed.type) ?? 0,
     ttl,
-    data: Buffer.from(dataHex(typed), 'hex'),
+    data: encodeData(typed.type, typed.data),
     ...place,
   };
 }

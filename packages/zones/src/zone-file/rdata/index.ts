@@ -1,8 +1,7 @@
 /** Converts the data of records of any type between text and wire format. */
-import { CLASS, TYPE, typeName } from '@dinodns-bench/wire';
+import { CLASS, fieldsOf, TYPE, typeName } from '@dinodns-bench/wire';
 import { TokenError } from '../problem.ts';
 import { DataError, DataReader, type DataWriter, NoTextError } from '../record-data.ts';
-import { fieldsOf } from '../record-fields.ts';
 import { ADDRESS_KINDS } from './addresses.ts';
 import { APL_KINDS } from './apl.ts';
 import { BINARY_KINDS, GENERIC } from './binary.ts';
@@ -34,8 +33,8 @@ const NO_FIELDS: readonly FieldKind[] = [];
 
 const layouts = new Map<number, readonly FieldKind[]>();
 
-function kindsOf(fields: string): FieldKind[] {
-  return fields.split(' ').map((field) => {
+function kindsOf(fields: readonly string[]): FieldKind[] {
+  return fields.map((field) => {
     const kind = KINDS[field];
     if (kind === undefined) throw new Error(`the registry has an unknown kind of field: ${field}`);
     return kind;
@@ -48,7 +47,7 @@ function layoutOf(type: number, classCode: number): readonly FieldKind[] {
   const known = layouts.get(type);
   if (known !== undefined) return known;
   const fields = fieldsOf(type);
-  if (fields === undefined || fields === '') return NO_FIELDS;
+  if (fields.length === 0) return NO_FIELDS;
   const layout = kindsOf(fields);
   layouts.set(type, layout);
   return layout;
@@ -73,7 +72,7 @@ const INTERNET_TYPES: readonly number[] = [
   TYPE.SVCB,
   TYPE.HTTPS,
 ];
-const CHAOS_ADDRESS = kindsOf('name octal');
+const CHAOS_ADDRESS = kindsOf(['name', 'octal']);
 
 function layoutInOtherClass(type: number, classCode: number): readonly FieldKind[] {
   if (type === TYPE.A && classCode === CLASS.CH) return CHAOS_ADDRESS;
