@@ -273,7 +273,7 @@ describe('servers that forward', () => {
     expect(await fileOf('coredns', { cacheSeconds: 0, serveStale: true })).not.toContain('cache');
     expect(await fileOf('unbound')).not.toMatch(/cache-max-ttl|serve-expired/);
     expect(await fileOf('unbound', { cacheSeconds: 1, serveStale: true })).toContain(
-      '  cache-max-ttl: 1\n  serve-expired: yes\n',
+      '  cache-max-ttl: 1\n  serve-expired: yes\n  serve-expired-ttl: 3600\n  serve-expired-client-timeout: 0\n',
     );
   });
 });

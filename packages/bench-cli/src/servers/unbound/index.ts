@@ -11,6 +11,12 @@ import {
   type ServerKind,
 } from '../server.ts';
 
+/** As `serve_stale` of CoreDNS: at once, for an hour. Versions of Unbound have different defaults. */
+const SERVE_STALE = `  serve-expired: yes
+  serve-expired-ttl: 3600
+  serve-expired-client-timeout: 0
+`;
+
 /** `Version 1.17.1` */
 const VERSION: VersionQuestion = { arguments: ['-V'], pattern: /^Version (\d[\w.]*)/m };
 
@@ -54,7 +60,7 @@ function planForwarding(
   # Without the validator: the upstream signs nothing.
   module-config: "iterator"
   do-not-query-localhost: no
-${cacheSeconds === undefined ? '' : `  cache-max-ttl: ${cacheSeconds}\n`}${serveStale ? '  serve-expired: yes\n' : ''}forward-zone:
+${cacheSeconds === undefined ? '' : `  cache-max-ttl: ${cacheSeconds}\n`}${serveStale ? SERVE_STALE : ''}forward-zone:
   name: "."
   forward-addr: ${upstream.address}@${upstream.port}
 remote-control:
