@@ -68,3 +68,14 @@ export class BenchError extends ProgramError<ErrorCode> {
     });
   }
 }
+
+/** Of what was asked for: a problem and its fix, or false where there is none. */
+export type Refusal = readonly [problem: string, fix: string] | false;
+
+/** @throws BenchError `E_CONFIG` for the first of them, with all others */
+export function refuse(...refusals: readonly Refusal[]): void {
+  const [first, ...others] = refusals.filter((each) => each !== false);
+  if (first === undefined) return;
+  const [problem, fix] = first;
+  throw new BenchError('E_CONFIG', problem, { evidence: others.map(([other]) => other), fix });
+}

@@ -1,4 +1,5 @@
 /** The cluster of a kubeconfig, for commands that change it. */
+import { BenchError } from '../errors.ts';
 import { createClient, type KubeClient } from '../kubernetes-api/client.ts';
 import type { World } from '../world.ts';
 import type { ClusterApi } from './cluster-api.ts';
@@ -10,6 +11,20 @@ export interface ChangeableCluster {
   readonly api: ClusterApi;
   /** The same, whose requests end with another signal. */
   apiUntil(signal: AbortSignal): ClusterApi;
+}
+
+/**
+ * Nobody changes the DNS of a cluster by a slip.
+ * @throws BenchError `E_USAGE`
+ */
+export function demandConsent(
+  { yesChangeClusterDns }: { readonly yesChangeClusterDns: boolean },
+  change: string,
+): void {
+  if (yesChangeClusterDns) return;
+  throw new BenchError('E_USAGE', `${change}, which all programs of the cluster use`, {
+    fix: 'See what would be done with --dry-run; add --yes-change-cluster-dns to do it.',
+  });
 }
 
 /** @param signal Ends requests; not the first Ctrl-C, after which everything is put back. */

@@ -31,6 +31,13 @@ export function pick<const Names extends SettingName, const C extends Changes<Na
   >;
 }
 
+/** Settings that have an effect on one target only. */
+export function only<const T extends SettingTable>(target: 'local' | 'kubernetes', table: T): T {
+  const limited = Object.entries(table).map(([name, setting]) => [name, { ...setting, targets: [target] }]);
+  // With the same schemas and defaults.
+  return Object.fromEntries(limited) as T;
+}
+
 /** What every experiment has. An experiment that lists one of them changes its default or its description. */
 export const ENGINE_SETTINGS = pick(['trials', 'until', 'maxTrials', 'maxTime', 'aa', 'interval', 'out']);
 export type EngineSettings = SettingsOf<typeof ENGINE_SETTINGS>;

@@ -3,7 +3,7 @@ import type { Behaviour } from '@dinodns-bench/cluster-objects';
 import { POD_FAULTS } from '../../cluster-changes/pod-faults.ts';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import type { Point } from '../../engine/experiment.ts';
-import { BenchError } from '../../errors.ts';
+import { type Refusal, refuse } from '../../errors.ts';
 import type { Server } from '../../servers/server.ts';
 
 export type Target = KubernetesSettings['target'];
@@ -46,7 +46,7 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     title: 'upstream slow',
     cause: 'A slow upstream',
     what: 'for --outage, the upstream answers after --delay',
-    behaviour: (delaySeconds) => ({ kind: 'answer', delaySeconds }),
+    behaviour: (delaySeconds) => ({ kind: 'answer', delaySeconds, isStamped: true }),
   },
   'upstream-silent': {
     title: 'upstream silent',
@@ -128,17 +128,16 @@ export function faultsOf({
 /** @throws BenchError `E_CONFIG` for a fault of another target */
 export function demandPlace(faults: readonly FaultName[], target: Target): void {
   const possible: readonly FaultName[] = target === 'kubernetes' ? POD_FAULTS : LOCAL_FAULTS;
-  const wrong = faults.find((name) => !possible.includes(name));
-  if (wrong === undefined) return;
   const [problem, fix] =
     target === 'kubernetes'
       ? ['is made on one machine only', `Give ${possible.join(', ')}, or omit --target kubernetes.`]
       : ['needs the pods of a cluster', `Add --target kubernetes, or give ${possible.join(', ')}.`];
-  throw new BenchError('E_CONFIG', `--fault ${wrong} ${problem}`, { fix });
+  const wrong = faults.find((name) => !possible.includes(name));
+  refuse(wrong !== undefined && [`--fault ${wrong} ${problem}`, fix]);
 }
 
-/** Why the fault cannot be made with this server, and what to do; null if it can. */
-function obstacle(name: FaultName, server: Server): readonly [problem: string, fix: string] | null {
+/** Why the fault cannot be made with this server, and what to do. */
+function obstacle(name: FaultName, server: Server): Refusal {
   if (server.existing !== undefined)
     return ['bench did not start it', 'Give a server that bench starts, such as coredns.'];
   if (server.answersNamesOf !== undefined)
@@ -148,21 +147,20 @@ function obstacle(name: FaultName, server: Server): readonly [problem: string, f
       'it has no worker processes that it replaces',
       'Give dinodns or dinodns-stock, or use --fault restart.',
     ];
-  if (FAULTS[name].behaviour !== undefined && server.planForwarding === undefined)
-    return ['bench cannot configure it to forward', 'Give coredns in any version, or unbound.'];
-  return null;
+  return (
+    FAULTS[name].behaviour !== undefined &&
+    server.planForwarding === undefined && [
+      'bench cannot configure it to forward',
+      'Give coredns in any version, or unbound.',
+    ]
+  );
 }
 
 /** @throws BenchError `E_CONFIG` for the first fault that cannot be made, with all others */
 export function demandFaults(faults: readonly FaultName[], servers: readonly Server[]): void {
-  const found = faults.flatMap((name) =>
-    servers.flatMap((server) => {
-      const [problem, fix = ''] = obstacle(name, server) ?? [];
-      const text = `--fault ${name} cannot be made with ${server.name}: ${problem}`;
-      return problem === undefined ? [] : [{ text, fix }];
-    }),
-  );
-  const [first, ...others] = found;
-  if (first === undefined) return;
-  throw new BenchError('E_CONFIG', first.text, { evidence: others.map(({ text }) => text), fix: first.fix });
+  const refusalOf = (name: FaultName, server: Server): Refusal => {
+    const found = obstacle(name, server);
+    return found && [`--fault ${name} cannot be made with ${server.name}: ${found[0]}`, found[1]];
+  };
+  refuse(...faults.flatMap((name) => servers.map((server) => refusalOf(name, server))));
 }

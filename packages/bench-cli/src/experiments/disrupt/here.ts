@@ -2,7 +2,7 @@
 import type { ExperimentPlan, Opened, OpenRequest } from '../../engine/experiment.ts';
 import { pointKey, pointsOf } from '../../engine/factors.ts';
 import { type DecidedServers, openServers, planServers } from '../../engine/servers.ts';
-import { BenchError } from '../../errors.ts';
+import { refuse } from '../../errors.ts';
 import { EXTERNAL } from '../../servers/coredns-cluster/cluster.ts';
 import type { Server } from '../../servers/server.ts';
 import { externalNames } from '../../workload/cluster-names.ts';
@@ -23,14 +23,6 @@ const AFTER_SECONDS = 1;
 /** Asked before the load, and while the server warms up; the load asks for others. */
 const CHECKED_NAMES = 100;
 
-function demandTime({ duration, outage }: DisruptSettings): void {
-  const least = FAULT_SECONDS + outage + AFTER_SECONDS;
-  if (duration < least)
-    throw new BenchError('E_CONFIG', `--duration: ${duration} s is too short for an outage of ${outage} s`, {
-      fix: `Use at least ${least} s, ${FAULT_SECONDS} of them before and ${AFTER_SECONDS} after the fault, or a shorter --outage.`,
-    });
-}
-
 /** The same with names of the upstream, those of the load under a name of their own. */
 function withUpstream(decided: DecidedServers, queries: number, repeats: boolean): DecidedServers {
   const checked = decided.workloads.map(({ name }) => externalNames(name, 0, CHECKED_NAMES));
@@ -40,52 +32,47 @@ function withUpstream(decided: DecidedServers, queries: number, repeats: boolean
   return { ...decided, workloads: [...checked, sent] };
 }
 
-/** @throws BenchError `E_CONFIG` for a factor that these servers or faults do not have */
-function demandForwarding(
-  { factors, rate }: DisruptSettings,
+/** @throws BenchError `E_CONFIG` for what these servers or faults do not have, or too little time */
+function demandPossible(
+  { factors, rate, duration, outage }: DisruptSettings,
   faults: readonly FaultName[],
   servers: readonly Server[],
 ): void {
   const factor = FORWARDING.find((name) => factors[name] !== undefined);
-  if (factor !== undefined && !needsUpstream(faults))
-    throw new BenchError(
-      'E_CONFIG',
-      `--factors: ${factor} needs an upstream, and no fault of this run has one`,
-      {
-        fix: 'Give a fault of the upstream, such as --fault upstream-silent.',
-      },
-    );
-  if (factors.cache?.some((seconds) => Number(seconds) === 0) && factors.serve_stale?.includes('on'))
-    throw new BenchError(
-      'E_CONFIG',
-      '--factors: without a cache (cache=0) there are no old answers to serve',
-      {
-        fix: 'Give cache=1 or more, or omit serve_stale.',
-      },
-    );
-  // Names that the cache has not seen before the fault would be lost whatever it keeps.
-  const isCached = factors.cache !== undefined || factors.serve_stale !== undefined;
-  if (isCached && rate * FAULT_SECONDS < CHECKED_NAMES)
-    throw new BenchError(
-      'E_CONFIG',
-      `--rate: at ${rate} queries a second, not all ${CHECKED_NAMES} names are in the cache when the fault begins`,
-      { fix: `Use at least ${CHECKED_NAMES / FAULT_SECONDS}, or omit cache and serve_stale.` },
-    );
-  if (faults.includes('path-lost') && factors.sockets?.includes('fresh'))
-    throw new BenchError(
-      'E_CONFIG',
-      '--factors: sockets=fresh with --fault path-lost would measure the path that bench opens for each socket',
-      { fix: 'Use sockets=reused for path-lost, and measure other faults in another run.' },
-    );
   const other = servers.find(({ kind }) => kind !== 'coredns');
-  if (factors.max_concurrent !== undefined && other !== undefined)
-    throw new BenchError(
-      'E_CONFIG',
-      `--factors: max_concurrent is an option of CoreDNS, and ${other.name} has none`,
-      {
-        fix: 'Give coredns in any version, or omit it.',
-      },
-    );
+  const least = FAULT_SECONDS + outage + AFTER_SECONDS;
+  refuse(
+    duration < least && [
+      `--duration: ${duration} s is too short for an outage of ${outage} s`,
+      `Use at least ${least} s, ${FAULT_SECONDS} of them before and ${AFTER_SECONDS} after the fault, or a shorter --outage.`,
+    ],
+    factor !== undefined &&
+      !needsUpstream(faults) && [
+        `--factors: ${factor} needs an upstream, and no fault of this run has one`,
+        'Give a fault of the upstream, such as --fault upstream-silent.',
+      ],
+    factors.cache?.includes(0) === true &&
+      factors.serve_stale?.includes('on') === true && [
+        '--factors: without a cache (cache=0) there are no old answers to serve',
+        'Give cache=1 or more, or omit serve_stale.',
+      ],
+    // Names that the cache has not seen before the fault would be lost whatever it keeps.
+    repeatsNames(factors) &&
+      rate * FAULT_SECONDS < CHECKED_NAMES && [
+        `--rate: at ${rate} queries a second, not all ${CHECKED_NAMES} names are in the cache when the fault begins`,
+        `Use at least ${CHECKED_NAMES / FAULT_SECONDS}, or omit cache and serve_stale.`,
+      ],
+    faults.includes('path-lost') &&
+      factors.sockets?.includes('fresh') === true && [
+        '--factors: sockets=fresh with --fault path-lost would measure the path that bench opens for each socket',
+        'Use sockets=reused for path-lost, and measure other faults in another run.',
+      ],
+    factors.max_concurrent !== undefined &&
+      other !== undefined && [
+        `--factors: max_concurrent is an option of CoreDNS, and ${other.name} has none`,
+        'Give coredns in any version, or omit it.',
+      ],
+  );
 }
 
 export async function planHere(
@@ -93,13 +80,12 @@ export async function planHere(
   faults: readonly FaultName[],
   world: World,
 ): Promise<ExperimentPlan<DecidedHere>> {
-  demandTime(settings);
   const { duration, warmup, rate, factors } = settings;
   // One instance that is given the whole tier: what is disrupted is all there is.
   const servers = await planServers(world, 'disrupt', { ...settings, mode: 'multi' }, duration + warmup);
   const { decided } = servers;
   demandFaults(faults, decided.servers);
-  demandForwarding(settings, faults, decided.servers);
+  demandPossible(settings, faults, decided.servers);
   return {
     ...planFaults(
       faults,

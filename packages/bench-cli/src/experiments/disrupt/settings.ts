@@ -5,7 +5,7 @@ import { KUBERNETES_SETTINGS } from '../../config/kubernetes-settings.ts';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
 import { booleanFromText, choice, list, number, seconds } from '../../config/value-schemas.ts';
 import { type Factors, factorsSchema, showFactors } from '../../engine/factors.ts';
-import { pick } from '../../engine/settings.ts';
+import { only, pick } from '../../engine/settings.ts';
 import {
   DNS_CHANGE_SETTINGS,
   DNS_CHOICE_SETTINGS,
@@ -19,8 +19,7 @@ const rateMessage = 'must be a number of queries per second from 10 to 100000';
 const outageMessage = 'must be a duration of at most 60 seconds';
 const delayMessage = 'must be a duration from 0.001 to 10 seconds';
 
-const onCluster = ['kubernetes'] as const;
-const here = { targets: ['local'] } as const;
+const yesOrNo = z.preprocess(booleanFromText, z.boolean('must be true or false'));
 
 export const DISRUPT_SETTINGS = {
   fault: {
@@ -42,60 +41,51 @@ export const DISRUPT_SETTINGS = {
     schema: number(z.number(rateMessage).min(10, rateMessage).max(100_000, rateMessage)),
     default: 500,
   },
-  outage: {
-    flag: '--outage <time>',
-    description: 'how long the upstream fails, or a restarted server is down (0: started at once)',
-    schema: seconds(0, outageMessage).refine((value) => value <= 60, outageMessage),
-    default: 3,
-    ...here,
-  },
-  delay: {
-    flag: '--delay <time>',
-    description: 'how long a slow upstream takes to answer',
-    schema: seconds(0.001, delayMessage).refine((value) => value <= 10, delayMessage),
-    default: 1.5,
-    ...here,
-  },
-  ...pick(
-    [
-      ...(['servers', 'tier', 'zones', 'duration', 'trials', 'warmup', 'timeout'] as const),
-      ...(['clients', 'threads', 'ip', 'cpu', 'corednsVersion', 'provision'] as const),
-    ],
-    {
-      servers: { default: ['coredns', 'dinodns'], ...here },
-      tier: here,
-      zones: here,
-      duration: { default: 12, description: 'how long each load lasts; the fault begins after 2 seconds' },
-      trials: { default: 5, description: 'trials of each fault and of its control, each with a new server' },
-      warmup: { default: 1, ...here },
-      timeout: { default: 10, description: 'a query unanswered for this long is lost, not late' },
-      threads: here,
-      ip: here,
-      cpu: here,
-      corednsVersion: here,
+  ...only('local', {
+    outage: {
+      flag: '--outage <time>',
+      description: 'how long the upstream fails, or a restarted server is down (0: started at once)',
+      schema: seconds(0, outageMessage).refine((value) => value <= 60, outageMessage),
+      default: 3,
     },
-  ),
+    delay: {
+      flag: '--delay <time>',
+      description: 'how long a slow upstream takes to answer',
+      schema: seconds(0.001, delayMessage).refine((value) => value <= 10, delayMessage),
+      default: 1.5,
+    },
+    ...pick(['servers', 'tier', 'zones', 'warmup', 'threads', 'ip', 'cpu', 'corednsVersion'], {
+      servers: { default: ['coredns', 'dinodns'] },
+      warmup: { default: 1 },
+    }),
+  }),
+  ...pick(['duration', 'trials', 'timeout', 'clients', 'provision'], {
+    duration: { default: 12, description: 'how long each load lasts; the fault begins after 2 seconds' },
+    trials: { default: 5, description: 'trials of each fault and of its control, each with a new server' },
+    timeout: { default: 10, description: 'a query unanswered for this long is lost, not late' },
+  }),
   target: {
     ...KUBERNETES_SETTINGS.target,
     description: 'local, or kubernetes: copies of the cluster’s DNS in a namespace of the run',
   },
-  workload: { ...DNS_CHOICE_SETTINGS.workload, targets: onCluster },
-  service: { ...DNS_CHOICE_SETTINGS.service, targets: onCluster },
-  container: { ...DNS_COPY_SETTINGS.container, targets: onCluster },
-  readRole: { ...DNS_COPY_SETTINGS.readRole, targets: onCluster },
-  inPlace: {
-    flag: '--in-place',
-    description: 'roll out the DNS of the cluster itself instead of a copy; with a journal and a guard',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
-    default: false,
-    targets: onCluster,
-  },
-  yesChangeClusterDns: {
-    ...DNS_CHANGE_SETTINGS.yesChangeClusterDns,
-    needs: { give: '--in-place', met: ({ inPlace }: Readonly<Record<string, unknown>>) => inPlace === true },
-  },
-  lease: { ...DNS_CHANGE_SETTINGS.lease, targets: onCluster },
-  leaseNamespace: { ...DNS_CHANGE_SETTINGS.leaseNamespace, targets: onCluster },
+  ...only('kubernetes', {
+    ...DNS_CHOICE_SETTINGS,
+    ...DNS_COPY_SETTINGS,
+    inPlace: {
+      flag: '--in-place',
+      description: 'roll out the DNS of the cluster itself instead of a copy; with a journal and a guard',
+      schema: yesOrNo,
+      default: false,
+    },
+    ...DNS_CHANGE_SETTINGS,
+    yesChangeClusterDns: {
+      ...DNS_CHANGE_SETTINGS.yesChangeClusterDns,
+      needs: {
+        give: '--in-place',
+        met: ({ inPlace }: Readonly<Record<string, unknown>>) => inPlace === true,
+      },
+    },
+  }),
   ...DNS_LOADER_SETTINGS,
   serverNode: KUBERNETES_SETTINGS.serverNode,
   serverTolerations: KUBERNETES_SETTINGS.serverTolerations,

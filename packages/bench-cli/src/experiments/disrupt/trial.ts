@@ -37,8 +37,6 @@ interface Subject {
   readonly fault: FaultName | typeof CONTROL;
   readonly point: Point;
   readonly on: TrialEvents;
-  /** Its client sockets. */
-  readonly areReused: boolean;
   /** To the server, where it can be lost. */
   readonly path: Path | null;
 }
@@ -66,20 +64,12 @@ export async function disruptTrial(
       await using path = faultsOf(shared.settings).includes('path-lost') ? await pathTo(deployed) : null;
       const deployment = path === null ? deployed : { ...deployed, endpoints: [path] };
       on.phase('checking answers');
+      const { configuration } = context;
       const disrupted = {
-        ...{
-          point: planned.case.point,
-          planned: found.planned,
-          server,
-          deployment,
-          fault,
-          on,
-          areReused: sockets === null,
-          path,
-        },
+        ...{ point: planned.case.point, planned: found.planned, server, deployment, fault, on, path },
         context: {
           ...context,
-          configuration: { ...context.configuration, clients: sockets ?? context.configuration.clients },
+          configuration: { ...configuration, clients: sockets ?? configuration.clients },
         },
       };
       await checkDeployment(disrupted);
@@ -136,7 +126,7 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
         openLoop: true,
         durationSeconds: settings.duration,
         detail: {
-          ...lossDetail(subject.areReused, expected),
+          ...lossDetail(freshSockets(settings, subject.point) === null, expected),
           ...(upstream === null ? {} : { maxAgeSeconds: maxAgeOf(subject.point) }),
         },
         progress: { phase: on.phase, rate: onRate },
@@ -156,7 +146,7 @@ async function disrupt(
   const behaviour = fault === CONTROL ? undefined : FAULTS[fault].behaviour?.(settings.delay);
   const down = () => context.world.clock.sleep(settings.outage, signal);
   if (behaviour !== undefined) {
-    upstream?.behave(behaviour.kind === 'answer' ? { ...behaviour, isStamped: true } : behaviour);
+    upstream?.behave(behaviour);
     await down();
     upstream?.behave(STAMPED);
   } else if (fault === 'restart') await deployment.restart?.(down);

@@ -12,7 +12,7 @@ import {
   text,
   wholeNumber,
 } from '../../config/value-schemas.ts';
-import { pick } from '../../engine/settings.ts';
+import { only, pick } from '../../engine/settings.ts';
 import { parseQuantity } from '../../quantity.ts';
 import { POLICY_MODES } from './policy/modes.ts';
 import { CLIENTS } from './sampling/sampler.ts';
@@ -158,8 +158,6 @@ const LOCAL = {
   },
 } as const satisfies SettingTable;
 
-const targets = ['kubernetes'] as const;
-
 const CLUSTER = {
   ...pick(['target', 'context', 'pullPolicy', 'keep'], {
     target: { description: 'where samples are taken: local (this machine) or kubernetes' },
@@ -167,119 +165,105 @@ const CLUSTER = {
     pullPolicy: { description: 'on a cluster: IfNotPresent, Always or Never' },
     keep: { description: "on a cluster: leave the run's namespace" },
   }),
-  services: {
-    flag: '--services <list>',
-    description: 'numbers of standing Services that are compared',
-    schema: list(wholeNumber(0, MAX_SERVICES), 'must be a list of numbers, for example 0,1000'),
-    default: [0],
-    distinct: true,
-    targets,
-  },
-  standingPods: {
-    flag: '--standing-pods <n>',
-    description: 'further pods that only exist',
-    schema: wholeNumber(0, MAX_STANDING),
-    default: 0,
-    targets,
-  },
-  standingPolicies: {
-    flag: '--standing-policies <n>',
-    description: 'NetworkPolicies of these pods, which let everything through',
-    schema: wholeNumber(0, MAX_STANDING),
-    default: 0,
-    targets,
-  },
-  idlePolicies: {
-    flag: '--idle-policies <n>',
-    description: 'NetworkPolicies of no pod',
-    schema: wholeNumber(0, MAX_STANDING),
-    default: 0,
-    targets,
-  },
-  stress: {
-    flag: '--stress',
-    description: 'a Deployment goes from 0 to 24 pods and back every 10 s',
-    schema: yesOrNo,
-    default: false,
-    targets,
-  },
-  podPerSample: {
-    flag: '--pod-per-sample',
-    description: 'a new pod for each sample, one after the other on each node',
-    schema: yesOrNo,
-    default: false,
-    targets,
-  },
-  webAddress: {
-    flag: '--web-address <address>',
-    description: 'the web pods answer at this address, too: for a name without a server',
-    schema: text,
-    targets,
-  },
-  policy: {
-    flag: '--policy <kind>',
-    description: `a policy by DNS name: ${POLICY_KINDS.join(', ')}, none (default: calico with --policy-modes, otherwise none)`,
-    schema: oneOf([...POLICY_KINDS, 'none']),
-    targets,
-  },
-  domains: {
-    flag: '--domains <n>',
-    description: 'names that a DNS policy allows, the first of them that of --url',
-    schema: number(z.int(domainsMessage).min(1, domainsMessage)),
-    default: 1,
-    targets,
-  },
-  policyModes: {
-    flag: '--policy-modes <modes>',
-    description: `with Calico Enterprise: modes that are compared: ${POLICY_MODES.join(', ')}`,
-    schema: listOf(POLICY_MODES),
-    distinct: true,
-    targets,
-    // Cilium has none.
-    needs: { give: '--policy calico', met: ({ policy }) => policy !== 'cilium' },
-  },
-  calicoNodeCpu: {
-    flag: '--calico-node-cpu <quantity>',
-    description: 'with Calico Enterprise: CPU limit of calico-node; 0 removes it',
-    schema: text.refine(
-      (value) => (parseQuantity(value) ?? -1) >= 0,
-      'is not a quantity of CPU, for example 500m or 2; 0 removes the limit',
-    ),
-    targets,
-  },
-  nodes: {
-    flag: '--nodes <selector>',
-    description: 'the nodes with a sampler pod: a name, or pool=dns (default: all)',
-    schema: KUBERNETES_SETTINGS.loaderNode.schema,
-    targets,
-  },
-  image: {
-    flag: '--image <image>',
-    description: 'image with curl, tcpdump and Node.js (default: that of the built-in loader)',
-    schema: text,
-    targets,
-  },
-  leaseNamespace: {
-    flag: '--lease-namespace <name>',
-    description: 'namespace of the journal of changes',
-    schema: text,
-    default: 'kube-system',
-    targets,
-  },
-  lease: {
-    flag: '--lease <time>',
-    description: 'changes are put back after this time without a sign of life',
-    schema: time(10, 600, '60s or 2m'),
-    default: 60,
-    targets,
-  },
-  tigerTest: {
-    flag: '--tiger-test <json>',
-    description: 'the test of tiger-bench that the run is of; --config sets it',
-    schema: text,
-    inCommand: 'never',
-    targets,
-  },
+  ...only('kubernetes', {
+    services: {
+      flag: '--services <list>',
+      description: 'numbers of standing Services that are compared',
+      schema: list(wholeNumber(0, MAX_SERVICES), 'must be a list of numbers, for example 0,1000'),
+      default: [0],
+      distinct: true,
+    },
+    standingPods: {
+      flag: '--standing-pods <n>',
+      description: 'further pods that only exist',
+      schema: wholeNumber(0, MAX_STANDING),
+      default: 0,
+    },
+    standingPolicies: {
+      flag: '--standing-policies <n>',
+      description: 'NetworkPolicies of these pods, which let everything through',
+      schema: wholeNumber(0, MAX_STANDING),
+      default: 0,
+    },
+    idlePolicies: {
+      flag: '--idle-policies <n>',
+      description: 'NetworkPolicies of no pod',
+      schema: wholeNumber(0, MAX_STANDING),
+      default: 0,
+    },
+    stress: {
+      flag: '--stress',
+      description: 'a Deployment goes from 0 to 24 pods and back every 10 s',
+      schema: yesOrNo,
+      default: false,
+    },
+    podPerSample: {
+      flag: '--pod-per-sample',
+      description: 'a new pod for each sample, one after the other on each node',
+      schema: yesOrNo,
+      default: false,
+    },
+    webAddress: {
+      flag: '--web-address <address>',
+      description: 'the web pods answer at this address, too: for a name without a server',
+      schema: text,
+    },
+    policy: {
+      flag: '--policy <kind>',
+      description: `a policy by DNS name: ${POLICY_KINDS.join(', ')}, none (default: calico with --policy-modes, otherwise none)`,
+      schema: oneOf([...POLICY_KINDS, 'none']),
+    },
+    domains: {
+      flag: '--domains <n>',
+      description: 'names that a DNS policy allows, the first of them that of --url',
+      schema: number(z.int(domainsMessage).min(1, domainsMessage)),
+      default: 1,
+    },
+    policyModes: {
+      flag: '--policy-modes <modes>',
+      description: `with Calico Enterprise: modes that are compared: ${POLICY_MODES.join(', ')}`,
+      schema: listOf(POLICY_MODES),
+      distinct: true,
+      // Cilium has none.
+      needs: { give: '--policy calico', met: ({ policy }) => policy !== 'cilium' },
+    },
+    calicoNodeCpu: {
+      flag: '--calico-node-cpu <quantity>',
+      description: 'with Calico Enterprise: CPU limit of calico-node; 0 removes it',
+      schema: text.refine(
+        (value) => (parseQuantity(value) ?? -1) >= 0,
+        'is not a quantity of CPU, for example 500m or 2; 0 removes the limit',
+      ),
+    },
+    nodes: {
+      flag: '--nodes <selector>',
+      description: 'the nodes with a sampler pod: a name, or pool=dns (default: all)',
+      schema: KUBERNETES_SETTINGS.loaderNode.schema,
+    },
+    image: {
+      flag: '--image <image>',
+      description: 'image with curl, tcpdump and Node.js (default: that of the built-in loader)',
+      schema: text,
+    },
+    leaseNamespace: {
+      flag: '--lease-namespace <name>',
+      description: 'namespace of the journal of changes',
+      schema: text,
+      default: 'kube-system',
+    },
+    lease: {
+      flag: '--lease <time>',
+      description: 'changes are put back after this time without a sign of life',
+      schema: time(10, 600, '60s or 2m'),
+      default: 60,
+    },
+    tigerTest: {
+      flag: '--tiger-test <json>',
+      description: 'the test of tiger-bench that the run is of; --config sets it',
+      schema: text,
+      inCommand: 'never',
+    },
+  }),
 } as const satisfies SettingTable;
 
 export const LOOKUP_SETTINGS = { ...MEASURED, ...LOCAL, ...CLUSTER } as const;

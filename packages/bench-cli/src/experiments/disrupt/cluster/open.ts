@@ -4,7 +4,7 @@
  */
 
 import { demandRest } from '../../../cluster-changes/at-rest.ts';
-import { openChangeable } from '../../../cluster-changes/changeable.ts';
+import { demandConsent, openChangeable } from '../../../cluster-changes/changeable.ts';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { copyRights, readRights } from '../../../cluster-changes/copy-rights.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
@@ -16,13 +16,11 @@ import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
-import { BenchError } from '../../../errors.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
 import { imageRecord } from '../../../servers/image-record.ts';
 import { loadServers } from '../../../servers/load.ts';
 import { clusterWorkload } from '../../../targets/kubernetes/cluster-workloads.ts';
 import { uploadBeside } from '../../../targets/kubernetes/dns-copy/beside.ts';
-import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { prepareCopies } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
@@ -38,18 +36,6 @@ import { type ClusterPlace, clusterTrial } from './trial.ts';
 type Request = OpenRequest<DisruptSettings, DecidedCluster>;
 
 const ROLE_FILE = 'k8s/rbac.yaml';
-
-/** Nobody changes the DNS of a cluster by a slip. */
-function demandConsent({ inPlace, yesChangeClusterDns }: DisruptSettings, { title }: DnsWorkload): void {
-  if (!inPlace || yesChangeClusterDns) return;
-  throw new BenchError(
-    'E_USAGE',
-    `this replaces the pods of ${title}, which all programs of the cluster use`,
-    {
-      fix: 'See what would be done with --dry-run; add --yes-change-cluster-dns to do it.',
-    },
-  );
-}
 
 function rightsOf({ settings, decided }: Request, namespace: string): Right[] {
   const { copy, faults, role, changedPaths } = decided;
@@ -97,7 +83,7 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
   const { world, runId, settings, decided, signal, force, display } = request;
   const { copy, server, changedPaths } = decided;
   const { leaseNamespace, lease: leaseSeconds, inPlace } = settings;
-  demandConsent(settings, copy.workload);
+  if (inPlace) demandConsent(settings, `this replaces the pods of ${copy.workload.title}`);
   const kubernetes = kubernetesOf({ ...settings, observe: 'none' });
   // Not ended by the first Ctrl-C, after which everything is put back.
   const { client, api, apiUntil } = await openChangeable(world, settings.context, force);

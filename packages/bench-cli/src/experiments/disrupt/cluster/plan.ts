@@ -4,7 +4,7 @@ import { readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import type { PodFault } from '../../../cluster-changes/pod-faults.ts';
 import type { ExperimentPlan, Point } from '../../../engine/experiment.ts';
 import { pointKey, pointsOf } from '../../../engine/factors.ts';
-import { BenchError } from '../../../errors.ts';
+import { type Refusal, refuse } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { chosenPlacement, nodesFor } from '../../../targets/kubernetes/cluster-facts.ts';
 import {
@@ -40,25 +40,26 @@ const SPARE_SECONDS = 25;
 const LEAST_REPLICAS: Partial<Record<PodFault, number>> = { 'scale-down': 2, drain: 2 };
 
 function demandReplicas(faults: readonly PodFault[], counts: readonly number[]): void {
-  for (const fault of faults) {
+  const refusalOf = (fault: PodFault): Refusal => {
     const least = LEAST_REPLICAS[fault] ?? 1;
     const few = counts.find((count) => count < least);
-    if (few === undefined) continue;
-    throw new BenchError('E_CONFIG', `--fault ${fault} needs ${least} pods, and there is ${few}`, {
-      fix: `Give --factors replicas=${least} or more.`,
-    });
-  }
+    return (
+      few !== undefined && [
+        `--fault ${fault} needs ${least} pods, and there is ${few}`,
+        `Give --factors replicas=${least} or more.`,
+      ]
+    );
+  };
+  refuse(...faults.map(refusalOf));
 }
 
 function demandLong({ duration }: DisruptSettings, lameduckSeconds: number): void {
   const least = FAULT_SECONDS + lameduckSeconds + FAULT_SECONDS;
-  if (duration >= least) return;
-  throw new BenchError(
-    'E_CONFIG',
-    `--duration: ${duration} s is too short for a lameduck of ${lameduckSeconds} s`,
-    {
-      fix: `Use at least ${least} s, and more for a rolling update: each of its pods goes on for that long.`,
-    },
+  refuse(
+    duration < least && [
+      `--duration: ${duration} s is too short for a lameduck of ${lameduckSeconds} s`,
+      `Use at least ${least} s, and more for a rolling update: each of its pods goes on for that long.`,
+    ],
   );
 }
 
@@ -95,10 +96,13 @@ async function nodesToDrain(
 ): Promise<string[]> {
   const { items } = await client.list('Node', {}, signal);
   const nodes = nodesFor(items, placementOf(chosen, spec));
-  if (nodes.length >= 2) return nodes.map(({ metadata }) => `/api/v1/nodes/${metadata?.name}`);
-  throw new BenchError('E_CONFIG', '--fault drain needs two nodes that take the pods, and there is one', {
-    fix: 'Use rollout, delete, kill or scale-down.',
-  });
+  refuse(
+    nodes.length < 2 && [
+      '--fault drain needs two nodes that take the pods, and there is one',
+      'Use rollout, delete, kill or scale-down.',
+    ],
+  );
+  return nodes.map(({ metadata }) => `/api/v1/nodes/${metadata?.name}`);
 }
 
 /** What cannot be done to the DNS itself. */
@@ -106,13 +110,11 @@ function demandInPlace({ factors }: DisruptSettings, faults: readonly PodFault[]
   const fault = faults.find((name) => name !== 'rollout');
   const factor = ['lameduck', 'replicas'].find((name) => Object.hasOwn(factors, name));
   const wrong = fault === undefined ? factor && `--factors: ${factor}` : `--fault ${fault}`;
-  if (wrong === undefined) return;
-  throw new BenchError(
-    'E_CONFIG',
-    `${wrong} is for copies of the DNS, and --in-place changes the DNS itself`,
-    {
-      fix: 'Omit --in-place, or use it with --fault rollout and the sockets as the only factor.',
-    },
+  refuse(
+    wrong !== undefined && [
+      `${wrong} is for copies of the DNS, and --in-place changes the DNS itself`,
+      'Omit --in-place, or use it with --fault rollout and the sockets as the only factor.',
+    ],
   );
 }
 
@@ -128,28 +130,26 @@ export async function planOnCluster(
   const planned = await planCopy(client, workload, settings.inPlace ? null : '--in-place', signal);
   const placed = settings.serverNode === undefined ? [] : placementGaps(planned.spec);
   const copy = { ...planned, notCarriedOver: [...planned.notCarriedOver, ...placed] };
-  const { lameduck = [], replicas = [copy.replicas] } = settings.factors;
-  demandReplicas(faults, replicas.map(Number));
+  const { lameduck = [], replicas: counts = [copy.replicas] } = settings.factors;
+  const replicas = counts.map(Number);
+  demandReplicas(faults, replicas);
   const chosen = chosenPlacement(settings.serverNode, settings.serverTolerations);
   const fix =
     'Give --factors replicas=… fewer, or choose a node with --server-node: then copies have no such rule.';
   if (!settings.inPlace)
-    await demandApart(client, copy, chosen, { pods: Math.max(...replicas.map(Number)), fix }, signal);
+    await demandApart(client, copy, chosen, { pods: Math.max(...replicas), fix }, signal);
   // As in the Corefile where it is no factor; without the plugin, it cannot be one.
   for (const seconds of lameduck) withLameduck(copy.corefile, Number(seconds));
+  const points = pointsOf(settings.factors);
+  const lameduckAt = (point: Point) => Number(point.lameduck ?? lameduckOf(copy.corefile));
   // A killed pod has no lameduck.
-  if (faults.some((name) => name !== 'kill'))
-    demandLong(
-      settings,
-      Math.max(...(lameduck.length === 0 ? [lameduckOf(copy.corefile)] : lameduck.map(Number))),
-    );
+  if (faults.some((name) => name !== 'kill')) demandLong(settings, Math.max(...points.map(lameduckAt)));
   const nodes = faults.includes('drain') ? await nodesToDrain(client, chosen, copy, signal) : [];
   const server = serverOf(copy);
-  const lameduckAt = (point: Point) => Number(point.lameduck ?? lameduckOf(copy.corefile));
   return {
     ...planFaults(
       faults,
-      pointsOf(settings.factors).map((point) => ({
+      points.map((point) => ({
         key: `${server}${pointKey(point)}`,
         point: { server, ...point },
         expectedSeconds: settings.duration + SPARE_SECONDS + lameduckAt(point),

@@ -1,7 +1,11 @@
 /** `--method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
 import { messageOf } from '@dinodns-bench/program';
 import { describeChange } from '../../../cluster-changes/change.ts';
-import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
+import {
+  type ChangeableCluster,
+  demandConsent,
+  openChangeable,
+} from '../../../cluster-changes/changeable.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
@@ -30,18 +34,6 @@ function estimatedSeconds({ settings, decided }: SwapRequest): number {
   const { settle, idle, duration, readyTime } = settings;
   const phases = 2 * idle + 2 * duration + 4 * READING_SECONDS;
   return SPARE_SECONDS + decided.placements * (settle + phases + readyTime);
-}
-
-/** Nobody changes the DNS of a cluster by a slip. */
-function demandConsent({ settings, decided }: SwapRequest): void {
-  if (settings.yesChangeClusterDns) return;
-  throw new BenchError(
-    'E_USAGE',
-    `this changes the image of ${decided.workload.title}, which all programs of the cluster use`,
-    {
-      fix: 'See what would be done with --dry-run; add --yes-change-cluster-dns to do it.',
-    },
-  );
 }
 
 /** What a client saw, of all placements, also of those that failed. */
@@ -230,7 +222,7 @@ async function begin(
  */
 export async function openInPlace(request: SwapRequest, edits: Edits): Promise<OpenedSwap> {
   const { world, settings, decided, runId, force, signal } = request;
-  demandConsent(request);
+  demandConsent(settings, `this changes the image of ${decided.workload.title}`);
   const connected = await openChangeable(world, settings.context, force);
   const { client, api } = connected;
   const { leaseNamespace } = settings;
