@@ -93,3 +93,6 @@ export function columnsOf(
       .trimEnd(),
   );
 }
+
+/** A word of Node.js for an architecture, `x64`, as Go and Kubernetes say it: `amd64`. */
+export const goArchitecture = (architecture: string) => (architecture === 'x64' ? 'amd64' : architecture);

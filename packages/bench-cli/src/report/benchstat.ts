@@ -4,6 +4,7 @@
  * `/key=value`, so that `benchstat -col /server run.txt` compares servers and `benchstat old.txt new.txt` compares runs.
  */
 import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
+import { goArchitecture } from '../text.ts';
 
 /** Units and which way is better; nothing is assumed about the distribution. */
 const UNITS: readonly (readonly [
@@ -45,7 +46,7 @@ export function renderBenchstat(record: RunRecord): string {
   const configuration = [
     ['run', record.id],
     ['goos', 'linux'],
-    ['goarch', environment.architecture === 'x64' ? 'amd64' : environment.architecture],
+    ['goarch', goArchitecture(environment.architecture)],
     ['cpu', environment.cpuModel],
     ['host', environment.hostname],
     ['kernel', environment.kernel],

@@ -5,7 +5,7 @@
 import { median } from '../../stats/intervals.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
-import type { TestOptions } from '../../stats/sample-test.ts';
+import { momentsOf, type TestOptions } from '../../stats/sample-test.ts';
 import type { UndecidedDelta } from '../../stats/summarize.ts';
 import { type Samples, samplesOf, undecidedDelta } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
@@ -112,12 +112,14 @@ function pairsOf({ record }: Published): PublishedPair[] {
 
 /** Where only the CPU at a rate is published, CPU time per query follows from it, with idle in it. */
 function publishedValue(
-  { trials, figures, ratePerSecond }: ImportedCase,
+  { trials, figures, samples, ratePerSecond }: ImportedCase,
   metric: ComparedMetric,
 ): number | null {
   const values = trials.flatMap(({ metrics }) => metrics[metric] ?? []);
   if (values.length > 0) return median(values);
-  const cores = figures?.cpuCores;
+  // A published average may be rounded; its readings are not.
+  const readings = samples?.cpuCores ?? [];
+  const cores = readings.length > 0 ? momentsOf(readings).mean : figures?.cpuCores;
   return metric === 'cpuSecondsPerQuery' && cores !== undefined && ratePerSecond
     ? cores / ratePerSecond
     : null;

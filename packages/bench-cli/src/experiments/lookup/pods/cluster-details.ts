@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { V1Node } from '@kubernetes/client-node';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { goArchitecture } from '../../../text.ts';
 import { type ClusterDetails, NO_DETAILS } from '../../../tiger-bench/results-file.ts';
 import type { LookupRecord } from '../evidence.ts';
 import { CALICO_PATHS, isEnterprise, linuxDataplane } from './calico.ts';
@@ -110,7 +111,7 @@ export function detailsOfRecord({
   return {
     ...NO_DETAILS,
     ...{ Cloud: UNKNOWN, Provisioner: UNKNOWN, Dataplane: UNKNOWN, Product: UNKNOWN, IPFamily: 'ipv4' },
-    ...{ NodeType: 'linux', NodeOS: os, NodeKernel: kernel, NodeArch: architecture },
+    ...{ NodeType: 'linux', NodeOS: os, NodeKernel: kernel, NodeArch: goArchitecture(architecture) },
     ...Object.fromEntries(known),
   };
 }
