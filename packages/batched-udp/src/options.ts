@@ -84,6 +84,16 @@ export function target(name: string, address: string, port: number, lowestPort: 
   return { ...parseAddress(address), text: address, port: integer(`${name} port`, port, lowestPort, 65535) };
 }
 
+/** @throws UdpError ERR_UDP_ADDRESS for an address of the other family. */
+export function peerTarget(settings: Settings, address: string, port: number): Target {
+  const peer = target('peer', address, port, 1);
+  if (peer.family === settings.family) return peer;
+  throw new UdpError(
+    'ERR_UDP_ADDRESS',
+    `${address} is IPv${peer.family} and the socket IPv${settings.family}`,
+  );
+}
+
 /** @throws UdpError ERR_UDP_OPTION or ERR_UDP_ADDRESS. */
 export function settle(options: UdpSocketOptions): Settings {
   const { connect } = options;

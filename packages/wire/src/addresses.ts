@@ -1,5 +1,5 @@
 /** IP addresses as bytes, as text and as names of reverse zones. */
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { u16 } from './header.ts';
 
 const IPV6_BYTES = 16;
@@ -29,9 +29,31 @@ export function addressBytes(address: string): Uint8Array {
   return bytes;
 }
 
-/** The same as 16 bytes, IPv4 as IPv4-mapped IPv6 (`::ffff:a.b.c.d`). */
-export function mappedAddress(address: string): Uint8Array {
+/** An address of 4 or 16 bytes, and the length of its prefix if one was given. */
+export interface AddressPrefix {
+  readonly bytes: Uint8Array;
+  readonly bits: number | undefined;
+}
+
+/** Reads `192.0.2.0/24`, or an address alone; undefined for any other text, or a prefix longer than the address. */
+export function parsePrefix(text: string): AddressPrefix | undefined {
+  const [address = '', length, ...rest] = text.split('/');
+  if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return undefined;
   const bytes = addressBytes(address);
+  if (length === undefined) return { bytes, bits: undefined };
+  return /^\d{1,3}$/.test(length) && Number(length) <= 8 * bytes.length
+    ? { bytes, bits: Number(length) }
+    : undefined;
+}
+
+/** A copy of the bytes in which the bits after the first `bits` are 0. */
+export function prefixBytes(bytes: Uint8Array, bits: number): Uint8Array {
+  return bytes.map((byte, at) => byte & ~(0xff >> Math.min(8, Math.max(0, bits - 8 * at))));
+}
+
+/** The same as 16 bytes, IPv4 as IPv4-mapped IPv6 (`::ffff:a.b.c.d`). */
+export function mappedAddress(address: string | Uint8Array): Uint8Array {
+  const bytes = typeof address === 'string' ? addressBytes(address) : address;
   if (bytes.length === IPV6_BYTES) return bytes;
   const mapped = new Uint8Array(IPV6_BYTES).fill(0xff, MAPPED_OFFSET - 2, MAPPED_OFFSET);
   mapped.set(bytes, MAPPED_OFFSET);

@@ -1,5 +1,13 @@
 /** DNS on the wire: names, types, classes, codes, header, EDNS, and queries read in place. */
-export { addressBytes, addressText, mappedAddress, reverseName } from './addresses.ts';
+export {
+  type AddressPrefix,
+  addressBytes,
+  addressText,
+  mappedAddress,
+  parsePrefix,
+  prefixBytes,
+  reverseName,
+} from './addresses.ts';
 export {
   OPCODE,
   opcodeName,
@@ -58,9 +66,11 @@ export {
   decodeData,
   encodeData,
   encodePart,
+  encodeRecord,
   fieldsOf,
   joinParts,
   keysOf,
+  MAX_STRING_BYTES,
   namesAt,
   namesIn,
   partsOf,

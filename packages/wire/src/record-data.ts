@@ -6,7 +6,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { addressBytes } from './addresses.ts';
 import { encodeName, nameText } from './name-text.ts';
 import { findNameEnd } from './names.ts';
-import { type TypeName, typeNumber } from './types.ts';
+import { CLASS, type TypeName, typeNumber } from './types.ts';
 
 /** The kinds of each type's fields. Data without fields is written only as `\# LENGTH HEX` (RFC 3597). */
 const FIELDS = {
@@ -121,6 +121,9 @@ const SIZES: Readonly<Record<string, number>> = {
   signatureTime: 4,
 };
 
+/** A character string: its length takes one byte (RFC 1035 §3.3). */
+export const MAX_STRING_BYTES = 255;
+
 /** The mnemonics of all types whose fields are known, which are those that a zone file can hold. */
 export const DATA_TYPES: readonly string[] = Object.keys(FIELDS);
 
@@ -227,9 +230,8 @@ function encodeStrings(strings: readonly (string | Uint8Array)[]): Buffer {
   return Buffer.concat(
     strings.flatMap((text) => {
       const bytes = Buffer.from(text as string);
-      // A character string has a length field of one byte (RFC 1035, section 3.3).
-      if (bytes.length > 255)
-        throw new RangeError(`A TXT string has ${bytes.length} bytes; the maximum is 255.`);
+      if (bytes.length > MAX_STRING_BYTES)
+        throw new RangeError(`A TXT string has ${bytes.length} bytes; the maximum is ${MAX_STRING_BYTES}.`);
       return [Buffer.of(bytes.length), bytes];
     }),
   );
@@ -250,4 +252,15 @@ export function decodeData(type: string, bytes: Buffer): unknown {
     return { kind, key, value: size === undefined ? nameText(bytes, start) : bytes.readUIntBE(start, size) };
   });
   return joinParts(parts);
+}
+
+/** A record of class IN, after its owner in wire format. */
+export function encodeRecord(owner: Uint8Array, type: number, ttl: number, data: Uint8Array): Buffer {
+  const record = Buffer.allocUnsafe(owner.length + 10 + data.length);
+  record.set(owner);
+  let at = record.writeUInt16BE(type, owner.length);
+  at = record.writeUInt16BE(CLASS.IN, at);
+  at = record.writeUInt32BE(ttl, at);
+  record.set(data, record.writeUInt16BE(data.length, at));
+  return record;
 }

@@ -2,7 +2,8 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemError, UdpError } from '../errors.ts';
-import { type Settings, target } from '../options.ts';
+import { emptyTally } from '../native/transmit.ts';
+import { peerTarget, type Settings } from '../options.ts';
 import type { Endpoint, Peer, UdpSocket, UdpSocketCounters } from '../socket.ts';
 import { DatagramBatch } from './batch.ts';
 
@@ -68,16 +69,7 @@ export class DgramUdpSocket implements UdpSocket {
   readonly #socket: Socket;
   readonly #settings: Settings;
   readonly #batch: DatagramBatch;
-  readonly #tally = {
-    received: 0,
-    receiveCalls: 0,
-    sent: 0,
-    sendCalls: 0,
-    sendErrors: 0,
-    truncated: 0,
-    refused: 0,
-    kernelDrops: null,
-  };
+  readonly #tally = { ...emptyTally(), kernelDrops: null };
   readonly counters: UdpSocketCounters = this.#tally;
   #pending = 0;
   #takenSinceFlush = 0;
@@ -223,13 +215,7 @@ export class DgramUdpSocket implements UdpSocket {
   }
 
   peerOf(address: string, port: number): Peer {
-    const { family, bytes } = target('peer', address, port, 1);
-    if (family !== this.#settings.family) {
-      throw new UdpError(
-        'ERR_UDP_ADDRESS',
-        `${address} is IPv${family} and the socket IPv${this.#settings.family}`,
-      );
-    }
+    const { family, bytes } = peerTarget(this.#settings, address, port);
     return { address, family, port, sockaddr: bytes };
   }
 

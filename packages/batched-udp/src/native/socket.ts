@@ -1,6 +1,6 @@
 /** A socket that uses recvmmsg(2) and sendmmsg(2). */
 import { UdpError } from '../errors.ts';
-import { type Settings, target } from '../options.ts';
+import { peerTarget, type Settings } from '../options.ts';
 import type { Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
 import { type Descriptor, openDescriptor } from './descriptor.ts';
 import { drain } from './drain.ts';
@@ -297,14 +297,7 @@ export class NativeUdpSocket implements UdpSocket {
   }
 
   peerOf(address: string, port: number): Peer {
-    const peer = target('peer', address, port, 1);
-    if (peer.family !== this.#settings.family) {
-      throw new UdpError(
-        'ERR_UDP_ADDRESS',
-        `${address} is IPv${peer.family} and the socket IPv${this.#settings.family}`,
-      );
-    }
-    return peerOfSockaddr(encodeSockaddr(peer, port));
+    return peerOfSockaddr(encodeSockaddr(peerTarget(this.#settings, address, port), port));
   }
 
   ref(): void {

@@ -1,9 +1,11 @@
 /** Answers of the upstream, as a recursive server gives them. */
 import {
   addressBytes,
-  CLASS,
   canonicalKey,
+  encodeData,
+  encodeName,
   encodeOpt,
+  encodeRecord,
   FLAG,
   GOOD,
   HEADER_BYTES,
@@ -20,26 +22,9 @@ const POINTER_TO_QUESTION = 0xc00c;
 
 /** The authority of all names that do not exist, so that the answer can be cached (RFC 2308). */
 function soaRecord(ttl: number): Buffer {
-  const name = Buffer.from('\u0006server\u0004test\0', 'latin1');
-  const numbers = Buffer.alloc(20);
-  [1, 1800, 900, 604_800, ttl].forEach((number, at) => {
-    numbers.writeUInt32BE(number, 4 * at);
-  });
-  return Buffer.concat([
-    recordHead(Buffer.alloc(1), TYPE.SOA, ttl, name.length + 1 + 20),
-    name,
-    Buffer.alloc(1),
-    numbers,
-  ]);
-}
-
-function recordHead(owner: Buffer, type: number, ttl: number, size: number): Buffer {
-  const fixed = Buffer.alloc(10);
-  fixed.writeUInt16BE(type, 0);
-  fixed.writeUInt16BE(CLASS.IN, 2);
-  fixed.writeUInt32BE(ttl, 4);
-  fixed.writeUInt16BE(size, 8);
-  return Buffer.concat([owner, fixed]);
+  const times = { serial: 1, refresh: 1800, retry: 900, expire: 604_800, minimum: ttl };
+  const data = encodeData('SOA', { mname: 'server.test', rname: '.', ...times });
+  return encodeRecord(encodeName('.'), TYPE.SOA, ttl, data);
 }
 
 const questionOwner = Buffer.from([POINTER_TO_QUESTION >> 8, POINTER_TO_QUESTION & 0xff]);
@@ -103,8 +88,7 @@ export class Answerer {
   #record(address: string, wanted: number): Buffer | null {
     const type = address.includes(':') ? TYPE.AAAA : TYPE.A;
     if (type !== wanted) return null;
-    const data = addressBytes(address);
-    return Buffer.concat([recordHead(questionOwner, type, this.#ttl, data.length), data]);
+    return encodeRecord(questionOwner, type, this.#ttl, addressBytes(address));
   }
 
   #reply(

@@ -1,12 +1,12 @@
 /** The OPT record of a query (RFC 6891) and its options: NSID, client subnet, cookie, any other. */
-import { isIP } from 'node:net';
-import { addressBytes, EDNS_OPTION, type EdnsOption, encodeOpt } from '@dinodns-bench/wire';
-
-export interface ClientSubnet {
-  readonly address: string;
-  /** SOURCE PREFIX-LENGTH, 0 to 32 or 128. */
-  readonly prefixLength: number;
-}
+import {
+  type AddressPrefix,
+  EDNS_OPTION,
+  type EdnsOption,
+  encodeOpt,
+  parsePrefix,
+  prefixBytes,
+} from '@dinodns-bench/wire';
 
 export interface EdnsOptions {
   /** The UDP payload size offered, 512 to 65535; default 1232. */
@@ -16,7 +16,7 @@ export interface EdnsOptions {
   /** Ask for the server's identifier (RFC 5001). */
   readonly nsid?: boolean;
   /** RFC 7871. */
-  readonly clientSubnet?: ClientSubnet;
+  readonly clientSubnet?: AddressPrefix;
   /** RFC 7873: 8 bytes for a client cookie, or 16 to 40 for client and server cookie. */
   readonly cookie?: Uint8Array;
   /** Further options, sent unchanged. */
@@ -25,17 +25,12 @@ export interface EdnsOptions {
 
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
-/** Reads `192.0.2.0/24` or `2001:db8::/56`; an address alone gets the prefix length that RFC 7871 §11.1 recommends. */
-export function parseClientSubnet(text: string): Parsed<ClientSubnet> {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0 || address.includes('%'))
-    return { problem: `"${text}" is not an address with a prefix length, such as 192.0.2.0/24` };
-  const bits = family === 4 ? 32 : 128;
-  if (prefix === undefined) return { value: { address, prefixLength: family === 4 ? 24 : 56 } };
-  if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > bits)
-    return { problem: `the prefix length of "${text}" is not within 0 to ${bits}` };
-  return { value: { address, prefixLength: Number(prefix) } };
+/** Reads `192.0.2.0/24` or `2001:db8::/56`. */
+export function parseClientSubnet(text: string): Parsed<AddressPrefix> {
+  const value = parsePrefix(text);
+  return value === undefined
+    ? { problem: `"${text}" is not an address with a prefix length that it can have, such as 192.0.2.0/24` }
+    : { value };
 }
 
 /** Reads hexadecimal digits: 8 bytes for a client cookie, or 16 to 40 with the server's (RFC 7873 §4). */
@@ -62,20 +57,18 @@ function hexBytes(digits: string): Uint8Array | undefined {
   return Uint8Array.from(Buffer.from(digits, 'hex'));
 }
 
+/** Prefix lengths that RFC 7871 §11.1 recommends, of IPv4 and IPv6. */
+const RECOMMENDED_BITS = [24, 56] as const;
+
 /**
  * RFC 7871 §6: no more bytes than the prefix needs, and the bits beyond it zero: servers must answer anything else
  * with FORMERR.
  */
-function clientSubnetData({ address, prefixLength }: ClientSubnet): Uint8Array {
-  const bytes = addressBytes(address);
-  const used = Math.ceil(prefixLength / 8);
-  const data = new Uint8Array(4 + used);
-  data[1] = bytes.length === 4 ? 1 : 2;
-  data[2] = prefixLength;
-  data.set(bytes.subarray(0, used), 4);
-  const spare = used * 8 - prefixLength;
-  if (spare > 0) data[3 + used] = (data[3 + used] ?? 0) & (0xff << spare);
-  return data;
+function clientSubnetData({ bytes, bits: given }: AddressPrefix): Uint8Array {
+  const isIpv4 = bytes.length === 4;
+  const bits = given ?? RECOMMENDED_BITS[isIpv4 ? 0 : 1];
+  const prefix = prefixBytes(bytes, bits).subarray(0, Math.ceil(bits / 8));
+  return Uint8Array.of(0, isIpv4 ? 1 : 2, bits, 0, ...prefix);
 }
 
 /** The OPT record in wire format. */

@@ -1,6 +1,6 @@
 /** Lists of questions from the options: given names, zone sets with a hit ratio, reverse zones. */
 import { nearest, type Problem } from '@dinodns-bench/program';
-import { addressBytes, parseName, reverseName, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
+import { parseName, parsePrefix, reverseName, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
 import { LoadError, loadError } from '../errors.ts';
 import type { WorkloadOptions } from './options.ts';
 import { zipfWeights } from './weights.ts';
@@ -152,26 +152,21 @@ export function zoneNames(options: Kind<'zones'>): NameList {
 
 /** The PTR names of all addresses of a network. @throws LoadError `E_WORKLOAD`. */
 export function reverseNames(options: Kind<'reverse'>): NameList {
-  const [address = '', prefix, ...rest] = options.network.split('/');
-  const bad = (problem: string) =>
-    loadError('E_WORKLOAD', problem, 'give a network such as 10.0.0.0/16 or 2001:db8::/112');
-  let bytes: Uint8Array;
-  try {
-    bytes = addressBytes(address);
-  } catch {
-    throw bad(`"${options.network}" is not a network`);
+  const prefix = parsePrefix(options.network);
+  if (prefix === undefined) {
+    const problem = `"${options.network}" is not a network: an address and a prefix length that it can have`;
+    throw loadError('E_WORKLOAD', problem, 'give a network such as 10.0.0.0/16 or 2001:db8::/112');
   }
+  const { bytes } = prefix;
   const bits = bytes.length * 8;
-  const length = prefix === undefined ? bits : Number(prefix);
-  if (rest.length > 0 || prefix === '' || !Number.isInteger(length) || length < 0 || length > bits)
-    throw bad(`"${options.network}" has no prefix length from 0 to ${bits}`);
-  const count = 2 ** (bits - length);
+  const hostBits = bits - (prefix.bits ?? bits);
+  const count = 2 ** hostBits;
   if (count > MAX_ADDRESSES) {
     const problem = `"${options.network}" has ${count} addresses, ${MAX_ADDRESSES} are allowed`;
     throw loadError('E_WORKLOAD', problem, `give a network of at least /${bits - 20}`);
   }
   function* all() {
-    for (let i = 0; i < count; i += 1) yield reverseName(addressAt(bytes, i, bits - length));
+    for (let i = 0; i < count; i += 1) yield reverseName(addressAt(bytes, i, hostBits));
   }
   return { names: { [Symbol.iterator]: all }, weights: popularityWeights(options, count) };
 }

@@ -1,6 +1,5 @@
 /** Client networks: address prefixes in the 16-byte form that sockets report. */
-import { isIP } from 'node:net';
-import { mappedAddress } from '@dinodns-bench/wire';
+import { mappedAddress, parsePrefix, prefixBytes } from '@dinodns-bench/wire';
 import { ServerError } from '../errors.ts';
 
 export const ADDRESS_BYTES = 16;
@@ -21,24 +20,17 @@ export function isMapped(bytes: Uint8Array): boolean {
 
 /** Parses `192.0.2.0/24`, `2001:db8::/56` or a single address. Throws `E_USAGE` for anything else. */
 export function parseNetwork(text: string): ClientNetwork {
-  const [literal = '', length, ...rest] = text.split('/');
-  const family = isIP(literal);
-  const maxBits = family === 4 ? 32 : 128;
-  const bits = length === undefined ? maxBits : /^\d{1,3}$/.test(length) ? Number(length) : maxBits + 1;
-  if (family === 0 || bits > maxBits || rest.length > 0) {
+  const prefix = parsePrefix(text);
+  if (prefix === undefined) {
     throw new ServerError(
       'E_USAGE',
       `"${text}" is not a network.`,
       'Give an address, or an address and a prefix length, like 192.0.2.0/24 or 2001:db8::/48.',
     );
   }
-  const full = family === 4 ? MAPPED_BITS + bits : bits;
-  const address = mappedAddress(literal);
-  for (let bit = full; bit < ADDRESS_BYTES * 8; bit++) {
-    const byte = bit >> 3;
-    address[byte] = (address[byte] ?? 0) & ~(0x80 >> (bit & 7));
-  }
-  return { address, bits: full };
+  const { bytes, bits = 8 * bytes.length } = prefix;
+  const full = bytes.length === ADDRESS_BYTES ? bits : MAPPED_BITS + bits;
+  return { address: prefixBytes(mappedAddress(bytes), full), bits: full };
 }
 
 /** Whether the address at `offset` lies in the network. */

@@ -2,7 +2,7 @@
  * A whole zone as DNS messages (RFC 5936): the SOA record first and last, everything else in between in any order.
  * Messages are generated one at a time, so that the sender can wait.
  */
-import { FLAG, HEADER_BYTES, LOWER_CASE, RCODE, skipName, TYPE } from '@dinodns-bench/wire';
+import { encodeRecord, FLAG, HEADER_BYTES, LOWER_CASE, RCODE, skipName, TYPE } from '@dinodns-bench/wire';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
 import type { StoredSet } from '../table/stored-set.ts';
@@ -15,7 +15,6 @@ const NAMES_PER_MESSAGE = 2000;
 const RECORD_HEAD_BYTES = 10;
 /** Serial, refresh, retry, expire and minimum. */
 const SOA_NUMBERS_BYTES = 20;
-const CLASS_IN = 1;
 /** A pointer to the question's name, which is the zone's. */
 const ZONE_POINTER = 0xc000 | HEADER_BYTES;
 
@@ -143,15 +142,10 @@ class Message {
     const name = compressed(owner, zone);
     for (const { type, records } of sets) {
       for (const { ttl, data } of records) {
-        const bytes = name.length + RECORD_HEAD_BYTES + data.length;
-        if (this.#bytes > 0 && this.#bytes + bytes > MESSAGE_BYTES) yield this.take();
-        const head = Buffer.allocUnsafe(RECORD_HEAD_BYTES);
-        head.writeUInt16BE(type, 0);
-        head.writeUInt16BE(CLASS_IN, 2);
-        head.writeUInt32BE(ttl, 4);
-        head.writeUInt16BE(data.length, 8);
-        this.#parts.push(name, head, data);
-        this.#bytes += bytes;
+        const record = encodeRecord(name, type, ttl, data);
+        if (this.#bytes > 0 && this.#bytes + record.length > MESSAGE_BYTES) yield this.take();
+        this.#parts.push(record);
+        this.#bytes += record.length;
         this.#records++;
       }
     }
