@@ -5,16 +5,14 @@
 
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Problem } from '@dinodns-bench/program';
+import { MAX_STRING_BYTES } from '@dinodns-bench/wire';
 import { z } from 'zod';
 import { nameProblem, normalizeName, ownerOfTarget, targetProblem } from './names.ts';
 import { describeIssue } from './problems.ts';
 import { parseRecordText, recordExample } from './record-text.ts';
 import type { TypedData } from './records.ts';
+import { MAX_TTL } from './zone-file/ttl.ts';
 
-/** RFC 2181 §8: a TTL is an unsigned number of 31 bits. */
-export const MAX_TTL = 2 ** 31 - 1;
-/** RFC 1035 §3.3: the length of a character string takes one byte. */
-export const MAX_STRING_BYTES = 255;
 /** A record's data must fit into a DNS message of 65,535 bytes; this leaves room for the rest of the message. */
 const MAX_TEXT_BYTES = 65_000;
 

@@ -45,21 +45,20 @@ export function compileZoneText(render: (zone: ZoneReference) => string): (name:
   };
 }
 
-export interface ChunkOptions {
+export interface AroundZones {
   /** Text before the first and after the last zone. */
   readonly head?: string;
   readonly tail?: string;
   /** Text between two zones. */
   readonly separator?: string;
-  /** Called with the number of zones so far whenever a chunk is complete. */
-  readonly onProgress?: ((zones: number) => void) | undefined;
 }
 
-/** The text of all zones in chunks. */
+/** The text of all zones in chunks. Calls `onProgress` with the number of zones so far whenever a chunk is complete. */
 export function* zoneChunks(
   zoneSet: ZoneSet,
   textOf: (name: string) => string,
-  { head = '', tail = '', separator = '', onProgress }: ChunkOptions = {},
+  { head = '', tail = '', separator = '' }: AroundZones = {},
+  onProgress?: (zones: number) => void,
 ): Generator<string, void, void> {
   let chunk = head;
   let zones = 0;

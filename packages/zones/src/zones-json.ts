@@ -11,8 +11,9 @@ import { z } from 'zod';
 import { ZonesError } from './errors.ts';
 import { nameProblem, normalizeName } from './names.ts';
 import { describeIssue } from './problems.ts';
-import { absoluteRecordSchema, MAX_TTL } from './record-schema.ts';
+import { absoluteRecordSchema } from './record-schema.ts';
 import type { ResourceRecord, TypedData } from './records.ts';
+import { MAX_TTL } from './zone-file/ttl.ts';
 import type { Zone, ZoneSet } from './zone-set.ts';
 
 /** Identifies the file. The version is raised when readers of the old one would misread the new one. */

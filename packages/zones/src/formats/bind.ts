@@ -1,9 +1,7 @@
 /** BIND 9. */
 import { isIP } from 'node:net';
-import { sharedZoneFile } from '../presentation.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat, type Encryption } from './format.ts';
-import { ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
+import { SHARED_ZONE_FILE, withZoneFiles } from './paths.ts';
 
 /** The name of our own `tls` and `http` blocks. */
 const OWN = 'own';
@@ -24,11 +22,11 @@ export const bind = defineFormat({
   description: 'named.conf, and the zone file that all zones share',
   files: ['named.conf', SHARED_ZONE_FILE],
   encrypts: ['tls', 'https'],
-  render({ zoneSet, plan, settings, heading }) {
-    const { directory, address, port, workers, encryption } = settings;
+  render(context) {
+    const { directory, address, port, workers, encryption } = context.settings;
     const { suffix, blocks } = listener(encryption);
     const [v4, v6] = isIP(address) === 6 ? ['none', address] : [address, 'none'];
-    const head = `// ${heading}
+    const head = `// ${context.heading}
 // Start: named -f -L named.log -c named.conf -n ${workers}
 ${blocks}options {
   directory "${directory}";
@@ -51,14 +49,10 @@ logging {
   category security { null; };
 };
 `;
-    const { zoneFiles } = settings;
-    const zone = compileZoneText(({ name }) => {
-      const file = zoneFiles === undefined ? SHARED_ZONE_FILE : ownZoneFile(zoneFiles, name);
-      return `zone "${name}" { type primary; file "${file}"; };\n`;
-    });
-    return [
-      zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
-      ...zoneFileTexts(settings.zoneFiles, sharedZoneFile(plan.records, heading)),
-    ];
+    return withZoneFiles(
+      context,
+      head,
+      (name, file) => `zone "${name}" { type primary; file "${file}"; };\n`,
+    );
   },
 });

@@ -2,8 +2,7 @@
 import type { Problem } from '@dinodns-bench/program';
 import { sharedZoneFile } from '../presentation.ts';
 import { zoneNames } from '../zone-set.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { corednsBlockHead, corednsBlockName } from './coredns.ts';
+import { corednsBlockForAll } from './coredns.ts';
 import { defineFormat, ENCRYPTED_TRANSPORTS } from './format.ts';
 import { inDirectory } from './paths.ts';
 
@@ -29,16 +28,10 @@ export const corefileAuto = defineFormat({
   files: ['Corefile'],
   encrypts: ENCRYPTED_TRANSPORTS,
   unsupported: (_plan, { size }) => tooMany(size),
-  render({ zoneSet, settings, heading }) {
-    const key = compileZoneText(({ name }) => `${corednsBlockName(name, settings)} `);
-    const directory = inDirectory(settings.directory, DIRECTORY);
-    return [
-      zoneChunks(zoneSet, key, {
-        head: `# ${heading}\n# Start: coredns -conf Corefile\n\n`,
-        tail: `{\n${corednsBlockHead(settings)}  auto {\n    directory "${directory}" db\\.(.*) {1}\n    reload 0\n  }\n}\n`,
-        onProgress: settings.onProgress,
-      }),
-    ];
+  render(context) {
+    const directory = inDirectory(context.settings.directory, DIRECTORY);
+    const auto = `  auto {\n    directory "${directory}" db\\.(.*) {1}\n    reload 0\n  }\n`;
+    return [corednsBlockForAll(context, auto)];
   },
   *renderMore({ zoneSet, plan, heading }) {
     for (const name of zoneNames(zoneSet)) {

@@ -8,8 +8,7 @@ import { parsePattern } from '../pattern.ts';
 import type { Plan, PlannedRecord } from '../plan.ts';
 import { absolute, dataText } from '../presentation.ts';
 import { answerOf } from '../zone-set.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { corednsBlockHead, corednsBlockName } from './coredns.ts';
+import { corednsBlock, corednsHead } from './coredns.ts';
 import { defineFormat, ENCRYPTED_TRANSPORTS, WITHOUT_DNAME } from './format.ts';
 
 /** Owners per regular expression: CoreDNS accepts at most 10,000 characters, and a name has up to 255. */
@@ -142,7 +141,8 @@ export const corefile = defineFormat({
   files: ['Corefile'],
   recordTypes: WITHOUT_DNAME,
   encrypts: ENCRYPTED_TRANSPORTS,
-  render({ zoneSet, plan, settings, heading }) {
+  render(context) {
+    const { zoneSet, plan, settings } = context;
     const { labels } = parsePattern(zoneSet.spec.pattern);
     const withMatch = settings.coredns.match || !plan.apexOnly;
     const templates = answerTemplates(plan, withMatch);
@@ -154,11 +154,8 @@ export const corefile = defineFormat({
       ...negativeTemplates(plan, withMatch),
     ];
     const own = text(templates.filter(isRecord));
-    const block = compileZoneText(
-      ({ name }) =>
-        `${corednsBlockName(name, settings)} {\n${corednsBlockHead(settings)}${own}  import authority\n}\n`,
-    );
-    const head = `# ${heading}\n# Start: coredns -conf Corefile\n\n# The same for every zone: SOA and NS records, and answers without records.\n(authority) {\n${text(shared)}}\n\n`;
-    return [zoneChunks(zoneSet, block, { head, onProgress: settings.onProgress })];
+    const head = `${corednsHead(context)}# The same for every zone: SOA and NS records, and answers without records.\n(authority) {\n${text(shared)}}\n\n`;
+    const block = `${own}  import authority\n`;
+    return [context.eachZone(({ name }) => corednsBlock(name, settings, block), { head })];
   },
 });

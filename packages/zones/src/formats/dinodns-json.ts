@@ -1,6 +1,6 @@
 /** Zones as newline-delimited JSON: what `dinodns-server --zones-file` reads. See `zones-json.ts`. */
 import { instantiate } from '../plan.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
+import type { ZoneReference } from '../zone-text.ts';
 import { zonesJsonHeader } from '../zones-json.ts';
 import { defineFormat } from './format.ts';
 
@@ -9,11 +9,11 @@ export const dinodnsJson = defineFormat({
   title: 'DinoDNS zones (NDJSON)',
   description: 'A header, then one zone as JSON on each line: what dinodns-server --zones-file reads',
   files: ['zones.ndjson'],
-  render({ zoneSet, plan, settings }) {
-    const zone = compileZoneText(({ name }) => {
+  render({ zoneSet, plan, eachZone }) {
+    const textOf = ({ name }: ZoneReference) => {
       const records = plan.records.map((record) => instantiate(record, name));
       return `${JSON.stringify({ name, records })}\n`;
-    });
-    return [zoneChunks(zoneSet, zone, { head: zonesJsonHeader(zoneSet), onProgress: settings.onProgress })];
+    };
+    return [eachZone(textOf, { head: zonesJsonHeader(zoneSet) })];
   },
 });

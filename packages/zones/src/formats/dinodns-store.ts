@@ -1,6 +1,6 @@
 /** One JSON object as DinoDNS's `DefaultStore.fromString` reads it: name → type → list of data. */
 import { instantiate, ownerName } from '../plan.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
+import type { ZoneReference } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 export const dinodnsStore = defineFormat({
@@ -9,8 +9,8 @@ export const dinodnsStore = defineFormat({
   description: 'One JSON object for DefaultStore.fromString of the npm package dinodns',
   files: ['store.json'],
   recordTypes: WITHOUT_DNAME,
-  render({ zoneSet, plan, settings }) {
-    const zone = compileZoneText(({ name }) =>
+  render({ plan, eachZone }) {
+    const textOf = ({ name }: ZoneReference) =>
       [...plan.owners]
         .filter(([, types]) => types.size > 0)
         .map(([owner, types]) => {
@@ -20,9 +20,7 @@ export const dinodnsStore = defineFormat({
           ]);
           return `${JSON.stringify(ownerName(owner, name))}:${JSON.stringify(Object.fromEntries(data))}`;
         })
-        .join(',\n'),
-    );
-    const options = { head: '{\n', separator: ',\n', tail: '\n}\n', onProgress: settings.onProgress };
-    return [zoneChunks(zoneSet, zone, options)];
+        .join(',\n');
+    return [eachZone(textOf, { head: '{\n', separator: ',\n', tail: '\n}\n' })];
   },
 });

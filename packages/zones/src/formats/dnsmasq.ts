@@ -4,7 +4,7 @@ import { encodeName, encodePart, partsOf, TYPE } from '@dinodns-bench/wire';
 import { ownerOfTarget, resolveTarget, ZONE_PLACEHOLDER } from '../names.ts';
 import { ownerName, type Plan, type PlannedRecord } from '../plan.ts';
 import type { RecordType } from '../records.ts';
-import { compileZoneText, labelsHex, type ZoneReference, zoneChunks } from '../zone-text.ts';
+import { labelsHex, type ZoneReference } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 /** Types that make a name exist in dnsmasq. For a name without any of them, it answers NXDOMAIN. */
@@ -91,7 +91,7 @@ export const dnsmasq = defineFormat({
   files: ['dnsmasq.conf'],
   recordTypes: WITHOUT_DNAME,
   unsupported,
-  render({ zoneSet, plan, settings, heading }) {
+  render({ plan, settings, heading, eachZone }) {
     const { address, port } = settings;
     const head = `# ${heading}
 # Start: dnsmasq --keep-in-foreground --conf-file=dnsmasq.conf
@@ -108,10 +108,8 @@ no-hosts
 no-poll
 local-ttl=${plan.soa.ttl}
 `;
-    const zone = compileZoneText(
-      (reference) =>
-        `local=/${reference.name}/\n${plan.records.map((record) => `${recordLine(record, reference)}\n`).join('')}`,
-    );
-    return [zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress })];
+    const textOf = (zone: ZoneReference) =>
+      `local=/${zone.name}/\n${plan.records.map((record) => `${recordLine(record, zone)}\n`).join('')}`;
+    return [eachZone(textOf, { head })];
   },
 });

@@ -10,6 +10,7 @@ import { parsePattern } from '../pattern.ts';
 import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
 import { RECORD_TYPES, type RecordType } from '../records.ts';
 import type { ZoneSet } from '../zone-set.ts';
+import { type AroundZones, compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
 
 /** For servers that would answer with a DNAME record but not redirect the names below it (RFC 6672). */
 export const WITHOUT_DNAME = RECORD_TYPES.filter((type) => type !== 'DNAME');
@@ -69,22 +70,7 @@ export interface RenderOptions {
 }
 
 /** Render options with their defaults. */
-export interface Settings {
-  readonly directory: string;
-  readonly stateDirectory: string;
-  readonly address: string;
-  readonly port: number;
-  readonly workers: number;
-  readonly zoneFiles: string | undefined;
-  readonly coredns: {
-    readonly multisocket: number | undefined;
-    readonly match: boolean;
-    readonly cache: boolean;
-  };
-  readonly powerdns: { readonly caches: boolean };
-  readonly encryption: Encryption | undefined;
-  readonly onProgress: ((zones: number) => void) | undefined;
-}
+export type Settings = ReturnType<typeof settingsOf>;
 
 export interface RenderedFile {
   /** Relative to the directory, without `..`. */
@@ -118,6 +104,8 @@ export interface RenderContext {
   readonly settings: Settings;
   /** What the file holds and that dinodns-zones made it, as a comment for the head of a file. */
   readonly heading: string;
+  /** The text of each zone, one after the other. */
+  readonly eachZone: (textOf: (zone: ZoneReference) => string, around?: AroundZones) => Iterable<string>;
 }
 
 export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes' | 'encrypts'> {
@@ -155,8 +143,14 @@ export function defineFormat(definition: FormatDefinition): Format {
       ];
       if (problems.length > 0)
         throw new ZonesError('E_FORMAT', `cannot generate the format ${name}`, problems);
-      const heading = headingFor(zoneSet);
-      const context = { zoneSet, plan, settings: settingsOf(options), heading };
+      const context: RenderContext = {
+        zoneSet,
+        plan,
+        settings: settingsOf(options),
+        heading: headingFor(zoneSet),
+        eachZone: (textOf, around) =>
+          zoneChunks(zoneSet, compileZoneText(textOf), around, options.onProgress),
+      };
       const texts = definition.render(context);
       const named = texts.map((chunks, index) => ({ path: files[index] ?? '', chunks }));
       return definition.renderMore === undefined ? named : inOrder(named, definition.renderMore(context));
@@ -168,7 +162,7 @@ function* inOrder<T>(...lists: readonly Iterable<T>[]): Generator<T> {
   for (const list of lists) yield* list;
 }
 
-function settingsOf(options: RenderOptions): Settings {
+function settingsOf(options: RenderOptions) {
   return {
     directory: options.directory ?? '.',
     stateDirectory: options.stateDirectory ?? options.directory ?? '.',
@@ -183,7 +177,6 @@ function settingsOf(options: RenderOptions): Settings {
     },
     powerdns: { caches: options.powerdns?.caches ?? true },
     encryption: options.encryption,
-    onProgress: options.onProgress,
   };
 }
 

@@ -1,8 +1,6 @@
 /** Knot DNS 3. */
-import { sharedZoneFile } from '../presentation.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat } from './format.ts';
-import { ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
+import { SHARED_ZONE_FILE, withZoneFiles } from './paths.ts';
 
 /** Bytes in the path of a Unix socket on Linux: `sun_path` has 108 with the final null (unix(7)). */
 const MAX_SOCKET_PATH = 107;
@@ -22,9 +20,9 @@ export const knot = defineFormat({
   title: 'Knot DNS',
   description: 'knot.conf, and the zone file that all zones share',
   files: ['knot.conf', SHARED_ZONE_FILE],
-  render({ zoneSet, plan, settings, heading }) {
-    const { directory, stateDirectory, address, port, workers, zoneFiles } = settings;
-    const head = `# ${heading}
+  render(context) {
+    const { directory, stateDirectory, address, port, workers, zoneFiles } = context.settings;
+    const head = `# ${context.heading}
 # Start: knotd -c knot.conf
 server:
   rundir: "${stateDirectory}"
@@ -47,13 +45,10 @@ template:
     journal-content: none
 zone:
 `;
-    const zone = compileZoneText(({ name }) => {
-      const file = zoneFiles === undefined ? '' : `    file: "${ownZoneFile(zoneFiles, name)}"\n`;
-      return `  - domain: ${name}\n${file}`;
-    });
-    return [
-      zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
-      ...zoneFileTexts(settings.zoneFiles, sharedZoneFile(plan.records, heading)),
-    ];
+    return withZoneFiles(
+      context,
+      head,
+      (name, file) => `  - domain: ${name}\n${zoneFiles === undefined ? '' : `    file: "${file}"\n`}`,
+    );
   },
 });

@@ -1,8 +1,6 @@
 /** NSD 4. */
-import { sharedZoneFile } from '../presentation.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat, type Encryption } from './format.ts';
-import { inDirectory, ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
+import { inDirectory, SHARED_ZONE_FILE, withZoneFiles } from './paths.ts';
 
 /** All TCP connections to this port are then TLS; NSD still answers over UDP there. */
 function tlsService(port: number, encryption: Encryption | undefined): string {
@@ -19,9 +17,9 @@ export const nsd = defineFormat({
   description: 'nsd.conf, and the zone file that all zones share',
   files: ['nsd.conf', SHARED_ZONE_FILE],
   encrypts: ['tls'],
-  render({ zoneSet, plan, settings, heading }) {
-    const { directory, stateDirectory, address, port, workers, zoneFiles, encryption } = settings;
-    const head = `# ${heading}
+  render(context) {
+    const { directory, stateDirectory, address, port, workers, encryption } = context.settings;
+    const head = `# ${context.heading}
 # Start: nsd -d -c nsd.conf
 server:
   ip-address: ${address}@${port}
@@ -45,14 +43,6 @@ server:
 ${tlsService(port, encryption)}remote-control:
   control-enable: no
 `;
-    const zone = compileZoneText(({ name }) => {
-      const file =
-        zoneFiles === undefined ? inDirectory(directory, SHARED_ZONE_FILE) : ownZoneFile(zoneFiles, name);
-      return `zone:\n  name: "${name}"\n  zonefile: "${file}"\n`;
-    });
-    return [
-      zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
-      ...zoneFileTexts(settings.zoneFiles, sharedZoneFile(plan.records, heading)),
-    ];
+    return withZoneFiles(context, head, (name, file) => `zone:\n  name: "${name}"\n  zonefile: "${file}"\n`);
   },
 });

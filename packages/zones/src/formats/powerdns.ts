@@ -1,8 +1,6 @@
 /** PowerDNS Authoritative Server 4, with its bind backend. */
-import { sharedZoneFile } from '../presentation.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
-import { inDirectory, SHARED_ZONE_FILE } from './paths.ts';
+import { inDirectory, SHARED_ZONE_FILE, withZoneFiles } from './paths.ts';
 
 /** Packets, database queries and their negative results (docs: "Caches"). */
 const NO_CACHES = `# Every answer comes from the backend.
@@ -17,7 +15,8 @@ export const powerdns = defineFormat({
   description: 'pdns.conf for the bind backend, its list of zones, and the zone file that all zones share',
   files: ['pdns.conf', 'zones.conf', SHARED_ZONE_FILE],
   recordTypes: WITHOUT_DNAME,
-  render({ zoneSet, plan, settings, heading }) {
+  render(context) {
+    const { settings, heading } = context;
     const { directory, address, port, workers } = settings;
     const conf = `# ${heading}
 # Start in this directory: pdns_server --config-dir=.
@@ -40,14 +39,8 @@ loglevel=4
 # By default, PowerDNS asks the internet for security advisories.
 security-poll-suffix=
 `;
-    const zone = compileZoneText(
-      // "primary" and "master" are each unknown to some versions.
-      ({ name }) => `zone "${name}" { type native; file "${inDirectory(directory, SHARED_ZONE_FILE)}"; };\n`,
-    );
-    return [
-      [conf],
-      zoneChunks(zoneSet, zone, { head: `// ${heading}\n`, onProgress: settings.onProgress }),
-      sharedZoneFile(plan.records, heading),
-    ];
+    // "primary" and "master" are each unknown to some versions.
+    const block = (name: string, file: string) => `zone "${name}" { type native; file "${file}"; };\n`;
+    return [[conf], ...withZoneFiles(context, `// ${heading}\n`, block)];
   },
 });

@@ -3,7 +3,7 @@
 import { resolveTarget } from '../names.ts';
 import { ownerName } from '../plan.ts';
 import { absolute, dataText } from '../presentation.ts';
-import { compileZoneText, zoneChunks } from '../zone-text.ts';
+import type { ZoneReference } from '../zone-text.ts';
 import { defineFormat, type Encryption, WITHOUT_DNAME } from './format.ts';
 
 /** Unbound does not follow a CNAME in local data, as an authoritative server must (RFC 1034 §4.3.2). */
@@ -25,7 +25,7 @@ export const unbound = defineFormat({
   files: ['unbound.conf'],
   recordTypes: TYPES,
   encrypts: ['tls', 'https'],
-  render({ zoneSet, plan, settings, heading }) {
+  render({ plan, settings, heading, eachZone }) {
     const { directory, address, port, workers, encryption } = settings;
     const head = `# ${heading}
 # Start: unbound -d -c unbound.conf
@@ -47,15 +47,15 @@ server:
   do-not-query-localhost: yes
   local-zone: "." refuse
 ${encryptedService(port, encryption)}`;
-    const zone = compileZoneText(({ name }) => {
+    const textOf = ({ name }: ZoneReference) => {
       const lines = plan.records.map((record) => {
         const data = dataText(record, (target) => absolute(resolveTarget(target, name)));
         // Single quotes, because TXT and CAA data contain double quotes.
         return `  local-data: '${ownerName(record.name, name)}. ${record.ttl} IN ${record.type} ${data}'\n`;
       });
       return `  local-zone: "${name}." static\n${lines.join('')}`;
-    });
+    };
     const tail = 'remote-control:\n  control-enable: no\n';
-    return [zoneChunks(zoneSet, zone, { head, tail, onProgress: settings.onProgress })];
+    return [eachZone(textOf, { head, tail })];
   },
 });

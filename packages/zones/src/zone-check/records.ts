@@ -100,10 +100,11 @@ export function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): 
   return { origin, names, outside };
 }
 
-/** Types whose data has the name of a host. */
-const HOST_TYPES: readonly number[] = [TYPE.NS, TYPE.MX, TYPE.SRV];
+/** Offset in bytes of the host name in the data of the types that have one. */
+const HOST_AT = new Map([TYPE.NS, TYPE.MX, TYPE.SRV].map((type) => [Number(type), namesAt(type).before]));
 
 /** The key of the host that a record points to, which must have an address; undefined for other types. */
 export function hostOf({ type, data }: CheckedRecord): string | undefined {
-  return HOST_TYPES.includes(type) ? keyOf(data.subarray(namesAt(type).before)) : undefined;
+  const at = HOST_AT.get(type);
+  return at === undefined ? undefined : keyOf(data.subarray(at));
 }

@@ -150,47 +150,43 @@ function base32Text(bytes: Uint8Array): string {
   return bits === 0 ? text : text + (DIGITS_32[value << (5 - bits)] ?? '');
 }
 
-/** Length of a ZONEMD digest in bytes, by hash algorithm (RFC 8976, section 2.2.3). */
-const ZONE_DIGEST_BYTES = new Map([
-  [1, 48],
-  [2, 64],
-]);
+/** A digest, whose length in bytes depends on the type before it; that of a type not in `lengths` is at least `min`. */
+function digestOf(lengths: ReadonlyMap<number, number>, min: number): FieldKind {
+  return {
+    parse(tokens, out) {
+      const type = out.at(out.length - 1);
+      const bytes = hexBytes(rest(tokens, 'the digest'));
+      const wanted = lengths.get(type);
+      if (wanted === undefined ? bytes.length < min : bytes.length !== wanted) {
+        const problem = `a digest of type ${type} has ${wanted ?? `at least ${min}`} bytes, not ${bytes.length}`;
+        const digits = 2 * (wanted ?? min);
+        throw new TokenError(problem, `give ${digits} hexadecimal digits, or correct the digest type`);
+      }
+      out.bytes(bytes);
+    },
+    print: hex.print,
+  };
+}
 
-const zoneDigest: FieldKind = {
-  parse(tokens, out) {
-    const type = out.at(out.length - 1);
-    const bytes = hexBytes(rest(tokens, 'the digest'));
-    const wanted = ZONE_DIGEST_BYTES.get(type);
-    if (bytes.length < 12 || (wanted !== undefined && bytes.length !== wanted)) {
-      const problem = `the digest has ${bytes.length} bytes`;
-      throw new TokenError(problem, `give ${wanted ?? 'at least 12'} bytes in hexadecimal digits`);
-    }
-    out.bytes(bytes);
-  },
-  print: hex.print,
-};
+/** ZONEMD (RFC 8976, section 2.2.3). */
+const zoneDigest = digestOf(
+  new Map([
+    [1, 48],
+    [2, 64],
+  ]),
+  12,
+);
 
-/** Length of a digest in DS and similar records in bytes, by digest type (RFC 4034, RFC 4509, RFC 6605). */
-const DS_DIGEST_BYTES = new Map([
-  [1, 20],
-  [2, 32],
-  [3, 32],
-  [4, 48],
-]);
-
-const digest: FieldKind = {
-  parse(tokens, out) {
-    const type = out.at(out.length - 1);
-    const bytes = hexBytes(rest(tokens, 'the digest'));
-    const wanted = DS_DIGEST_BYTES.get(type);
-    if (wanted !== undefined && bytes.length !== wanted) {
-      const problem = `a digest of type ${type} has ${wanted} bytes, not ${bytes.length}`;
-      throw new TokenError(problem, `give all ${2 * wanted} hexadecimal digits, or correct the digest type`);
-    }
-    out.bytes(bytes);
-  },
-  print: hex.print,
-};
+/** DS and similar records (RFC 4034, RFC 4509, RFC 6605). */
+const digest = digestOf(
+  new Map([
+    [1, 20],
+    [2, 32],
+    [3, 32],
+    [4, 48],
+  ]),
+  0,
+);
 
 /** RFC 3597, section 5: `\# LENGTH HEX`. */
 export const GENERIC: FieldKind = {

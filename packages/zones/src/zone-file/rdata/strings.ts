@@ -1,11 +1,10 @@
 /** Fields that hold text: character strings (RFC 1035, section 3.3), and text up to the end of the data. */
+import { MAX_STRING_BYTES } from '@dinodns-bench/wire';
 import { escapedByte } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { DataError, type DataReader, type DataWriter } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 import { digitsOnly } from './numbers.ts';
-
-const MAX_STRING_BYTES = 255;
 
 /** How each byte of a quoted string is written. */
 const BYTE_TEXT = Array.from({ length: 256 }, (_, byte) => {
