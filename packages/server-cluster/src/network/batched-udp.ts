@@ -169,11 +169,9 @@ export class BatchedUdpNetwork extends ManagedNetwork {
           hits++;
           counters.reply(bytes, offset, query.type);
           batch.reply(index, cookies?.append(bytes, offset, replied, slotBytes) ?? replied);
-        } else if (replied === TO_FRAMEWORK) {
+        } else {
           asked++;
           this.#askFramework(batch, index, offset, length, cookies?.option());
-        } else {
-          counters.drop(DROP_REASON.unanswerable);
         }
       } catch (error) {
         this.barrier.caught(error);
@@ -218,7 +216,7 @@ export class BatchedUdpNetwork extends ManagedNetwork {
     const outcome = toFramework(this.path, message, client, query, this.#bypass?.draw, cookie, send);
     if (isCounted || outcome === 'pending') return;
     this.#pending--;
-    this.counters.drop(outcome === 'congested' ? DROP_REASON.congested : DROP_REASON.unanswerable);
+    this.counters.drop(DROP_REASON.congested);
   }
 
   #send(reply: Buffer, peer: Peer, type: number, start: number): void {

@@ -37,8 +37,6 @@ export interface Client {
 
 /** What happened to a message. */
 export type Outcome =
-  /** Must not be answered: shorter than a header, or a response. */
-  | 'unanswerable'
   /** Answered at once because it is malformed or not a query. */
   | 'replied'
   /** The framework has too many queries already; this one gets no answer. */
@@ -48,7 +46,7 @@ export type Outcome =
 
 /**
  * Passes the message to the framework. `send` is called exactly once for `replied` and `pending`, and the message
- * is kept until then. `query` holds what a reader has parsed of it. `draw` is the number that sampled the query
+ * is kept until then. `query` is a reader that has parsed it and has not said `IGNORE`. `draw` is the number that sampled the query
  * for observers, if any; `cookie` the COOKIE option for the reply.
  */
 export function toFramework(
@@ -62,7 +60,6 @@ export function toFramework(
 ): Outcome {
   const { headroom, handler } = path;
   const read = readQuery(message, query, cookie);
-  if (read === null) return 'unanswerable';
   if (read instanceof Uint8Array) {
     send(headroom === 0 ? read : Buffer.concat([Buffer.alloc(headroom), read]));
     return 'replied';

@@ -138,7 +138,7 @@ export abstract class StreamNetwork extends ManagedNetwork {
     };
     const outcome = toFramework(this.path, message, client, query, this.#bypass?.draw, cookie, respond);
     if (outcome === 'congested') counters.drop(DROP_REASON.congested);
-    return outcome === 'replied' || outcome === 'pending' ? 'answered' : outcome;
+    return outcome === 'congested' ? outcome : 'answered';
   }
 
   #count(reply: Buffer, type: number, start: number): void {

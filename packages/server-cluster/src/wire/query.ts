@@ -8,10 +8,9 @@ import {
   FLAG,
   GOOD,
   HEADER_BYTES,
-  IGNORE,
   nameText,
   OPCODE_MASK,
-  QueryReader,
+  type QueryReader,
   RCODE_MASK,
 } from '@dinodns-bench/wire';
 import type { Answer, OptAnswer, Packet } from 'dns-packet';
@@ -61,26 +60,13 @@ export class Query {
   }
 }
 
-const reader = new QueryReader();
-
 /**
  * A query to answer; or a finished reply, because the message is malformed, has another EDNS version or another
- * OPCODE; or null for what must not be answered at all: shorter than a header, or itself a response (two servers
- * would answer each other for ever). `query` is a reader that has already parsed these bytes; by default they are
- * parsed here. `cookie` is the COOKIE option for the response.
+ * OPCODE. `query` is a reader that has parsed the message, and has not said `IGNORE`. `cookie` is the COOKIE option for
+ * the response.
  */
-export function readQuery(
-  message: Buffer,
-  query: QueryReader = readHere(message),
-  cookie?: Uint8Array,
-): Query | Buffer | null {
-  if (query.code === IGNORE) return null;
+export function readQuery(message: Buffer, query: QueryReader, cookie?: Uint8Array): Query | Buffer {
   return query.code === GOOD ? new Query(message, query, cookie) : errorReply(message, query);
-}
-
-function readHere(message: Buffer): QueryReader {
-  reader.read(message, 0, message.length);
-  return reader;
 }
 
 /** A reply with header, question and OPT record, the latter two if the query had them. */

@@ -1,4 +1,5 @@
 /** What a server says to a message by way of the framework's chain: reader, store's handler, default, writer. */
+import { IGNORE, QueryReader } from '@dinodns-bench/wire';
 import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
 import { Request } from '../../src/framework/request.ts';
@@ -17,8 +18,9 @@ export function chainReply(
   message: Buffer,
   transport: Transport,
 ): Buffer | typeof DROP {
-  const query = readQuery(message);
-  if (query === null) return DROP;
+  const reader = new QueryReader();
+  if (reader.read(message, 0, message.length) === IGNORE) return DROP;
+  const query = readQuery(message, reader);
   if (query instanceof Uint8Array) return query;
   const request = new Request(query, CONNECTION);
   const response = request.toAnswer();
