@@ -1,8 +1,8 @@
 /**
- * How long a DNS server takes from its start to its first answer, and how much CPU time: `dinodns-server` beside Knot DNS and NSD, with
- * the 100 default zones. From the workspace root:
+ * How long a DNS server takes from its start to its first answer, how much CPU time, and how much memory at most: `dinodns-server` beside
+ * Knot DNS and NSD, with the 100 default zones or other numbers of them. From the workspace root:
  *
- *     pnpm exec node benchmarks/feedback/ready.ts [--rounds 10] [--zones 100] [--revision main~10]
+ *     pnpm exec node benchmarks/feedback/ready.ts [--rounds 10] [--revision main~10] [zones…]
  *
  * Each is started once before it is measured, so that what Node.js keeps of compiled code is there, and then in turns. Servers that are not
  * installed are left out. With `--revision`, the `dinodns-server` of another revision too.
@@ -10,23 +10,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findProgram } from '@dinodns-bench/test-support';
 import { encodeName, encodeQuery, TYPE } from '@dinodns-bench/wire';
-import { defineZoneSet, findFormat, writeFiles } from '@dinodns-bench/zones';
+import { defineZoneSet, findFormat, writeFiles, type ZoneSet } from '@dinodns-bench/zones';
 import { freePort } from '../../packages/zones/test/support/servers.ts';
 import { quantile } from '../load/pinned.ts';
+import { cpuSecondsOf, mebibytes, peakBytesOf, treeOf } from '../processes.ts';
 import { checkOut } from '../revision.ts';
 
 const HERE = fileURLToPath(new URL('../..', import.meta.url));
 const ASK_EVERY_MS = 2;
-const WITHIN_MS = 30_000;
-/** `USER_HZ` of every Linux: the unit of times in /proc/PID/stat. */
-const TICKS_PER_SECOND = 100;
+/** Knot DNS takes minutes for a million zones. */
+const WITHIN_MS = 30 * 60_000;
 
 interface Row {
   readonly title: string;
@@ -34,29 +34,14 @@ interface Row {
   readonly command: (directory: string, port: number) => readonly string[];
   readonly seconds: number[];
   readonly cpuSeconds: number[];
+  readonly peakBytes: number[];
 }
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '10' },
-    zones: { type: 'string', default: '100' },
-    revision: { type: 'string' },
-  },
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '10' }, revision: { type: 'string' } },
 });
-const zoneSet = defineZoneSet({ to: 2 * Number(values.zones) - 1 });
-const [first] = zoneSet.zones();
-const question = encodeQuery({ id: 1, name: encodeName(first?.name ?? ''), type: TYPE.A });
-
-/** Of the process and of those that it has started. */
-function cpuSecondsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean);
-  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-  return children.reduce((sum, child) => sum + cpuSecondsOf(Number(child)), own);
-}
+const question = encodeQuery({ id: 1, name: encodeName('example1.com'), type: TYPE.A });
 
 /** Resolves when the server has answered with a record. */
 async function firstAnswer(port: number, child: ChildProcess): Promise<void> {
@@ -79,7 +64,7 @@ async function firstAnswer(port: number, child: ChildProcess): Promise<void> {
   }
 }
 
-async function run(row: Row): Promise<void> {
+async function run(row: Row, zoneSet: ZoneSet): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'ready-'));
   const port = await freePort();
   try {
@@ -90,7 +75,9 @@ async function run(row: Row): Promise<void> {
     try {
       await firstAnswer(port, child);
       row.seconds.push((performance.now() - start) / 1000);
-      row.cpuSeconds.push(cpuSecondsOf(child.pid ?? 0));
+      const server = treeOf(child.pid ?? 0);
+      row.cpuSeconds.push(cpuSecondsOf(server));
+      row.peakBytes.push(peakBytesOf(server));
     } finally {
       if (child.exitCode === null) {
         child.kill('SIGTERM');
@@ -115,6 +102,7 @@ const row = (title: string, format: string, command: Row['command']): Row => ({
   command,
   seconds: [],
   cpuSeconds: [],
+  peakBytes: [],
 });
 const rows: Row[] = [
   ['', HERE],
@@ -131,15 +119,23 @@ if (nsd !== undefined)
   rows.push(row('NSD', 'nsd', (directory) => [nsd, '-d', '-c', join(directory, 'nsd.conf')]));
 
 try {
-  for (const each of rows) await run(each);
-  for (const { seconds, cpuSeconds } of rows) seconds.length = cpuSeconds.length = 0;
-  for (let round = 0; round < Number(values.rounds); round++) {
-    for (const each of round % 2 === 0 ? rows : rows.toReversed()) await run(each);
-  }
-  console.log('| | seconds to the first answer: median, worst | CPU seconds, median |\n|---|---|---|');
-  for (const { title, seconds, cpuSeconds } of rows) {
-    const times = [0.5, 1].map((share) => quantile(seconds, share).toFixed(2));
-    console.log(`| ${title} | ${times.join(', ')} | ${quantile(cpuSeconds, 0.5).toFixed(2)} |`);
+  console.log(
+    '| zones | | seconds to the first answer: median, worst | CPU seconds, median | peak memory, median |',
+  );
+  console.log('|---|---|---|---|---|');
+  for (const zones of positionals.length === 0 ? ['100'] : positionals) {
+    const zoneSet = defineZoneSet({ to: 2 * Number(zones) - 1 });
+    for (const each of rows) await run(each, zoneSet);
+    for (const { seconds, cpuSeconds, peakBytes } of rows)
+      seconds.length = cpuSeconds.length = peakBytes.length = 0;
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const each of round % 2 === 0 ? rows : rows.toReversed()) await run(each, zoneSet);
+    }
+    for (const { title, seconds, cpuSeconds, peakBytes } of rows) {
+      const times = [0.5, 1].map((share) => quantile(seconds, share).toFixed(2)).join(', ');
+      const [cpu, peak] = [quantile(cpuSeconds, 0.5).toFixed(2), mebibytes(quantile(peakBytes, 0.5))];
+      console.log(`| ${Number(zones).toLocaleString('en')} | ${title} | ${times} | ${cpu} | ${peak} |`);
+    }
   }
 } finally {
   checkout?.remove();
