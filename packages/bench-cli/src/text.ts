@@ -11,6 +11,11 @@ export function formatDuration(seconds: number): string {
   return `${rest} s`;
 }
 
+/** `2026-11-21 01:50` (UTC) */
+export function formatTimestamp(iso: string): string {
+  return iso.slice(0, 16).replace('T', ' ');
+}
+
 /** A word for a shell command line: quoted only if it must be. */
 export function shellQuote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
@@ -55,6 +60,11 @@ export function foldLines(text: string, columns: number): string {
 /** `text` as a part of a file's name: what is special to shells or file systems becomes a hyphen. */
 export function fileNameOf(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._+@-]+/g, '-').replace(/^[.-]+/, '');
+}
+
+/** Words that stay on one line of a table. */
+export function unbroken(text: string): string {
+  return text.replaceAll(' ', '\u00a0');
 }
 
 /** `others took` → `Others took` */

@@ -220,7 +220,7 @@ describe('kube-dns', () => {
 
   it.each([
     [['kube-dns', '20990101-000000-dead'], 6, 'there is no run "20990101-000000-dead"'],
-    [['scaling', 'latest', '--format', 'pdf'], 2, 'must be one of text, markdown, json'],
+    [['scaling', 'latest', '--format', 'pdf'], 2, 'must be one of text, markdown, github, json'],
   ])('%j is refused with its fix', async (argv, status, message) => {
     expect(await world.bench('reproduce', ...argv)).toBe(status);
     expect(world.err()).toContain(message);

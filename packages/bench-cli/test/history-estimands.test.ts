@@ -1,12 +1,12 @@
 /** The history of figures that share a name but not a unit, or that are compared by their difference. */
-import { Ansis } from 'ansis';
 import { describe, expect, it } from 'vitest';
 import { differencesOf } from '../src/history/differences.ts';
+import { trendDocument } from '../src/history/documents/trend.ts';
 import { type Entry, environmentOf } from '../src/history/entry.ts';
 import { rowOf } from '../src/history/listing.ts';
 import { poolSelected } from '../src/history/pool.ts';
-import { renderTrend } from '../src/history/text/render-trend.ts';
 import { figureRows, trendLines } from '../src/history/trend.ts';
+import { documentText } from '../src/report/document/terminal.ts';
 import type { EstimandFacts } from '../src/report/estimand.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 
@@ -60,7 +60,7 @@ describe('figures of the same name', () => {
       ['capacity throughput', 'ratio'],
       ['disrupt', 'ratio'],
     ]);
-    const text = renderTrend(lines, null, 80, new Ansis(0));
+    const text = documentText(trendDocument(lines, null), { delta: 'relative' });
     expect(text.match(/12:00 +(\S+( %)?)/g)?.map((row) => row.replace(/^12:00 +/, ''))).toEqual([
       '1,200',
       '2 %',
@@ -89,7 +89,7 @@ describe('figures measured under different settings', () => {
       [{ rate: '2000' }, ['2']],
       [{ rate: 'not recorded' }, ['3']],
     ]);
-    const text = renderTrend(lines, null, 120, new Ansis(0));
+    const text = documentText(trendDocument(lines, null), { delta: 'relative' });
     expect(text).toContain('disrupt: coredns on example, rate 2000\n');
   });
 

@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile } from '@mdx-js/mdx';
-import { Ansis } from 'ansis';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { compareRuns } from '../src/history/compare.ts';
+import { compareDocument } from '../src/history/documents/compare.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { parseReference } from '../src/history/select.ts';
-import { renderComparison } from '../src/history/text/render-compare.ts';
+import { documentText } from '../src/report/document/terminal.ts';
 import { renderGithub } from '../src/report/github.ts';
 import { formats } from '../src/report/index.ts';
 import { overallSentence, reservations } from '../src/report/overall.ts';
@@ -79,13 +79,13 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
   });
   // More than a server that was the limit: without the load generator it would be more still.
   expect(result.cases[0]?.figures[0]).toMatchObject({ isBound: [false, true], delta: { verdict: 'faster' } });
-  expect(renderComparison(result, 100, new Ansis(0))).toMatch(/≥ 11\d,\d+ .* faster, at least$/m);
+  expect(documentText(compareDocument(result), relative)).toMatch(/≥ 11\d,\d+ +≥ \+.* faster$/m);
   const latency = compareRuns(reference, candidate, {
     estimands: [comparedEstimand('latencySeconds')],
     interval: 'auto',
     normalize: null,
   });
-  expect(renderComparison(latency, 100, new Ansis(0))).toContain('not compared');
+  expect(documentText(compareDocument(latency), relative)).toContain('not compared');
   const turned = compareRuns(candidate, reference, {
     estimands: [comparedEstimand('qps')],
     interval: 'auto',
@@ -95,7 +95,7 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
     verdict: 'no difference shown',
     undecided: 'not limited by the servers',
   });
-  expect(renderComparison(turned, 100, new Ansis(0))).toContain('not compared');
+  expect(documentText(compareDocument(turned), relative)).toContain('not compared');
 });
 
 it('a post says at the beginning, and in a sentence, what its figures are not', async () => {
@@ -292,7 +292,10 @@ describe('the comment on a pull request', () => {
     const text = renderGithub(makeRichRecord({ tiers, trials: 2, seconds: 1 }), relative);
     expect(text.length).toBeLessThan(65_536);
     expect(text).toContain('more, in the report.');
-    expect(renderGithub(makeHostileRecord(), relative)).not.toMatch(/@\w/);
+    const hostile = renderGithub(makeHostileRecord('@everyone, fixes #1 and a/b#2'), relative);
+    expect(hostile.replaceAll(/^```sh$.*?^```$/gms, '')).not.toMatch(/@\w|#\d/);
+    // A command can be pasted.
+    expect(renderGithub(reference, relative)).not.toMatch(/^(?:git|pnpm) .*\u2060/m);
   });
 });
 

@@ -76,7 +76,9 @@ it('is in the history as a run of its experiment, with its summary, and has ever
   const record = makeSwap(eightPlacements(100, 120));
   await save(record);
   expect(await world.bench('history')).toBe(0);
-  expect(world.out()).toContain('shadow, 1.13.1 against 1.11.3: internal more: +20m, external');
+  expect(world.out().replaceAll(/\n.* {2}/g, ' ')).toContain(
+    'shadow, 1.13.1 against 1.11.3: internal more: +20m, external',
+  );
   expect(await world.bench('report', 'latest', '--format', 'md,csv,json,html,blog,svg')).toBe(0);
   const names = [
     'report.md',
@@ -97,11 +99,13 @@ it('is compared with the swap of last month, has a trend, and can fail a gate', 
   await save(makeSwap(eightPlacements(100, 140), { id: now, startedAt: '2026-11-20T08:00:00.000Z' }));
   expect(await world.bench('compare', before, now), world.err()).toBe(0);
   expect(world.out()).toContain('coredns@1.13.1, shadow, 2,000 queries/s');
-  expect(world.out()).toMatch(/^ +net-internal +111m +139m +\+28m +\+25m…\+31m +more$/m);
-  expect(world.out()).toMatch(/^ +query-internal .*\+25\.1 % +\S+ % +more$/m);
-  for (const figure of ['p99-internal', 'lost-internal', 'memory-internal'])
-    expect(world.out()).toMatch(new RegExp(`^ +${figure} .*not shown$`, 'm'));
+  expect(world.out()).toMatch(/^Net CPU, internal +111m +139m +\+28m \[\+25m, \+31m\] +more$/m);
+  expect(world.out()).toMatch(/^CPU per query, internal .*\+25\.1 % \[.*\] +more$/m);
+  for (const figure of ['Latency p99, internal', 'Lost, internal', 'Working set, internal'])
+    expect(world.out()).toMatch(new RegExp(`^${figure} .*not shown$`, 'm'));
   expect(await world.bench('trend', '--metric', 'net-internal', '--json'), world.err()).toBe(0);
   expect(await world.bench('gate', now, '--against', before)).toBe(9);
-  expect(world.out().replaceAll(/\s+/g, ' ')).toContain('net CPU, internal of coredns@1.13.1');
+  expect(world.out().replaceAll(/\s+/g, ' ')).toMatch(
+    /Net CPU, internal, at most 3% worse .* coredns@1\.13\.1/,
+  );
 });

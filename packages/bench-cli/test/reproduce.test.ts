@@ -318,7 +318,7 @@ describe('bench reproduce', () => {
     [['blog', '20261122-050000-abce'], 6, `Did you mean "${ID}"?`],
     [['blog', `${ID}:tier=4`], 2, 'has no case with tier=4'],
     [['blog', `${ID}:server=coredns`], 2, 'has none of the cases of publication "blog"'],
-    [['blog', ID, '--format', 'pdf'], 2, 'must be one of text, markdown, json'],
+    [['blog', ID, '--format', 'pdf'], 2, 'must be one of text, markdown, github, json'],
   ])('%j is refused with its fix', async (argv, status, message) => {
     await save(CASES.filter(({ mode }) => mode === 'multi'));
     expect([await world.bench('reproduce', ...argv), world.out()]).toEqual([status, '']);
@@ -403,7 +403,7 @@ describe('published results in the history', () => {
       'qps',
     ];
     expect(await world.bench(...argv), world.err()).toBe(0);
-    expect(world.out()).toMatch(/qps +41,536 +[78]\d,\d{3}/);
+    expect(world.out()).toMatch(/Queries per second +41,536 +[78]\d,\d{3}/);
     expect(await world.bench('compare', 'published/bolg', ID)).toBe(2);
     expect(world.err()).toContain('Did you mean "blog"?');
   });

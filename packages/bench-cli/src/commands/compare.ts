@@ -1,20 +1,18 @@
 /** `bench compare`: runs, or sets of their cases, against the first of them. */
 import { BenchError } from '../errors.ts';
 import { compareRuns } from '../history/compare.ts';
+import { compareDocument } from '../history/documents/compare.ts';
 import type { RunRow } from '../history/listing.ts';
 import { poolSelected } from '../history/pool.ts';
 import type { Selected } from '../history/select.ts';
-import { renderComparison } from '../history/text/render-compare.ts';
 import type { World } from '../world.ts';
 import {
+  answering,
   checkNormalize,
   commonEstimands,
-  DEFAULT_COLUMNS,
   estimandsFrom,
   intervalFrom,
   knownRuns,
-  paintFor,
-  printJson,
   selectSide,
 } from './history-options.ts';
 
@@ -22,7 +20,7 @@ export interface CompareCommandOptions {
   /** At least two; the first is what the others are compared with. */
   readonly references: readonly string[];
   readonly out: string;
-  readonly json: boolean;
+  readonly format: string;
   readonly metric: string | undefined;
   readonly normalize: string | undefined;
   readonly interval: string | undefined;
@@ -40,6 +38,7 @@ function refuseShared(reference: Selected, candidate: Selected): void {
 }
 
 export async function compareCommand(world: World, options: CompareCommandOptions): Promise<number> {
+  const answer = answering(world, options.format);
   const interval = intervalFrom(options.interval);
   const [first, ...others] = options.references;
   if (first === undefined || others.length === 0) {
@@ -78,11 +77,6 @@ export async function compareCommand(world: World, options: CompareCommandOption
     }
     results.push(result);
   }
-  if (options.json) printJson(world, results);
-  else {
-    const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
-    const paint = paintFor(world);
-    world.stdout.write(results.map((result) => renderComparison(result, columns, paint)).join('\n'));
-  }
+  answer(results, ...results.map(compareDocument));
   return 0;
 }

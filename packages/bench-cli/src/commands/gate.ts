@@ -3,24 +3,23 @@ import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { fits, type Selector } from '../history/axes.ts';
 import { differentTrials } from '../history/differences.ts';
+import { gateDocument } from '../history/documents/gate.ts';
 import type { Entry } from '../history/entry.ts';
 import { type Gate, gate, type Limit } from '../history/gate.ts';
 import type { RunRow } from '../history/listing.ts';
 import type { RunIndex } from '../history/resolve.ts';
 import { type Selected, selectCases } from '../history/select.ts';
-import { renderGate, renderGateMarkdown } from '../history/text/render-gate.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
 import type { World } from '../world.ts';
 import {
+  answering,
   checkNormalize,
   commonEstimands,
-  DEFAULT_COLUMNS,
   estimandsFrom,
   findEstimand,
   intervalFrom,
   knownRuns,
   percentageFrom,
-  printJson,
   selectRun,
 } from './history-options.ts';
 
@@ -77,8 +76,6 @@ function sidesWithin({ entry, selector }: Selected, base: string) {
     { fix: `Name it: bench gate ${entry.id}:subject=NAME --base ${base}.` },
   );
 }
-
-const FORMATS = ['text', 'github', 'json'];
 
 const DEFAULT_LIMIT = '3%';
 
@@ -150,12 +147,8 @@ async function sidesOf(
 
 /** Resolves with 9 if a figure is shown to be worse than tolerated; 0 if not, or if it is undecided (8 with `strict`). */
 export async function gateCommand(world: World, options: GateCommandOptions): Promise<number> {
+  const answer = answering(world, options.format);
   const interval = intervalFrom(options.interval);
-  if (!FORMATS.includes(options.format)) {
-    throw new BenchError('E_USAGE', `--format: "${options.format}" must be one of ${FORMATS.join(', ')}`, {
-      fix: 'github is Markdown for a pull request comment.',
-    });
-  }
   const known = await knownRuns(world, options.out);
   const { reference, candidate } = await sidesOf(world, known, options);
   refuseDifferentTrials(reference.entry, candidate.entry);
@@ -176,13 +169,6 @@ export async function gateCommand(world: World, options: GateCommandOptions): Pr
       },
     );
   }
-  if (options.format === 'json') printJson(world, result);
-  else {
-    world.stdout.write(
-      options.format === 'github'
-        ? renderGateMarkdown(result)
-        : renderGate(result, world.stdout.columns ?? DEFAULT_COLUMNS),
-    );
-  }
+  answer(result, gateDocument(result));
   return statusOf(result, options.strict);
 }

@@ -10,7 +10,8 @@ type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 const METRICS = 'qps, latency, cpu, memory, or any other figure of the runs';
 const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
-const JSON_FLAG = ['--json', 'as JSON'] as const;
+const FORMAT = ['--format <name>', 'text, markdown, github (for a comment) or json', 'text'] as const;
+const JSON_FLAG = ['--json', 'the same as --format json'] as const;
 const NORMALIZE = [
   '--normalize <server>',
   "figures relative to this server of the same run: cancels out the machine's speed",
@@ -46,6 +47,8 @@ function text(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
 }
+
+const formatOf = (values: Values) => (values.json === true ? 'json' : (text(values, 'format') ?? 'text'));
 
 /** What tells cases apart, as flags. */
 const AXIS_FLAGS = {
@@ -89,12 +92,13 @@ export function addHistory(program: Command, call: Call): void {
     .option('--before <date>', 'runs before this date')
     .option('--limit <n>', 'at most this many (default: 20)')
     .option(...OUT)
+    .option(...FORMAT)
     .option(...JSON_FLAG)
     .action(async (values: Values) => {
       const { historyCommand } = await import('./history.ts');
       call.status = await historyCommand(call.world, {
         out: text(values, 'out') ?? DEFAULTS.out,
-        json: values.json === true,
+        format: formatOf(values),
         server: text(values, 'server'),
         branch: text(values, 'branch'),
         commit: text(values, 'commit'),
@@ -144,6 +148,7 @@ export function addCompare(program: Command, call: Call): void {
     .option(...NORMALIZE)
     .option(...INTERVAL)
     .option(...OUT)
+    .option(...FORMAT)
     .option(...JSON_FLAG)
     .addHelpText('after', RUNS_HELP + POOL_HELP)
     .action(async (references: string[], values: Values) => {
@@ -151,7 +156,7 @@ export function addCompare(program: Command, call: Call): void {
       call.status = await compareCommand(call.world, {
         references,
         out: text(values, 'out') ?? DEFAULTS.out,
-        json: values.json === true,
+        format: formatOf(values),
         metric: text(values, 'metric'),
         normalize: text(values, 'normalize'),
         interval: text(values, 'interval'),
@@ -164,12 +169,13 @@ export function addTrend(program: Command, call: Call): void {
     .option('--metric <name>', `${METRICS} (default: qps)`)
     .option(...NORMALIZE)
     .option(...OUT)
+    .option(...FORMAT)
     .option(...JSON_FLAG)
     .action(async (values: Values) => {
       const { trendCommand } = await import('./trend.ts');
       call.status = await trendCommand(call.world, {
         out: text(values, 'out') ?? DEFAULTS.out,
-        json: values.json === true,
+        format: formatOf(values),
         metric: text(values, 'metric'),
         normalize: text(values, 'normalize'),
         select: await selectionFrom(values),
@@ -188,11 +194,11 @@ export function addGate(program: Command, call: Call): void {
     )
     .option('--metric <list>', `figures to judge: ${METRICS} (default: the first that the runs have)`)
     .option('--strict', `too few trials to tell are a failure too (status ${EXIT_STATUS.undecided})`)
-    .option('--format <name>', 'text, github (Markdown for a pull request) or json', 'text')
-    .option('--json', 'the same as --format json')
     .option(...NORMALIZE)
     .option(...INTERVAL)
     .option(...OUT)
+    .option(...FORMAT)
+    .option(...JSON_FLAG)
     .addHelpText('after', `${RUNS_HELP}\n${GATE_HELP}`)
     .action(async (run: string, values: Values) => {
       const { gateCommand } = await import('./gate.ts');
@@ -202,7 +208,7 @@ export function addGate(program: Command, call: Call): void {
         base: text(values, 'base'),
         maxRegression: text(values, 'maxRegression'),
         out: text(values, 'out') ?? DEFAULTS.out,
-        format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),
+        format: formatOf(values),
         metric: text(values, 'metric'),
         normalize: text(values, 'normalize'),
         interval: text(values, 'interval'),
@@ -217,9 +223,9 @@ export function addReproduce(program: Command, call: Call): void {
     .command('reproduce')
     .argument('<name>', `what was published: ${PUBLICATIONS.join(', ')}`)
     .argument('[run]', 'the run', 'latest')
-    .option('--format <name>', 'text, markdown or json', 'text')
-    .option('--json', 'the same as --format json')
     .option(...OUT)
+    .option(...FORMAT)
+    .option(...JSON_FLAG)
     .addHelpText('after', `${RUNS_HELP}\n${VERDICTS_HELP}`)
     .action(async (publication: string, run: string, values: Values) => {
       const { reproduceCommand } = await import('./reproduce.ts');
@@ -227,7 +233,7 @@ export function addReproduce(program: Command, call: Call): void {
         publication,
         run,
         out: text(values, 'out') ?? DEFAULTS.out,
-        format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),
+        format: formatOf(values),
       });
     });
 }

@@ -1,8 +1,8 @@
 /** What the history commands share: opening the history, naming runs, choosing figures. */
 import { resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
-import { Ansis } from 'ansis';
 import { ratioFromText } from '../config/value-schemas.ts';
+import { renderOptions } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
 import type { Selector } from '../history/axes.ts';
 import type { Entry } from '../history/entry.ts';
@@ -11,6 +11,9 @@ import { POOL_SIGN } from '../history/pool.ts';
 import { findRun, loadEntry, type RunIndex, type Wanted } from '../history/resolve.ts';
 import { parseReference, type Selected, selectCases } from '../history/select.ts';
 import { readTags } from '../history/tags.ts';
+import type { ReportDocument } from '../report/document/document.ts';
+import { documentComment, documentMarkdown } from '../report/document/markdown.ts';
+import { documentText } from '../report/document/terminal.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
 import { findMetric, METRIC_NAMES } from '../stats/metrics.ts';
 import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
@@ -185,12 +188,35 @@ export function checkNormalize(server: string | undefined, entries: readonly Ent
   return server;
 }
 
-/** Colours only on a terminal, and unless NO_COLOR says otherwise. */
-export function paintFor({ stdout, env }: World): InstanceType<typeof Ansis> {
-  return new Ansis(stdout.isTerminal && (env.NO_COLOR ?? '') === '' ? 1 : 0);
-}
+/** An answer as text; `json` is what it was made of. */
+type Render = (documents: readonly ReportDocument[], json: unknown, world: World) => string;
 
-export const DEFAULT_COLUMNS = 80;
+const joined =
+  (render: (document: ReportDocument) => string): Render =>
+  (documents) =>
+    documents.map(render).join('\n');
+
+const RENDERERS: Readonly<Record<string, Render>> = {
+  text: (documents, _json, world) =>
+    documents.map((document) => documentText(document, renderOptions(world, 'relative'))).join('\n'),
+  markdown: joined(documentMarkdown),
+  md: joined(documentMarkdown),
+  github: joined(documentComment),
+  json: (_documents, json) => `${JSON.stringify(json, null, 2)}\n`,
+};
+
+/** Prints answers in a format, of which it throws `E_USAGE` at once if there is no such format. */
+export function answering(world: World, format: string) {
+  const render = RENDERERS[format];
+  if (render === undefined) {
+    throw new BenchError('E_USAGE', `--format: "${format}" must be one of text, markdown, github, json`, {
+      fix: 'Omit it for text. github is Markdown for a pull request comment.',
+    });
+  }
+  return (json: unknown, ...documents: readonly ReportDocument[]) => {
+    world.stdout.write(render(documents, json, world));
+  };
+}
 
 export function printJson({ stdout }: World, value: unknown): void {
   stdout.write(`${JSON.stringify(value, null, 2)}\n`);

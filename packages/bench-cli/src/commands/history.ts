@@ -3,18 +3,18 @@ import { resolve } from 'node:path';
 import { withoutPath } from '../config/paths.ts';
 import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
+import { listDocument } from '../history/documents/list.ts';
 import type { RunRow } from '../history/listing.ts';
 import { publishedRows } from '../history/published.ts';
 import { loadEntry } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
-import { renderRuns } from '../history/text/render-list.ts';
 import { counted } from '../text.ts';
 import type { World } from '../world.ts';
-import { DEFAULT_COLUMNS, knownRuns, paintFor, printJson } from './history-options.ts';
+import { answering, knownRuns, printJson } from './history-options.ts';
 
 export interface HistoryOptions {
   readonly out: string;
-  readonly json: boolean;
+  readonly format: string;
   readonly server: string | undefined;
   readonly branch: string | undefined;
   readonly commit: string | undefined;
@@ -74,6 +74,7 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
 }
 
 export async function historyCommand(world: World, options: HistoryOptions): Promise<number> {
+  const answer = answering(world, options.format);
   const limit = limitFrom(options.limit);
   // Reports a wrong filter before anything is read.
   filterOf(options, new Map());
@@ -82,19 +83,7 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   const matching = listed.filter(filterOf(options, known.tags));
   const shown = matching.slice(0, limit);
   const tagsOf = (id: string) => [...known.tags].flatMap(([name, tagged]) => (tagged === id ? [name] : []));
-  if (options.json) {
-    printJson(
-      world,
-      shown.map(({ estimands, cases, ...run }) => ({
-        ...run,
-        cases: cases.length,
-        figures: estimands.map(({ name }) => name),
-        tags: tagsOf(run.id),
-      })),
-    );
-    return 0;
-  }
-  if (matching.length === 0) {
+  if (matching.length === 0 && options.format !== 'json') {
     world.stderr.write(
       listed.length === 0
         ? `There are no runs in ${known.resultsDirectory} yet: make one with \`bench run\`, or import some with \`bench import\`.\n`
@@ -102,11 +91,15 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
     );
     return 0;
   }
-  const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
-  world.stdout.write(renderRuns(shown, tagsOf, columns, paintFor(world)));
-  if (matching.length > shown.length) {
-    world.stderr.write(`${matching.length - shown.length} older runs: --limit ${matching.length}\n`);
-  }
+  answer(
+    shown.map(({ estimands, cases, ...run }) => ({
+      ...run,
+      cases: cases.length,
+      figures: estimands.map(({ name }) => name),
+      tags: tagsOf(run.id),
+    })),
+    listDocument(shown, tagsOf, matching.length - shown.length),
+  );
   return 0;
 }
 

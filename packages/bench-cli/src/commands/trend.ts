@@ -3,18 +3,18 @@
 import { BenchError } from '../errors.ts';
 import { axesOf, fits, type Selector } from '../history/axes.ts';
 import { normalized, yardstickOf } from '../history/compare.ts';
+import { trendDocument } from '../history/documents/trend.ts';
 import type { RunIndex } from '../history/resolve.ts';
 import { checkAxes } from '../history/select.ts';
-import { renderTrend } from '../history/text/render-trend.ts';
 import { type FigureRow, figureRows, trendLines } from '../history/trend.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
 import { summarize } from '../stats/summarize.ts';
 import type { World } from '../world.ts';
-import { DEFAULT_COLUMNS, findEstimand, knownRuns, paintFor, printJson } from './history-options.ts';
+import { answering, findEstimand, knownRuns } from './history-options.ts';
 
 export interface TrendOptions {
   readonly out: string;
-  readonly json: boolean;
+  readonly format: string;
   readonly metric: string | undefined;
   readonly normalize: string | undefined;
   readonly select: Selector;
@@ -55,6 +55,7 @@ function estimandFrom(metric: string | undefined, { runs }: RunIndex): EstimandF
 }
 
 export async function trendCommand(world: World, options: TrendOptions): Promise<number> {
+  const answer = answering(world, options.format);
   const known = await knownRuns(world, options.out);
   const estimand = estimandFrom(options.metric, known);
   const all = estimand === undefined ? [] : figureRows(known.runs, estimand.name);
@@ -78,11 +79,7 @@ export async function trendCommand(world: World, options: TrendOptions): Promise
     });
   }
   const lines = trendLines(rows, estimand.name);
-  if (options.json) printJson(world, { metric: estimand.name, normalizedBy: normalize, lines });
-  else {
-    const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
-    world.stdout.write(renderTrend(lines, normalize, columns, paintFor(world)));
-  }
+  answer({ metric: estimand.name, normalizedBy: normalize, lines }, trendDocument(lines, normalize));
   return 0;
 }
 

@@ -15,22 +15,13 @@ import {
   table,
   text,
 } from '../report/document/document.ts';
+import { boundsText, nounOf, sizeText } from '../report/estimand.ts';
 import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
 import { formatFixed } from '../report/numbers.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { capitalized, counted, formatDuration } from '../text.ts';
-import { nounOf } from './estimand.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
-import {
-  boundSign,
-  boundsText,
-  caseTitle,
-  deltaText,
-  differenceText,
-  figureText,
-  numberText,
-  sizeText,
-} from './words.ts';
+import { boundSign, caseTitle, deltaText, differenceText, figureText, numberText } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 

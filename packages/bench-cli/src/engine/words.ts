@@ -1,21 +1,13 @@
 /** How cases, figures and differences are written. Pure. */
-import { formatCount, formatCpus, formatFixed, formatOutwards, signed } from '../report/numbers.ts';
+import { boundsText, type EstimandFacts, showFigure, signOfBound, verdictWord } from '../report/estimand.ts';
+import { formatCount, formatCpus } from '../report/numbers.ts';
 import type { Delta, Difference, SummaryStatistic } from '../results/record.ts';
-import { counted, listed } from '../text.ts';
-import { type EstimandFacts, showFigure, verdictWord } from './estimand.ts';
+import { counted, listed, unbroken } from '../text.ts';
 import type { EngineCase, EngineRecord, OkTrial } from './record.ts';
-
-/** A difference, whatever is concluded from it. */
-type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
 
 type Point = EngineCase['point'];
 
 type Cases = Pick<EngineRecord<unknown>, 'cases' | 'subjects'>;
-
-/** Words that stay on one line of a table. */
-export function unbroken(text: string): string {
-  return text.replaceAll(' ', '\u00a0');
-}
 
 /** `0.5`, `2`, `158,200` */
 export function numberText(value: number): string {
@@ -113,9 +105,8 @@ export function plusMinus(summary: SummaryStatistic | null, show: (value: number
 }
 
 /** `≥ ` before a figure that could be better: something other than the subject bounded it in some trial. */
-export function boundSign({ name, better }: EstimandFacts, { bounds }: Pick<EngineCase, 'bounds'>): string {
-  if ((bounds[name] ?? 0) === 0) return '';
-  return better === 'more' ? '≥\u00a0' : '≤\u00a0';
+export function boundSign(estimand: EstimandFacts, { bounds }: Pick<EngineCase, 'bounds'>): string {
+  return (bounds[estimand.name] ?? 0) === 0 ? '' : signOfBound(estimand);
 }
 
 /** `≥ 12,345 ±4 %`; `12,100 / 12,590` of two trials, whose interval is many times as wide as they are apart. */
@@ -142,30 +133,4 @@ export function deltaText(estimand: EstimandFacts, item: EngineCase): string {
 export function differenceText(estimand: EstimandFacts, delta: Delta | Difference): string {
   const text = boundsText(estimand, delta);
   return delta.low === null ? `${text}, no interval` : `${text}: ${verdictWord(estimand, delta.verdict)}`;
-}
-
-/** `+12.3 % [+8, +17]` */
-export function boundsText(estimand: EstimandFacts, delta: Sized): string {
-  const { low, high } = delta;
-  const size = sizeText(estimand, delta);
-  if (low === null || high === null) return size;
-  const shown = (value: number) => signedFigure(estimand, value);
-  const percentages = formatOutwards(low * 100, high * 100, 0);
-  const ends =
-    'difference' in delta
-      ? { low: shown(low), high: shown(high) }
-      : { low: signed(percentages.low), high: signed(percentages.high) };
-  return `${size}\u00a0[${ends.low},\u00a0${ends.high}]`;
-}
-
-/** `+1.46 ms`, with the unit that its size asks for. */
-function signedFigure(estimand: EstimandFacts, value: number): string {
-  return unbroken(signed(showFigure(estimand, value)));
-}
-
-/** `+12.3 %`, or `+4.2m` of a difference, on one line. */
-export function sizeText(estimand: EstimandFacts, delta: Sized): string {
-  return 'difference' in delta
-    ? signedFigure(estimand, delta.difference)
-    : `${signed(formatFixed(delta.relative * 100, 1))}\u00a0%`;
 }

@@ -34,6 +34,7 @@ import {
   type UndecidedDelta,
   type UndecidedDifference,
 } from '../stats/summarize.ts';
+import { counted, listed } from '../text.ts';
 import { placeKey } from './axes.ts';
 import { type Difference as Differing, differencesOf, differentTrials } from './differences.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
@@ -263,7 +264,6 @@ function asItMayBeSaid<D extends Delta | Difference>(
 }
 
 function notesOf(
-  label: string,
   [reference, candidate]: readonly [EntryCase, EntryCase],
   estimands: readonly EstimandFacts[],
 ): string[] {
@@ -273,19 +273,19 @@ function notesOf(
   const notes: string[] = [];
   if (bounded.length > 0) {
     notes.push(
-      `${label}: something other than the server limited ${bounded.map(({ title }) => title).join(' and ')} in some trial, so they are not the server's own.`,
+      `Something other than the server limited ${listed(bounded.map(({ title }) => title))} in some trial: not the server's own.`,
     );
   }
   if (reference.contended || candidate.contended) {
-    notes.push(`${label}: servers and load generators had to share cores (contended).`);
+    notes.push('Servers and load generators had to share cores (contended).');
   }
   for (const [item, which] of [
-    [reference, 'reference'],
-    [candidate, 'candidate'],
+    [reference, 'first'],
+    [candidate, 'second'],
   ] as const) {
-    if (item.trials.length === 0) notes.push(`${label}: no trial of the ${which} succeeded.`);
+    if (item.trials.length === 0) notes.push(`No trial of the ${which} succeeded.`);
     else if (item.failedTrials > 0)
-      notes.push(`${label}: ${item.failedTrials} trials of the ${which} failed.`);
+      notes.push(`${counted(item.failedTrials, 'trial')} of the ${which} failed.`);
   }
   return notes;
 }
@@ -369,7 +369,7 @@ export function compareRuns(reference: Selected, candidate: Selected, options: C
       referenceKey: item.key,
       candidateKey: other.key,
       figures: families.flatMap((family) => family[index] ?? []),
-      notes: notesOf(label, [item, other], options.estimands),
+      notes: notesOf([item, other], options.estimands),
     }),
   );
   return {

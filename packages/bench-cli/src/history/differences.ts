@@ -1,6 +1,9 @@
 /** What else differs between two runs: any of it may explain a difference in figures. */
 import { conditionSettings, type Entry, SETTING_PREFIX } from './entry.ts';
 
+/** Of a setting that a record does not say. */
+export const NOT_RECORDED = 'not recorded';
+
 export interface Difference {
   /** `kernel`, `server coredns`, `setting durationSeconds`. */
   readonly name: string;

@@ -4,6 +4,7 @@ import type { EstimandFacts } from '../report/estimand.ts';
 import type { SummaryStatistic } from '../results/record.ts';
 import { changePoints } from '../stats/change-points.ts';
 import { placeKey } from './axes.ts';
+import { NOT_RECORDED } from './differences.ts';
 import type { ListedCase, ListedFigure, RunRow } from './listing.ts';
 
 /** The figure of one case of one run. */
@@ -72,7 +73,7 @@ function toldChanges(points: readonly TrendPoint[], seed: string): TrendChange[]
 function tellingSettings(own: RunRow['settings'], others: readonly FigureRow[]): RunRow['settings'] {
   const names = new Set(others.flatMap(({ run }) => Object.keys(run.settings)));
   const telling = [...names].filter((name) => others.some(({ run }) => run.settings[name] !== own[name]));
-  return Object.fromEntries(telling.map((name) => [name, own[name] ?? 'not recorded']));
+  return Object.fromEntries(telling.map((name) => [name, own[name] ?? NOT_RECORDED]));
 }
 
 const settingsKey = ({ run }: FigureRow) =>

@@ -1,8 +1,18 @@
 /** Figures of a trial that are compared: what they are, and how they are written. Pure. */
 import { z } from 'zod';
-import type { Verdict } from '../results/record.ts';
+import type { Delta, Difference, Verdict } from '../results/record.ts';
 import type { Direction } from '../stats/summarize.ts';
-import { formatBytes, formatCount, formatLimit, formatMillicores, formatTime } from './numbers.ts';
+import { unbroken } from '../text.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatFixed,
+  formatLimit,
+  formatMillicores,
+  formatOutwards,
+  formatTime,
+  signed,
+} from './numbers.ts';
 
 /** How figures of a unit are written, and what better and worse ones are called in verdicts and in texts. */
 const UNITS = {
@@ -73,4 +83,38 @@ export function isSize(unit: EstimandFacts['unit']): boolean {
 /** What a table counts: `queries per second`; empty where each figure has its unit. */
 export function nounOf({ unit }: EstimandFacts): string {
   return UNITS[unit].noun;
+}
+
+/** Before a figure that something other than the subject kept from being better. */
+export function signOfBound({ better }: EstimandFacts): string {
+  return better === 'more' ? '≥\u00a0' : '≤\u00a0';
+}
+
+/** A difference, whatever is concluded from it. */
+type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
+
+/** `+12.3 % [+8, +17]` */
+export function boundsText(estimand: EstimandFacts, delta: Sized): string {
+  const { low, high } = delta;
+  const size = sizeText(estimand, delta);
+  if (low === null || high === null) return size;
+  const shown = (value: number) => signedFigure(estimand, value);
+  const percentages = formatOutwards(low * 100, high * 100, 0);
+  const ends =
+    'difference' in delta
+      ? { low: shown(low), high: shown(high) }
+      : { low: signed(percentages.low), high: signed(percentages.high) };
+  return `${size}\u00a0[${ends.low},\u00a0${ends.high}]`;
+}
+
+/** `+1.46 ms`, with the unit that its size asks for. */
+function signedFigure(estimand: EstimandFacts, value: number): string {
+  return unbroken(signed(showFigure(estimand, value)));
+}
+
+/** `+12.3 %`, or `+4.2m` of a difference, on one line. */
+export function sizeText(estimand: EstimandFacts, delta: Sized): string {
+  return 'difference' in delta
+    ? signedFigure(estimand, delta.difference)
+    : `${signed(formatFixed(delta.relative * 100, 1))}\u00a0%`;
 }

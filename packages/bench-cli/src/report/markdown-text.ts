@@ -81,7 +81,10 @@ export function folded(summary: string, ...content: readonly string[]): string {
   return blocks(`<details><summary>${summary}</summary>`, ...content, '</details>');
 }
 
-/** Our text must not notify anybody: a word joiner keeps `@name` from being a mention. */
+/** Code, which GitHub leaves as it is, or what it would take for a mention or for an issue: `@name`, `#1`, `GH-1`. */
+const ADDRESS = /(?<![\\`])(?<fence>`+)(?!`).*?(?<!`)\k<fence>(?!`)|@|#(?=\d)|\bGH-(?=\d)/gs;
+
+/** Our text must not notify anybody, nor link to an issue: a word joiner prevents it. */
 export function unaddressed(text: string): string {
-  return text.replaceAll('@', '@\u2060');
+  return text.replaceAll(ADDRESS, (found) => (found.startsWith('`') ? found : `${found}\u2060`));
 }

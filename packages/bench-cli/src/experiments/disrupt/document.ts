@@ -1,12 +1,12 @@
 /** What only a disrupt run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import { type EngineCase, okTrials } from '../../engine/record.ts';
-import { caseTitle, pointText, sharedText, unbroken, valueText } from '../../engine/words.ts';
+import { caseTitle, pointText, sharedText, valueText } from '../../engine/words.ts';
 import { alignedMedians, BUCKET_SECONDS } from '../../measure/client-losses.ts';
 import { type Block, chart, type Finding, type LineChart, table } from '../../report/document/document.ts';
 import { formatCount, formatShort, formatTime } from '../../report/numbers.ts';
 import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
-import { counted, listed } from '../../text.ts';
+import { counted, listed, unbroken } from '../../text.ts';
 import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
 import { repeatsNames } from './factors.ts';
 import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName, faultsOf } from './faults.ts';

@@ -1,9 +1,8 @@
 /** `bench reproduce lookup`: tiger-bench's published sample beside a run of ours, or beside results of tiger-bench itself. */
 import type { ImportedRecord } from '../../history/imported.ts';
 import { publishedRecord } from '../../history/published.ts';
-import { code, list, type ReportDocument, table } from '../../report/document/document.ts';
+import { answer, code, list, type ReportDocument, table } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
-import { BENCH_VERSION } from '../../version.ts';
 import { percentileOf } from './distribution.ts';
 import { lookupDocument } from './document.ts';
 import type { LookupRecord } from './evidence.ts';
@@ -194,15 +193,11 @@ export function reproductionDocument(reproducing: Reproducing): ReportDocument {
   const differing = conditions.filter(({ isSame }) => isSame === false).length;
   const numbers = ['published', ...titles].map((text) => ({ title: text, isNumber: true }));
   const words = ['published', ...titles].map((text) => ({ title: text }));
-  return {
+  return answer({
     kind: 'Reproduction',
     title: `tiger-bench dnsperf, the sample of its documentation, beside ${title}`,
-    state: 'complete',
     headline: `${figures.length} published figures beside those of ${command === null ? '' : 'run '}${id}; ${differing} of ${conditions.length} conditions differ.`,
     facts: [startedAt.slice(0, 10), id],
-    findings: [],
-    warnings: [],
-    series: [],
     sections: [
       {
         title: 'Figures',
@@ -232,8 +227,5 @@ export function reproductionDocument(reproducing: Reproducing): ReportDocument {
       { title: 'How to read them', blocks: [list(NOTES)] },
       ...(command === null ? [] : [{ title: 'Again', isBrief: false, blocks: [code(command)] }]),
     ],
-    data: { columns: ['figure', 'published', ...titles], rows: [] },
-    post: { slug: '', description: '', tags: [], date: startedAt.slice(0, 10) },
-    version: BENCH_VERSION,
-  };
+  });
 }

@@ -1,8 +1,7 @@
 /** Tables of lookup reports, and their chart. Pure. */
-import { unbroken } from '../../engine/words.ts';
 import { type Block, type Cell, type LineChart, table } from '../../report/document/document.ts';
 import { formatCount, formatFixed, formatShort, formatTime } from '../../report/numbers.ts';
-import { counted } from '../../text.ts';
+import { counted, unbroken } from '../../text.ts';
 import { percentileOf } from './distribution.ts';
 import type { Distribution } from './evidence.ts';
 import type { Overall } from './overall.ts';

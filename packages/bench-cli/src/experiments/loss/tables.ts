@@ -1,9 +1,10 @@
 /** The tables of a loss run besides its rates. Pure. */
-import { interval, plusMinus, unbroken } from '../../engine/words.ts';
+import { interval, plusMinus } from '../../engine/words.ts';
 import { type Block, table } from '../../report/document/document.ts';
 import { placeText } from '../../report/losses.ts';
 import { formatCount, formatFixed, formatTime } from '../../report/numbers.ts';
 import { LOSS_PLACES } from '../../results/record.ts';
+import { unbroken } from '../../text.ts';
 import type { LossResult } from './beyond.ts';
 import type { LossRecord } from './evidence.ts';
 import { millisecondsText, shareText } from './words.ts';

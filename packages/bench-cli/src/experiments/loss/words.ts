@@ -1,8 +1,8 @@
 /** How shares and rates are written. Pure. */
-import { interval, unbroken } from '../../engine/words.ts';
+import { interval } from '../../engine/words.ts';
 import { formatCount, formatShort } from '../../report/numbers.ts';
 import type { SummaryStatistic } from '../../results/record.ts';
-import { formatDuration } from '../../text.ts';
+import { formatDuration, unbroken } from '../../text.ts';
 
 /** `0.1 %` */
 export function shareText(ratio: number): string {

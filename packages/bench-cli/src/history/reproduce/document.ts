@@ -1,5 +1,6 @@
 /** Published ratios beside measured ones, as a document. Pure. */
 import {
+  answer,
   list,
   type ReportDocument,
   type Section,
@@ -7,11 +8,10 @@ import {
   table,
   text,
 } from '../../report/document/document.ts';
+import { showFigure } from '../../report/estimand.ts';
 import { formatCpus, formatDelta, formatFixed } from '../../report/numbers.ts';
 import { METRIC_NAMES } from '../../stats/metrics.ts';
-import { BENCH_VERSION } from '../../version.ts';
 import { comparedEstimand } from '../entry.ts';
-import { formatFigure } from '../text/words.ts';
 import {
   type Cell,
   judgementText,
@@ -97,7 +97,7 @@ function sectionsOf({ cells }: Reproduction): Section[] {
 /** The figures behind the ratios. */
 function figuresSection({ cells, publication }: Reproduction): Section {
   const title = 'Figures';
-  const show = ({ metric }: Cell, value: number) => formatFigure(comparedEstimand(metric), value);
+  const show = ({ metric }: Cell, value: number) => showFigure(comparedEstimand(metric), value);
   return {
     title,
     isBrief: false,
@@ -140,23 +140,16 @@ function conditionsSection({ conditions }: Reproduction): Section {
 export function reproductionDocument(result: Reproduction): ReportDocument {
   const { publication, run, notes } = result;
   const date = publication.date === null ? '' : ` (${publication.date})`;
-  return {
+  return answer({
     kind: 'Reproduction',
     title: `${publication.title}${date}, beside run ${run}`,
-    state: 'complete',
     headline: countsText(result),
     facts: [publication.url ?? publication.name],
-    findings: [],
-    warnings: [],
-    series: [],
     sections: [
       ...sectionsOf(result),
       figuresSection(result),
       conditionsSection(result),
       { title: 'How to read them', blocks: [text(EXPLANATION), list(notes)] },
     ],
-    data: { columns: ['figure', 'published'], rows: [] },
-    post: { slug: '', description: '', tags: [], date: '' },
-    version: BENCH_VERSION,
-  };
+  });
 }

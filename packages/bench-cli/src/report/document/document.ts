@@ -4,6 +4,7 @@
  *
  * Texts are plain: no markup, no line breaks. Figures in cells are formatted already; `data` has them unrounded.
  */
+import { BENCH_VERSION } from '../../version.ts';
 
 /** Where a report is read. */
 export type Medium = 'terminal' | 'markdown' | 'page' | 'post';
@@ -279,6 +280,8 @@ export interface ReportDocument {
   readonly kind: string;
   readonly title: string;
   readonly state: 'complete' | 'interrupted' | 'failed-trials';
+  /** What the title announces. Default: nothing that is good or bad. */
+  readonly tone?: Tone;
   /** How the run ended, in one sentence. */
   readonly headline: string;
   /** Below the title: date, place, run. */
@@ -313,6 +316,19 @@ export interface ReportDocument {
   };
   /** Of bench. */
   readonly version: string;
+}
+
+/** A document about runs that were reported already: without charts, figures for spreadsheets and a post of its own. */
+export function answer(
+  parts: Pick<ReportDocument, 'kind' | 'title' | 'headline' | 'sections'> & Partial<ReportDocument>,
+): ReportDocument {
+  return {
+    state: 'complete',
+    ...{ facts: [], findings: [], warnings: [], series: [], version: BENCH_VERSION },
+    data: { columns: [], rows: [] },
+    post: { slug: '', description: '', tags: [], date: '' },
+    ...parts,
+  };
 }
 
 export const text = (content: string): Block => ({ kind: 'text', text: content });

@@ -1,6 +1,17 @@
 /** A document as Markdown: the report beside the record, and the post of a blog. */
 import { frontMatterOf } from '../front-matter.ts';
-import { blocks, bullets, code, codeBlock, description, factTable, plain, table } from '../markdown-text.ts';
+import {
+  blocks,
+  bullets,
+  code,
+  codeBlock,
+  description,
+  factTable,
+  folded,
+  plain,
+  table,
+  unaddressed,
+} from '../markdown-text.ts';
 import type { RenderOptions } from '../renderer.ts';
 import {
   type Block,
@@ -10,6 +21,7 @@ import {
   type ReportDocument,
   type Section,
   sectionsOn,
+  type Tone,
   withoutEmpty,
 } from './document.ts';
 
@@ -61,7 +73,7 @@ function blockText(block: Block, pictureOf: PicturePath): string {
 
 function sectionText({ title, blocks: parts }: Section, pictureOf: PicturePath): string {
   const content = blocks(...parts.map((block) => blockText(block, pictureOf)));
-  return content === '' ? '' : blocks(`## ${plain(title)}`, content);
+  return content === '' || title === '' ? content : blocks(`## ${plain(title)}`, content);
 }
 
 /** A sentence that names its subject needs no more than the group, where there are several. */
@@ -92,6 +104,27 @@ export function documentMarkdown(document: ReportDocument): string {
     ...sectionsOn(document, 'markdown').map((section) => sectionText(section, () => undefined)),
   );
   return `${text}\n`;
+}
+
+const SIGNS: Readonly<Record<Tone, string>> = { good: '✅ ', bad: '❌ ', warn: '⚠️ ', even: '' };
+
+/** A comment on a pull request: what a terminal does not show is folded. */
+export function documentComment(document: ReportDocument): string {
+  const { title, tone = 'even', headline, findings: found, warnings: told } = document;
+  const sections = sectionsOn(document, 'markdown').map((section) => {
+    const content = blocks(...section.blocks.map((block) => blockText(block, () => undefined)));
+    const name = plain(section.title);
+    if (section.isBrief === false) return folded(name, content);
+    return name === '' ? content : blocks(`**${name}**`, content);
+  });
+  const text = blocks(
+    `### ${SIGNS[tone]}${plain(title)}`,
+    plain(headline),
+    findings(found),
+    bullets(told.map(plain)),
+    ...sections,
+  );
+  return `${unaddressed(text)}\n`;
 }
 
 /** So many stand at the beginning of a post; the rest is at its end. */

@@ -124,7 +124,7 @@ function sectionText(
   if (parts.length === 0) return '';
   const told = findings.map((finding) => findingText(finding, columns));
   return [
-    ...(title === '' ? [] : [paint.bold(printable(title))]),
+    ...(title === '' ? [] : [paint.bold(wrapped(title, columns).join('\n'))]),
     ...parts,
     ...(told.length === 0 ? [] : ['', ...told]),
   ].join('\n');
@@ -134,12 +134,14 @@ function sectionText(
 export function documentText(document: ReportDocument, options: RenderOptions): string {
   const columns = options.columns ?? DEFAULT_COLUMNS;
   const paint = new Ansis(options.color === true ? 1 : 0);
-  const { title, lead, findings, warnings, headline, state } = document;
+  const { title, tone, lead, findings, warnings, headline, state } = document;
   const brief = sectionsOn(document, 'terminal').filter(({ isBrief = true }) => isBrief);
   const isOf = (section: Section) => (finding: Finding) => finding.group === section.title;
   const end = wrapped(headline, columns).join('\n');
   const parts = [
-    lead === undefined ? paint.bold(wrapped(title, columns).join('\n')) : leadText(lead, columns, paint),
+    lead === undefined
+      ? paint.bold(colour(wrapped(title, columns).join('\n'), tone, paint))
+      : leadText(lead, columns, paint),
     ...brief.map((section) => sectionText(section, findings.filter(isOf(section)), columns, paint)),
     findings
       .filter((finding) => !brief.some((section) => isOf(section)(finding)))

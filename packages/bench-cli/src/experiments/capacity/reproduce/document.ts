@@ -2,9 +2,8 @@
 import { publishedRecord } from '../../../history/published.ts';
 import { VERDICT_TONES } from '../../../history/reproduce/document.ts';
 import { judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
-import { list, type ReportDocument, table } from '../../../report/document/index.ts';
+import { answer, list, type ReportDocument, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
-import { BENCH_VERSION } from '../../../version.ts';
 import { kilobytesEach, megabytes, withInterval } from '../figures.ts';
 import type { CapacityPublication } from './publications.ts';
 import type { OurFigure, ReproducedRow, Sources, Unit } from './rows.ts';
@@ -111,15 +110,12 @@ export function capacityReproduction(
   const found = rows.filter(({ ours }) => ours.length > 0).length;
   const runs = runsOf(sources);
   const missing = missingLines(rows);
-  return {
+  return answer({
     kind: 'Reproduction',
     title: `${facts.title}${facts.date === null ? '' : ` (${facts.date})`}, beside ours`,
-    state: 'complete',
     headline: `${found} of ${rows.length} published figures and ratios beside ours.`,
     facts: runs.length === 0 ? ['no run'] : runs,
-    findings: [],
     warnings: boundWarnings(sources),
-    series: [],
     sections: [
       ...[...Map.groupBy(rows, ({ section }) => section)].map(([title, own]) => sectionOf(title, own)),
       ...(missing.length === 0
@@ -127,8 +123,5 @@ export function capacityReproduction(
         : [{ title: 'Missing figures, and the commands that measure them', blocks: [list(missing)] }]),
       { title: 'How to read them', blocks: [list([VERDICT_EXPLANATION, ...NOTES[name]])] },
     ],
-    data: { columns: ['figure', 'published'], rows: [] },
-    post: { slug: '', description: '', tags: [], date: '' },
-    version: BENCH_VERSION,
-  };
+  });
 }

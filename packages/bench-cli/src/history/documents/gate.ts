@@ -1,0 +1,110 @@
+/** A gate's outcome as a document: what is judged, each figure, and what it rests on. Pure. */
+import { percentText } from '../../config/value-schemas.ts';
+import {
+  answer,
+  type Block,
+  note,
+  type ReportDocument,
+  type Section,
+  table,
+} from '../../report/document/document.ts';
+import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
+import { capitalized, counted } from '../../text.ts';
+import { allowsForOthers } from '../compare.ts';
+import { isOfMachine } from '../differences.ts';
+import type { Gate, GatedCase } from '../gate.ts';
+import { differencesSection } from './compare.ts';
+
+const TONES = { passed: 'good', failed: 'bad', 'not enough trials': 'warn' } as const;
+
+/** `5.2 % worse` */
+function changeText({ regression }: GatedCase): string {
+  if (regression === null) return '–';
+  return `${formatFixed(Math.abs(regression) * 100, 1)} % ${regression >= 0 ? 'worse' : 'better'}`;
+}
+
+/** `3.4 to 7.1 % worse`, `1 % better to 7 % worse` */
+function intervalText({ low, high }: GatedCase): string {
+  if (low === null || high === null) return '–';
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  const [least, most] = [ends.low.replace('-', ''), ends.high.replace('-', '')];
+  if (ends.high.startsWith('-')) return `${most} to ${least} % better`;
+  return ends.low.startsWith('-') ? `${least} % better to ${most} % worse` : `${least} to ${most} % worse`;
+}
+
+function outcomeText({ outcome, adjustedPValue: p }: GatedCase): string {
+  return outcome === 'failed' && p !== null ? `${outcome}, p ${formatP(p)}` : outcome;
+}
+
+/** Why some have no interval. */
+function missingNotes(judged: readonly GatedCase[]): Block[] {
+  return [...Map.groupBy(judged, ({ missing }) => missing)].flatMap(([reason, without]) => {
+    const whose =
+      without.length === judged.length ? '' : ` of ${without.map(({ label }) => label).join('; ')}`;
+    return reason === null ? [] : [note(`No interval${whose}: ${reason}.`)];
+  });
+}
+
+/** A figure of all cases, with its tolerance. */
+function figureSections({ cases, comparison: { estimands } }: Gate): Section[] {
+  return estimands.map(({ name, title }) => {
+    const judged = cases.filter(({ metric }) => metric === name);
+    const tolerance = percentText(judged[0]?.maxRegression ?? 0);
+    return {
+      title: `${capitalized(title)}, at most ${tolerance} worse`,
+      blocks: [
+        table(
+          title,
+          ['', 'change', '95 % interval', 'trials', 'outcome'].map((head) => ({ title: head })),
+          judged.map((item) => [
+            item.label,
+            changeText(item),
+            intervalText(item),
+            item.trials.join(' / '),
+            { text: outcomeText(item), tone: TONES[item.outcome] },
+          ]),
+        ),
+        ...missingNotes(judged),
+      ],
+    };
+  });
+}
+
+function advice(cases: readonly GatedCase[]): string {
+  const needed = Math.max(0, ...cases.map(({ trialsNeeded }) => trialsNeeded ?? 0));
+  return needed > 0
+    ? `About ${needed} trials on either side would tell, if they scatter like these.`
+    : 'Measure with more --trials on either side.';
+}
+
+/** Says no more than the intervals allow. */
+function conclusion({ outcome, cases }: Gate): string {
+  const of = (wanted: GatedCase['outcome']) => cases.filter((item) => item.outcome === wanted);
+  const unknown = of('not enough trials');
+  if (outcome === 'passed') return 'No interval reaches beyond the tolerance.';
+  if (outcome === 'not enough trials')
+    return `Nothing is shown to be worse than that, but it cannot be ruled out. ${advice(unknown)}`;
+  const also = unknown.length === 0 ? '' : `; ${unknown.length} more cannot be decided`;
+  return `Of ${counted(cases.length, 'figure')}, ${of('failed').length} failed: the whole interval is beyond the tolerance${also}.`;
+}
+
+export function gateDocument(gate: Gate): ReportDocument {
+  const { comparison, outcome } = gate;
+  const { reference, candidate, paired, normalizedBy, differences } = comparison;
+  // The labels of its cases name both servers.
+  const runs = paired ? `run ${candidate}` : `run ${candidate} against run ${reference}`;
+  const by = normalizedBy === null ? '' : `, relative to ${normalizedBy} of the same run`;
+  const allowed = allowsForOthers(comparison) ? ', after allowing for what other programs took' : '';
+  const machine = differences.filter(isOfMachine).map(({ name }) => name);
+  return answer({
+    kind: 'Gate',
+    tone: TONES[outcome],
+    title: `${capitalized(outcome)}: ${runs}${by}${allowed}`,
+    headline: conclusion(gate),
+    warnings:
+      machine.length === 0
+        ? []
+        : [`The environments differ in ${machine.join(', ')}: that may be the reason.`],
+    sections: [...figureSections(gate), differencesSection(differences, { isBrief: false })],
+  });
+}
