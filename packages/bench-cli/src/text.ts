@@ -72,6 +72,12 @@ export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
+/** `a figure is missing` → `A figure is missing.`; what begins with a name such as `coredns@1.13.1` keeps it. */
+export function asSentence(text: string): string {
+  const begun = text.replace(/^[a-z]+(?=[ ,])/, capitalized);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+
 /** `1 case`, `2 cases`: of words that take an `s`. */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -54,6 +54,8 @@ describe('bench report', () => {
     const all = [
       ['report', '20260101-000000-dead'],
       ['report', killed],
+      ['compare', killed, 'latest'],
+      ['gate', '--against', '20260101-000000-dead'],
       ['--resume', '20260101-000000-dead'],
     ];
     for (const argv of all) {

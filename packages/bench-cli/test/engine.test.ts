@@ -639,7 +639,7 @@ describe('what an experiment dictates', () => {
     expect(deltas.bytes).toMatchObject({ difference: 48, low: 48, high: 48, ...each });
     expect(deltas.bits).toMatchObject({ difference: 384, ...each });
     expect(deltas.seconds).toMatchObject({ comparisons: 1, relative: expect.any(Number) });
-    expect(world.out().replaceAll('\u00a0', ' ')).toContain('Bytes: +48 [+48, +48]: higher');
+    expect(world.out().replaceAll('\u00a0', ' ')).toContain('Bytes: higher, +48 [+48, +48]');
     // Only what is awaited is told while it runs.
     expect(world.err()).toContain('trial 4: bits 128, time to hash');
   });

@@ -1,9 +1,11 @@
 /** The reports that people paste: the blog post and the comment on a pull request; and texts that others interpret. */
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile } from '@mdx-js/mdx';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { openRun } from '../src/experiments/registry.ts';
 import { compareRuns } from '../src/history/compare.ts';
 import { compareDocument } from '../src/history/documents/compare.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
@@ -16,6 +18,8 @@ import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { RunRecord } from '../src/results/record.ts';
+import { createStore } from '../src/results/store.ts';
+import { realWorld } from '../src/world.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
@@ -111,6 +115,27 @@ it('a post says at the beginning, and in a sentence, what its figures are not', 
     /^\n\n- DinoDNS may answer more queries per second than shown \(†\): something else was the limit\.\n- .+\n\nRepeat it:/,
   );
   expect(text).not.toMatch(/^- .?$/m);
+});
+
+describe('the post of a published run', () => {
+  const names = readdirSync(referenceFolder('.'), { withFileTypes: true })
+    .filter((item) => item.isDirectory())
+    .map(({ name }) => name);
+
+  it.each(names)('begins with its verdict, its picture, two caveats and the command: %s', async (name) => {
+    const store = createStore(realWorld(), referenceFolder('.'));
+    const files = (await openRun(await store.find(referenceFolder(name)))).files(['blog'], relative);
+    const { value } = await files.next();
+    const [, , body = ''] = String(value?.content).split(/^---$/m);
+    const [verdict = '', rest = ''] = body.split('<!-- truncate -->');
+    // A sentence, and no list of keys and figures.
+    expect(verdict.trim()).toMatch(/^[A-Z][^\n]+[a-z][^\n]+\.$/);
+    expect(verdict).not.toMatch(/: [+-][\d.]+ %/);
+    const [before = '', after = ''] = rest.split('Repeat it:');
+    expect(before).toMatch(/^!\[.+\]\(\.\/[\w-]+\.svg\)$/m);
+    expect(before.match(/^- .*$/gm)?.filter((line) => !line.endsWith('.')) ?? []).toEqual([]);
+    expect(after.trim()).toMatch(/^```sh\n(?:git checkout \w+\n)?pnpm bench /);
+  });
 });
 
 describe('the stored reference', () => {
@@ -351,7 +376,7 @@ describe('a post of a published run', () => {
       expect(await world.bench(...argv)).toBe(0);
       const text = await readFile(join(world.directory, 'blog', 'index.md'), 'utf8');
       const [, body = ''] = text.split('\n---\n');
-      expect(body.match(/^.*Lookups per second: -11\.3 %/gm)).toHaveLength(1);
+      expect(body.match(/For internal names, .* answered 28,401 lookups a second/g)).toHaveLength(1);
       expect(body).toContain('of CoreDNS in a cluster 1.15.0, CoreDNS in a cluster (autopath) 1.15.0 and');
     } finally {
       await world.remove();

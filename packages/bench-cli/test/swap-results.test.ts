@@ -91,7 +91,7 @@ describe('the verdict of a swap', () => {
   });
 
   it.each([
-    [{ held: 0.9 }, '- placement 3: 90.0 % of the rate was held\n'],
+    [{ held: 0.9 }, '- Placement 3: 90.0 % of the rate was held.\n'],
     [{ failure: 'they were restarted' }, 'trial 2 failed: they were restarted'],
   ] satisfies [Partial<PlacementChoice>, string][])(
     'does not take pairs apart: with %j, a placement takes its partner with it',
@@ -326,9 +326,9 @@ describe('the report of a swap', () => {
     expect(shown).toContain(
       'no: internal: 70.0 % of the rate was held; external: 70.0 % of the rate was held',
     );
-    expect(shown).toContain('- placement 4: 70.0 % of the rate was held\n');
+    expect(shown).toContain('- Placement 4: 70.0 % of the rate was held.\n');
     expect(shown).toContain(
-      '- 2 of 16 loads did not hold the rate, although it was held for 3 s before the first placement: the least reached 1,400 queries a second; give the nodes to nothing else, or repeat it with --rate 1100\n',
+      '- 2 of 16 loads did not hold the rate, although it was held for 3 s before the first placement: the least reached 1,400 queries a second; give the nodes to nothing else, or repeat it with --rate 1100.\n',
     );
     const partial = rendered(
       'markdown',
@@ -342,7 +342,7 @@ describe('the report of a swap', () => {
       })),
     );
     expect(partial).toContain('in part: internal: 70.0 % of the rate was held |');
-    expect(partial).toContain('- internal, placement 4: 70.0 % of the rate was held\n');
+    expect(partial).toContain('- Internal, placement 4: 70.0 % of the rate was held.\n');
     expect(rendered('markdown', record)).not.toContain('did not hold the rate');
   });
 

@@ -19,9 +19,9 @@ import { boundsText, nounOf, sizeText } from '../report/estimand.ts';
 import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
 import { formatFixed } from '../report/numbers.ts';
 import { sizeOf } from '../stats/deltas.ts';
-import { capitalized, counted, formatDuration } from '../text.ts';
+import { asSentence, capitalized, counted, formatDuration } from '../text.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
-import { boundSign, caseTitle, deltaText, differenceText, figureText, numberText } from './words.ts';
+import { boundSign, caseTitle, deltaText, figureText, numberText, verdictText } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
@@ -239,7 +239,7 @@ function verdicts(record: AnyRecord): Finding[] {
         {
           subject: caseTitle(record, item),
           badge: { text: sizeText(estimand, delta), tone: isOpen ? 'even' : isBetter ? 'good' : 'bad' },
-          sentence: `${capitalized(estimand.title)}${how}: ${differenceText(estimand, delta)}.`,
+          sentence: `${capitalized(estimand.title)}${how}: ${verdictText(estimand, delta)}.`,
         },
       ];
     });
@@ -275,7 +275,9 @@ function conditionsOf(record: AnyRecord): Block {
     for (const [name, value] of Object.entries(point))
       varied.set(
         name,
-        (varied.get(name) ?? new Set()).add(typeof value === 'number' ? numberText(value) : value),
+        (varied.get(name) ?? new Set()).add(
+          typeof value === 'number' ? numberText(value) : conditionText(name, value),
+        ),
       );
   return facts([
     ['host', `${host.os}, ${host.kernel}, ${host.architecture}`],
@@ -344,7 +346,7 @@ function postOf(
     tags: ['dns', ...tags],
     date: record.startedAt.slice(0, 10),
     ...post,
-    caveats: [...(post.caveats ?? []), ...warnings].map(capitalized),
+    caveats: [...(post.caveats ?? []), ...warnings],
   };
 }
 
@@ -364,7 +366,7 @@ export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocum
   const { subject = 'Server' } = parts;
   const all = [{ title: 'Figures', estimands: record.estimands.map(({ name }) => name) }];
   const findings = parts.findings ?? verdicts(record);
-  const warnings = [...warningsOf(record), ...(parts.warnings ?? [])];
+  const warnings = [...warningsOf(record), ...(parts.warnings ?? [])].map(asSentence);
   return {
     kind: parts.kind,
     title: parts.title,

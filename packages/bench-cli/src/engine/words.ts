@@ -130,6 +130,12 @@ export function deltaText(estimand: EstimandFacts, item: EngineCase): string {
   return delta == null ? '–' : `${boundSign(estimand, item)}${differenceText(estimand, delta)}`;
 }
 
+/** `higher, +12.3 % [+8, +17]` */
+export function verdictText(estimand: EstimandFacts, delta: Delta | Difference): string {
+  const text = boundsText(estimand, delta);
+  return delta.low === null ? `${text}, no interval` : `${verdictWord(estimand, delta.verdict)}, ${text}`;
+}
+
 export function differenceText(estimand: EstimandFacts, delta: Delta | Difference): string {
   const text = boundsText(estimand, delta);
   return delta.low === null ? `${text}, no interval` : `${text}: ${verdictWord(estimand, delta.verdict)}`;

@@ -1,8 +1,9 @@
 /** From a user's reference to a run. */
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { fileIn } from '../results/record-file.ts';
+import { refuseUnbegun } from '../results/store.ts';
 import type { World } from '../world.ts';
 import type { Entry } from './entry.ts';
 import { IMPORTED_NAME } from './imported.ts';
@@ -108,5 +109,6 @@ export async function loadEntry(
   if (path !== null) return index.read(path);
   const published = publishedEntry(reference);
   if (published !== null) return published;
+  await refuseUnbegun(world, [join(index.resultsDirectory, reference), resolve(world.cwd, reference)]);
   throw unknownRun(index, reference);
 }

@@ -79,7 +79,9 @@ export function originSentence(
     : `one machine (${host.cpuModel}, ${host.cpuCores} cores${virtual})`;
   const several = `${trials} interleaved trials of each`;
   const figures = trials === 1 ? 'One trial of each' : trials === 2 ? several : `Medians of ${several}`;
-  return `${figures}, of ${listed(contestants)}, on ${where}.`;
+  return [figures, ...(contestants.length === 0 ? [] : [`of ${listed(contestants)}`]), `on ${where}.`].join(
+    ', ',
+  );
 }
 
 /** A setting's value as it would be typed. */
@@ -102,8 +104,15 @@ const CPU_LIMIT_WORDS: Readonly<Record<Exclude<CpuLimitMethod, 'none'>, string>>
   'pod-limit': 'the CPU limit of its pods',
 };
 
+/** Ways to exchange a cluster's DNS. */
+const METHODS: Readonly<Record<string, string>> = {
+  shadow: 'a copy beside the cluster’s own DNS (shadow)',
+  'in-place': 'the cluster’s own DNS, changed and put back (in-place)',
+};
+
 /** A condition for people; the record has the method of CPU limits by its name, and a limit of memory in bytes. */
 export function conditionText(name: string, value: string): string {
+  if (name === 'method') return METHODS[value] ?? value;
   if (name === 'memory limit' && /^\d+$/.test(value)) return memoryQuantity(Number(value));
   const isMethod = name === 'CPU limits' && value.startsWith('cgroup-');
   return isMethod ? CPU_LIMIT_WORDS[value as 'cgroup-v2-quota'] : value;

@@ -114,7 +114,10 @@ async function refuseImported({ fs }: StoreWorld, directories: readonly string[]
 }
 
 /** A run makes its folder before it begins, and its record with the first trial. */
-async function refuseUnbegun({ fs }: StoreWorld, directories: readonly string[]): Promise<void> {
+export async function refuseUnbegun(
+  { fs }: Pick<World, 'fs'>,
+  directories: readonly string[],
+): Promise<void> {
   for (const directory of directories) {
     const stats = await fs.stat(join(directory, RAW_NAME)).catch(() => null);
     if (stats === null) continue;

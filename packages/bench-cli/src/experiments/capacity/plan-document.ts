@@ -1,6 +1,6 @@
 /** The report of a plan and its verification, for every format. Pure. */
 
-import type { Tone } from '../../report/document/document.ts';
+import { only, type Tone } from '../../report/document/document.ts';
 import {
   chart,
   code,
@@ -12,6 +12,7 @@ import {
 } from '../../report/document/index.ts';
 import { clusterFacts, environmentFacts } from '../../report/facts.ts';
 import { formatCount, formatFixed } from '../../report/numbers.ts';
+import { asSentence } from '../../text.ts';
 import type { PhaseFigures } from './beside/phases.ts';
 import { isQuantity, limitText } from './plan.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
@@ -87,6 +88,8 @@ function conditions(record: PlanRecord): (readonly [string, string])[] {
 export function planDocument(record: PlanRecord): ReportDocument {
   const { plan, basis, curves, verification } = record;
   const { marginRatio } = verification;
+  const verdict = `A memory limit of ${limitText(plan.memoryLimitMegabytes)} ${verification.held ? 'held' : 'did not hold'} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${verification.because}.`;
+  const known = plan.verdicts.filter(({ fit }) => fit !== 'cannot tell');
   const left = marginRatio === null ? '' : ` ${Math.round(marginRatio * 100)} % of the limit was never used.`;
   return {
     kind: 'Capacity of cluster DNS',
@@ -131,7 +134,11 @@ export function planDocument(record: PlanRecord): ReportDocument {
         ],
       },
       { title: 'As Kubernetes objects', blocks: [code(planYaml(plan), 'yaml')], isBrief: false },
-      { title: 'Conditions', blocks: [facts(conditions(record))], isBrief: false },
+      {
+        title: 'Conditions',
+        blocks: [facts(conditions(record)), ...only(['post'], code(record.command))],
+        isBrief: false,
+      },
     ],
     data: {
       columns: ['phase', 'p95_bytes', 'peak_bytes', 'resident_bytes', 'heap_in_use_bytes', 'queries', 'lost'],
@@ -147,7 +154,15 @@ export function planDocument(record: PlanRecord): ReportDocument {
     },
     post: {
       slug: 'cluster-dns-capacity-plan',
-      description: `How much memory the DNS of a cluster with ${formatCount(plan.objects)} pods and services needs, and whether that holds.`,
+      description: verdict,
+      excerpt: [verdict, ...known.map(({ about, because }) => `Today's ${about}: ${because}.`)].join(' '),
+      caveats: [
+        verification.target === 'local'
+          ? 'It was verified on one machine, with generated objects and an API server of this project.'
+          : 'It was verified with generated objects beside the DNS of this cluster.',
+        ...plan.notes.slice(0, 1),
+        ...record.warnings,
+      ].map(asSentence),
       tags: ['dns', 'coredns', 'kubernetes', 'capacity'],
       date: record.startedAt.slice(0, 10),
     },

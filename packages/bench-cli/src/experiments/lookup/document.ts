@@ -3,7 +3,7 @@ import type { DocumentParts } from '../../engine/document.ts';
 import { differenceText } from '../../engine/words.ts';
 import { chart, type Finding } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
-import { counted, formatDuration } from '../../text.ts';
+import { counted, formatDuration, listed } from '../../text.ts';
 import { percentileOf } from './distribution.ts';
 import type { LookupRecord } from './evidence.ts';
 import { type Overall, overallsOf } from './overall.ts';
@@ -113,6 +113,22 @@ function methodOf({ settings, subjects }: LookupRecord, overalls: readonly Overa
   ];
 }
 
+/** The beginning of a post: both medians of each, and what the comparison says of them. */
+function verdictOf(record: LookupRecord, overalls: readonly Overall[]): string {
+  const parts = overalls.flatMap(({ title, phases, subject }) => {
+    if (phases === null) return [];
+    const [lookup, connect] = [phases.lookup, phases.connect].map((phase) =>
+      formatTime(percentileOf(phase, 50)),
+    );
+    const delta = record.cases.find(({ key }) => key === subject.name)?.comparison?.deltas.lookupP50;
+    const isOpen = delta?.verdict === 'no difference shown';
+    return [`${title} ${lookup} and ${connect}${isOpen ? ' (no difference shown in lookups)' : ''}`];
+  });
+  if (parts.length === 0) return '';
+  const what = isSimulated(record) ? 'SIMULATION: median' : 'Median';
+  return `${what} times to look a name up and to connect: ${listed(parts)}.`;
+}
+
 export function lookupDocument(record: LookupRecord): DocumentParts {
   const overalls = overallsOf(record);
   const times = record.estimands.flatMap(({ name, unit }) => (unit === 'seconds' ? [name] : []));
@@ -133,6 +149,7 @@ export function lookupDocument(record: LookupRecord): DocumentParts {
       { title: 'Every phase', isBrief: false, blocks: [phasesTable(overalls)] },
       { title: 'What was asked', isBrief: false, blocks: [askedTable(overalls)] },
     ],
+    post: { excerpt: verdictOf(record, overalls) },
     method: methodOf(record, overalls),
     tags: ['lookup'],
   };

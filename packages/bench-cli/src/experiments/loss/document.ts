@@ -5,6 +5,7 @@ import { chart, type Finding, text } from '../../report/document/document.ts';
 import { adviceFor, placesText, placeText } from '../../report/losses.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
 import type { Losses } from '../../results/record.ts';
+import { capitalized, listed } from '../../text.ts';
 import { type LossResult, lossResults } from './beyond.ts';
 import { lossCurves } from './curves.ts';
 import type { LossRecord } from './evidence.ts';
@@ -25,6 +26,18 @@ function resultText({ estimands }: LossRecord, results: readonly LossResult[]): 
   if (rates.length === 0) return undefined;
   const more = rates.length > MAX_NAMED ? ` and ${rates.length - MAX_NAMED} more` : '';
   return `${first.title} up to: ${rates.slice(0, MAX_NAMED).join(', ')}${more} queries per second`;
+}
+
+/** The beginning of a post. */
+function verdictOf({ estimands }: LossRecord, results: readonly LossResult[]): string {
+  const [first] = estimands;
+  const parts = results.flatMap(({ title, item }) => {
+    const rate = first === undefined || item.aa ? null : item.summary[first.name];
+    return first === undefined || rate == null
+      ? []
+      : [`${title} up to ${rateWords(rate, item.bounds[first.name] ?? 0)}`];
+  });
+  return first === undefined || parts.length === 0 ? '' : `${capitalized(first.title)}: ${listed(parts)}.`;
 }
 
 /** What happens beyond the limit, in a sentence or two. */
@@ -56,7 +69,7 @@ function ratesText({ estimands }: LossRecord, { item }: LossResult): string {
       : [`${band.title} up to ${rateWords(rate, item.bounds[band.name] ?? 0)}`];
   });
   const sentence = parts.join(', ');
-  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
+  return capitalized(sentence);
 }
 
 /** "all in the server's socket buffer", where it is one place. */
@@ -146,6 +159,7 @@ export function lossDocument(record: LossRecord): DocumentParts {
       { title: 'Where queries were lost', blocks: [lossesTable(results)] },
     ],
     method: methodOf(record),
+    post: { excerpt: verdictOf(record, results) },
     data: probeData(record),
     tags: ['overload'],
   };

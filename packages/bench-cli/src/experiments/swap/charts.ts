@@ -1,5 +1,5 @@
 /** The charts of a swap: CPU over time with the placements, and what the load costs by version and name set. */
-import { okTrials } from '../../engine/record.ts';
+import { casePoint } from '../../engine/chart.ts';
 import type { IntervalChart, LineChart } from '../../report/document/document.ts';
 import { NAME_SETS, type Phase, type SwapRecord } from './evidence.ts';
 import { estimandName } from './figures.ts';
@@ -68,25 +68,12 @@ function costChart(
     ...texts,
     groups: NAME_SETS.map((names) => ({
       label: namesWords(names),
-      points: record.cases.flatMap(({ key, subject, summary }) => {
-        const statistic = summary[estimandName(figure, names)];
-        if (statistic == null) return [];
-        const { median, n } = statistic;
-        // The interval of two placements is many times as wide as they are apart.
-        const { low, high } = n < 3 ? { low: null, high: null } : statistic;
-        return [
-          {
-            series: key,
-            value: median * scale,
-            low: low === null ? null : low * scale,
-            high: high === null ? null : high * scale,
-            samples: okTrials(record, key).flatMap(({ figures }) => {
-              const value = figures[estimandName(figure, names)];
-              return value == null ? [] : [value * scale];
-            }),
-            tip: `${versionOf(record, subject)}, ${names}: ${(median * scale).toFixed(1)} ${texts.axis}, ${n} placements`,
-          },
-        ];
+      points: record.cases.flatMap((item) => {
+        const name = estimandName(figure, names);
+        const statistic = item.summary[name];
+        const size = `${((statistic?.median ?? 0) * scale).toFixed(1)} ${texts.axis}`;
+        const tip = `${versionOf(record, item.subject)}, ${names}: ${size}, ${statistic?.n} placements`;
+        return casePoint(record, item, name, scale, { series: item.key, tip });
       }),
     })),
   };

@@ -1,5 +1,6 @@
 /** Publications whose rows are cases: each ratio of two rows beside that of two cases of a run. */
 import { BenchError } from '../../errors.ts';
+import { asSentence } from '../../text.ts';
 import type { RunRow } from '../listing.ts';
 import { type PublicationName, publishedRecord } from '../published.ts';
 import { parseReference } from '../select.ts';
@@ -30,7 +31,7 @@ async function runFor({ known, run: reference, select }: ReproduceRequest, exper
     isWanted: ({ experiment }: RunRow) => wanted.includes(experiment),
   });
   const notes = [
-    ...(entry.summary === null ? [] : [`Ours: ${entry.summary}.`]),
+    ...(entry.summary === null ? [] : [asSentence(`Ours: ${entry.summary}`)]),
     ...(entry.isDuet === true ? [DUET_NOTE] : []),
   ];
   return { entry: { ...entry, cases }, notes };

@@ -1,9 +1,8 @@
 /** A plot as a complete SVG: as part of a page, or as a separate image with title, caption and legend. */
 
-import { BEFORE_UNIT } from '../../text.ts';
 import { type ChartServer, FONT, type Look } from './chart.ts';
 import { type DrawnPlot, escapeXml } from './render.ts';
-import { textWidth } from './text-width.ts';
+import { linesWithin, textWidth } from './text-width.ts';
 import { darkRules, INK, MUTED, SURFACE } from './theme.ts';
 
 const PADDING = 22;
@@ -23,17 +22,6 @@ const OUTLINES: Readonly<Record<string, string>> = {
 /** The sign of a server in a legend, `radius` pixels in size, centred on the origin. */
 export function legendSign({ color, shape }: ChartServer, radius: number): string {
   return `<path d="${OUTLINES[shape] ?? OUTLINES.circle}" fill="${color}" transform="scale(${radius})"/>`;
-}
-
-function wrapped(text: string, width: number, fontSize: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.replaceAll(BEFORE_UNIT, '\u00a0').split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && textWidth(`${last} ${word}`, fontSize) <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 function legend(
@@ -80,7 +68,7 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
   const inner = plot.width;
   const titleSize = fontSize + 6;
   const captionSize = fontSize - 1;
-  const lines = wrapped(caption, inner, captionSize);
+  const lines = linesWithin(caption, inner, captionSize);
   const captionTop = PADDING + titleSize + captionSize * 1.5;
   const legendTop = captionTop + (lines.length - 1) * captionSize * 1.4 + 18;
   const signs = legend(servers, look, inner);

@@ -1,10 +1,10 @@
 /** Several small charts in one, one for each point of the matrix, with the same axes. */
-import type { Look } from './chart.ts';
+import { FILE_LOOK, type Look } from './chart.ts';
 
-/** The grid of panels. On a page, which may be as narrow as a phone, few panels stand one below the other. */
+/** The grid of panels. On a page and on a card, which may be as narrow as a phone, few panels stand one below the other. */
 export function panelGrid(groups: readonly unknown[], look: Look) {
   const narrow = groups.length <= 3 ? 1 : 2;
-  const most = look.standalone ? 3 : narrow;
+  const most = look.standalone && look.width >= FILE_LOOK.width ? 3 : narrow;
   // Four panels in a row of three and one would leave two empty places, each with an axis.
   const columns = Math.max(1, groups.length === 4 ? Math.min(2, most) : Math.min(groups.length, most));
   // Beside the panels: the axis of the left one and the space between them.

@@ -1,3 +1,5 @@
+import { BEFORE_UNIT } from '../../text.ts';
+
 /**
  * The width of a text without drawing it. Vega alone assumes 0.8 font sizes per character, so it omits labels that
  * would fit. The classes are the mean advance widths of Inter (and within 10 % those of other sans serifs), in font
@@ -20,6 +22,18 @@ export function textWidth(text: string, fontSize: number): number {
     sum += CLASSES.find(([pattern]) => pattern.test(character))?.[1] ?? OTHERS;
   }
   return sum * fontSize;
+}
+
+/** The lines of a text that is broken at spaces to be at most `width` pixels wide. */
+export function linesWithin(text: string, width: number, fontSize: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.replaceAll(BEFORE_UNIT, '\u00a0').split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && textWidth(`${last} ${word}`, fontSize) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** At most `most` characters, the last of them an ellipsis where something was cut off. */

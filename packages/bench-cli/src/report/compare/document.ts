@@ -1,7 +1,7 @@
 /** A comparison as a report: `bench run` and `bench matrix`. Pure. */
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
-import { listed, shellCommand } from '../../text.ts';
+import { asSentence, listed, shellCommand } from '../../text.ts';
 import { groupCases, serverTitle } from '../cases.ts';
 import { trialData } from '../csv.ts';
 import { decisiveDelta, isUndecidable, NOT_COMPARED } from '../decisive.ts';
@@ -277,7 +277,7 @@ function postOf(record: RunRecord): ReportDocument['post'] {
         ...explainCaseMarks(record),
         ...procedureNotes(record),
       ]),
-    ],
+    ].map(asSentence),
     tags: ['benchmark', 'dns', ...servers],
     date,
   };

@@ -2,6 +2,7 @@
 import { type ChartServer, type Look, serverChannels } from '../charts/chart.ts';
 import { CUT_NOTE, reachOf } from '../charts/cut.ts';
 import { panelFacet, panelGrid } from '../charts/panels.ts';
+import { linesWithin } from '../charts/text-width.ts';
 import { INK, MUTED, NOISE, SURFACE } from '../charts/theme.ts';
 import type { LineChart } from './document.ts';
 import { MARK_PLACES, markPlaces, type PlotSize } from './mark-places.ts';
@@ -87,8 +88,17 @@ function logTicks(low: number, high: number): number[] {
   return fine.length <= 8 ? fine : ticks([1]);
 }
 
+/** Titles of axes are broken to fit a panel, beside which others have theirs. */
+interface PanelSize extends PlotSize {
+  readonly titleSize: number;
+}
+
 /** The horizontal axis, with the labels of the chart where it has some. */
-function horizontal({ panels, xAxis: title, xScale = 'linear', xTicks, xFromZero = false }: LineChart) {
+function horizontal(
+  { panels, xAxis, xScale = 'linear', xTicks, xFromZero = false }: LineChart,
+  { width, titleSize }: PanelSize,
+) {
+  const title = linesWithin(xAxis, width, titleSize);
   const scale = { type: xScale, zero: xFromZero, nice: false };
   if (xTicks === undefined)
     return { scale, axis: { title, tickCount: 6, format: xScale === 'log' ? ',~g' : '~s' } };
@@ -108,7 +118,11 @@ function horizontal({ panels, xAxis: title, xScale = 'linear', xTicks, xFromZero
   };
 }
 
-function vertical({ panels, yAxis: title, yScale = 'linear', fromZero = true }: LineChart) {
+function vertical(
+  { panels, yAxis, yScale = 'linear', fromZero = true }: LineChart,
+  { height, titleSize }: PanelSize,
+) {
+  const title = linesWithin(yAxis, height, titleSize);
   if (yScale === 'linear')
     return { scale: { zero: fromZero, nice: true }, axis: { title, format: ',~r', tickCount: 5 } };
   const all = panels.flatMap(({ lines }) =>
@@ -151,10 +165,17 @@ function markLabels<Y>(y: Y, { fontSize }: Look) {
   );
 }
 
-function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, isMarked: boolean) {
+function layers(
+  chart: LineChart,
+  servers: readonly ChartServer[],
+  look: Look,
+  size: PlotSize,
+  isMarked: boolean,
+) {
+  const panel = { ...size, titleSize: look.fontSize - 1 };
   const { color, shape } = serverChannels({ servers });
-  const x = { field: 'x', type: 'quantitative' as const, ...horizontal(chart) };
-  const y = { field: 'y', type: 'quantitative' as const, ...vertical(chart) };
+  const x = { field: 'x', type: 'quantitative' as const, ...horizontal(chart, panel) };
+  const y = { field: 'y', type: 'quantitative' as const, ...vertical(chart, panel) };
   const aria = { aria: false };
   const stretch = { x, x2: { field: 'x2' } };
   return [
@@ -237,7 +258,7 @@ export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look
     columns,
     spacing,
     ...(hasFlatPanel(chart) ? { resolve: { scale: { y: 'independent' as const } } } : {}),
-    spec: { ...size, layer: layers(chart, servers, look, points <= MAX_MARKED) },
+    spec: { ...size, layer: layers(chart, servers, look, size, points <= MAX_MARKED) },
   };
   return { spec, note: rows.some((row) => 'isCut' in row && row.isCut) ? CUT_NOTE : '' };
 }

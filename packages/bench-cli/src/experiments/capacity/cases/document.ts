@@ -1,12 +1,13 @@
 /** What only a run of throughput or caching can say. Pure. */
+import { casePoint } from '../../../engine/chart.ts';
 import type { DocumentParts } from '../../../engine/document.ts';
 import { type EngineCase, okTrials } from '../../../engine/record.ts';
-import { caseTitle } from '../../../engine/words.ts';
-import { type Block, table } from '../../../report/document/document.ts';
+import { caseTitle, pointText } from '../../../engine/words.ts';
+import { type Block, chart, type IntervalChart, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed } from '../../../report/numbers.ts';
 import type { SummaryStatistic } from '../../../results/record.ts';
 import { median } from '../../../stats/intervals.ts';
-import { counted } from '../../../text.ts';
+import { counted, listed } from '../../../text.ts';
 import { CACHING, type CasesEvidence, type CasesRecord, isCpuBound } from './evidence.ts';
 
 const LOOKUP =
@@ -37,6 +38,54 @@ const claims = ({ cases }: CasesRecord) => cases.filter(({ aa, trials }) => !aa 
 
 const shown = (summary: SummaryStatistic | null | undefined, show: (value: number) => string) =>
   summary == null ? '–' : show(summary.median);
+
+/** Of all lookups of one kind: `internal names`, `external names at tier 1`. */
+function namesOf(record: CasesRecord, item: EngineCase): string {
+  const { lookup, ...others } = item.point;
+  const rest = pointText(record, { point: others });
+  return `${lookup} names${rest === '' ? '' : ` at ${rest}`}`;
+}
+
+const titleOf = ({ subjects }: CasesRecord, { subject }: EngineCase) =>
+  subjects.find(({ name }) => name === subject)?.title ?? subject;
+
+/** Those that answered the same lookups side by side. */
+const groupsOf = (record: CasesRecord) => [...Map.groupBy(claims(record), (item) => namesOf(record, item))];
+
+/** The beginning of a post: a sentence for each kind of lookup. */
+function verdictsOf(record: CasesRecord): string {
+  const sentences = groupsOf(record).map(([names, items]) => {
+    const parts = items.map((item, index) => {
+      const bound = isCpuBound(evidencesOf(record, item)) ? '' : 'at least ';
+      const rate = `${bound}${shown(item.summary.lookups, formatCount)}`;
+      const isOpen = item.comparison?.deltas.lookups?.verdict === 'no difference shown';
+      const said = index === 0 ? ` answered ${rate} lookups a second` : ` ${rate}`;
+      return `${titleOf(record, item)}${said}${isOpen ? ' (no difference shown)' : ''}`;
+    });
+    return `For ${names}, ${listed(parts)}.`;
+  });
+  return sentences.join(' ');
+}
+
+function rateChart(record: CasesRecord): IntervalChart {
+  return {
+    type: 'intervals',
+    name: 'lookups',
+    title: 'Lookups at saturation',
+    axis: 'lookups a second',
+    caption:
+      'Lookups a second; more is better. Bars: medians. Whiskers: 95 % intervals. Points: single trials.',
+    groups: groupsOf(record).map(([label, items]) => ({
+      label,
+      points: items.flatMap((item) =>
+        casePoint(record, item, 'lookups', 1, {
+          series: item.subject,
+          tip: `${titleOf(record, item)}, ${label}: ${shown(item.summary.lookups, formatCount)} lookups a second`,
+        }),
+      ),
+    })),
+  };
+}
 
 /** What kept a rate from being higher, where it was not the server's CPU. */
 function othersOf(evidences: readonly CasesEvidence[]): string {
@@ -127,11 +176,22 @@ export function casesDocument(record: CasesRecord): DocumentParts {
       { title: 'CPU and memory', estimands: ['cpu', 'cores', 'memory'] },
       { title: 'Latency of a lookup', estimands: ['halfLatency', 'halfP99', 'latency', 'p99'] },
     ],
+    series: record.subjects,
     sections: [
+      ...(all.length === 0 ? [] : [{ title: 'Lookups', blocks: [chart(rateChart(record))] }]),
       { title: 'CPU bound', blocks: [boundTable(record)] },
       ...(hasCounters ? [{ title: 'Counters', isBrief: false, blocks: [counters] }] : []),
     ],
     method: [...methodOf(record), `The upstream answers after ${settings.upstreamDelay} ms.`],
+    post: {
+      excerpt: verdictsOf(record),
+      caveats: [
+        record.environment.cluster === null
+          ? 'Servers and load generator shared one machine: no network lay between them.'
+          : 'The figures are of this cluster on this day.',
+        `The upstream was a program of this project, which always answers after ${settings.upstreamDelay} ms.`,
+      ],
+    },
     tags: ['coredns', 'kubernetes', 'capacity'],
   };
 }

@@ -33,7 +33,7 @@ export function measuredBytes(configuration: Configuration, objects: number): nu
   return point === undefined ? null : point[1] * BYTES_PER_MEGABYTE;
 }
 
-/** What a published figure is to ours: within our interval, below it (clusters would need more), or above it. */
+/** What a published figure is to ours: within our range, below it (clusters would need more), or above it. */
 export function sideOf(published: number, ours: Summary | null): 'within' | 'below' | 'above' | null {
   if (ours === null) return null;
   const { median, low, high } = ours;

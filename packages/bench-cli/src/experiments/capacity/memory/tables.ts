@@ -4,6 +4,7 @@ import { table, text } from '../../../report/document/index.ts';
 import { formatCount, formatFixed, formatLimit, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { summarize } from '../../../stats/summarize.ts';
+import { unbroken } from '../../../text.ts';
 import { dnsText } from '../cluster/created.ts';
 import {
   BYTES_PER_MEGABYTE,
@@ -155,6 +156,20 @@ function besideCell(published: number | null, ours: Summary | null) {
   } as const;
 }
 
+/** What we measured: the interval of the median, or both of two starts, whose interval would be many times as wide as they are apart. */
+function oursOf(
+  record: MemoryTrials,
+  point: MemoryCase,
+  figure: (evidence: MemoryEvidence) => number | null,
+): { readonly text: string; readonly range: Summary | null } {
+  const values = startsOf(record, point.key).flatMap(({ evidence }) => figure(evidence) ?? []);
+  const summary = summaryOf(record, point, figure);
+  if (summary === null || values.length !== 2)
+    return { text: withInterval(summary, megabytes), range: summary };
+  const range = { ...summary, low: Math.min(...values), high: Math.max(...values) };
+  return { text: unbroken(values.map(megabytes).join(' / ')), range };
+}
+
 /** Ours beside what was published, at the sizes that were measured. */
 export function besideTable(record: MemoryRecord): Block {
   return table(
@@ -169,15 +184,15 @@ export function besideTable(record: MemoryRecord): Block {
     ],
     memoryCases(record.cases).map((point) => {
       const configuration = publishedConfiguration(point);
-      const maximum = summaryOf(record, point, maximumWithoutCache);
-      const steady = summaryOf(record, point, (evidence) => figureOf(evidence, 'steady'));
+      const maximum = oursOf(record, point, maximumWithoutCache);
+      const steady = oursOf(record, point, (evidence) => figureOf(evidence, 'steady'));
       return [
         ...pointCells(point),
-        withInterval(maximum, megabytes),
-        besideCell(measuredBytes(configuration, point.objects), maximum),
-        withInterval(steady, megabytes),
-        besideCell(formulaBytes(configuration, point.objects), steady),
-        besideCell(dataBytes(configuration, point.objects), steady),
+        maximum.text,
+        besideCell(measuredBytes(configuration, point.objects), maximum.range),
+        steady.text,
+        besideCell(formulaBytes(configuration, point.objects), steady.range),
+        besideCell(dataBytes(configuration, point.objects), steady.range),
       ];
     }),
   );

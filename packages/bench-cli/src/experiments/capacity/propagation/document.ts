@@ -4,7 +4,7 @@ import type { EngineCase } from '../../../engine/record.ts';
 import { caseTitle, pointText } from '../../../engine/words.ts';
 import { chart, type LineChart } from '../../../report/document/document.ts';
 import { formatShort, formatTime } from '../../../report/numbers.ts';
-import { counted } from '../../../text.ts';
+import { counted, listed } from '../../../text.ts';
 import type { PropagationRecord } from './evidence.ts';
 import { pollSecondsOf } from './settings.ts';
 import { loadOf, objectsText } from './words.ts';
@@ -91,6 +91,22 @@ function clusterNotes(pollSeconds: number): string[] {
   ];
 }
 
+/** The beginning of a post: the least load and the greatest. */
+function verdictOf(record: PropagationRecord): string {
+  const cases = claims(record).filter(({ summary }) => summary.median != null);
+  const [least, most] = [cases[0], cases.at(-1)];
+  if (least === undefined || most === undefined) return '';
+  const delayOf = (item: EngineCase) => formatTime(medianOf(item, 'median') ?? 0);
+  const p95 = medianOf(least, 'p95');
+  const slowest = p95 === null ? '' : ` (95th percentile ${formatTime(p95)})`;
+  const where = (item: EngineCase) => `with ${listed(caseTitle(record, item).split(', '))}`;
+  const isOpen = most.comparison?.deltas.median?.verdict === 'no difference shown';
+  const begun = `Half of the new Services resolved within ${delayOf(least)}${slowest} ${where(least)}`;
+  return most === least
+    ? `${begun}.`
+    : `${begun}, and within ${delayOf(most)} ${where(most)}${isOpen ? ': no difference was shown' : ''}.`;
+}
+
 export function propagationDocument(record: PropagationRecord): DocumentParts {
   const drawn = picture(record);
   const poll = pollSecondsOf(record.settings);
@@ -115,6 +131,15 @@ export function propagationDocument(record: PropagationRecord): DocumentParts {
     warnings: warningsOf(record),
     sections: drawn === null ? [] : [{ title: 'By changes a second', blocks: [chart(drawn)] }],
     method: isHere ? localNotes(poll) : clusterNotes(poll),
+    post: {
+      excerpt: verdictOf(record),
+      caveats: [
+        isHere
+          ? 'The API server was a program of this project: what a real one and etcd need is not in these times.'
+          : 'CoreDNS was asked in its pod: what kube-proxy and the network of the cluster add is not in these times.',
+        NEGATIVE_ANSWERS,
+      ],
+    },
     tags: ['coredns', 'kubernetes', 'capacity'],
   };
 }

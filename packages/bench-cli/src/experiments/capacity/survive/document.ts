@@ -4,7 +4,7 @@ import { type EngineCase, okTrials } from '../../../engine/record.ts';
 import { caseTitle } from '../../../engine/words.ts';
 import { type Block, chart, type LineChart, table, text } from '../../../report/document/document.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { counted, formatDuration } from '../../../text.ts';
+import { counted, formatDuration, listed } from '../../../text.ts';
 import { numberColumn } from '../figures.ts';
 import {
   confirmedLimit,
@@ -210,6 +210,15 @@ function resultOf(record: Record): string | undefined {
   ].join('; ');
 }
 
+/** The beginning of a post: what each case needs. */
+function verdictOf(record: Record): string {
+  const needs = claimed(record).flatMap((item) => {
+    const limit = confirmedLimit(record, item);
+    return limit === null ? [] : [`${formatBytes(limit.limitBytes)} (${caseTitle(record, item)})`];
+  });
+  return needs.length === 0 ? '' : `The smallest memory limits that CoreDNS survived: ${listed(needs)}.`;
+}
+
 export function surviveDocument(record: Record): DocumentParts {
   const drawn = limitChart(record);
   const sizes = new Set(claimed(record).map(({ point }) => point.objects));
@@ -247,6 +256,13 @@ export function surviveDocument(record: Record): DocumentParts {
         ],
       },
     ],
+    post: {
+      excerpt: verdictOf(record),
+      caveats: [
+        `${record.settings.starts} starts survived each limit: that rules out no rarer kill. Take the next larger size.`,
+        'The API server was a program of this project with generated objects, not that of a cluster.',
+      ],
+    },
     data: startData(record),
     method: methodOf(record),
     tags: ['coredns', 'kubernetes', 'capacity'],
