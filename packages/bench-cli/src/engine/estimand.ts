@@ -6,9 +6,7 @@ export {
   type EstimandFacts,
   estimandSchema,
   isSize,
-  nounOf,
   showFigure,
-  verdictWord,
 } from '../report/estimand.ts';
 
 /** A figure that something other than the subject kept from being better: the load generator, a rate. */

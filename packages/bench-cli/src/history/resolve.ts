@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { fileIn } from '../results/record-file.ts';
-import { refuseUnbegun } from '../results/store.ts';
+import { refuseWithoutRecord } from '../results/store.ts';
 import type { World } from '../world.ts';
 import type { Entry } from './entry.ts';
 import { IMPORTED_NAME } from './imported.ts';
@@ -109,6 +109,6 @@ export async function loadEntry(
   if (path !== null) return index.read(path);
   const published = publishedEntry(reference);
   if (published !== null) return published;
-  await refuseUnbegun(world, [join(index.resultsDirectory, reference), resolve(world.cwd, reference)]);
+  await refuseWithoutRecord(world, [join(index.resultsDirectory, reference), resolve(world.cwd, reference)]);
   throw unknownRun(index, reference);
 }

@@ -114,7 +114,7 @@ async function refuseImported({ fs }: StoreWorld, directories: readonly string[]
 }
 
 /** A run makes its folder before it begins, and its record with the first trial. */
-export async function refuseUnbegun(
+export async function refuseWithoutRecord(
   { fs }: Pick<World, 'fs'>,
   directories: readonly string[],
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function resolveReference(
     if (file !== null) return file;
   } else if (stats !== null) return path;
   await refuseImported(world, [path, join(resultsDirectory, reference)]);
-  await refuseUnbegun(world, reference === '' ? [] : [path, join(resultsDirectory, reference)]);
+  await refuseWithoutRecord(world, reference === '' ? [] : [path, join(resultsDirectory, reference)]);
   const matching = available.filter((name) => reference !== '' && name.startsWith(reference));
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return recordOf(only);
