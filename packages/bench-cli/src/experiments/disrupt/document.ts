@@ -91,7 +91,7 @@ function pictures(record: DisruptRecord): LineChart[] {
         lines: cases
           .filter(({ aa }) => !aa)
           .map((item) => ({
-            series: item.key,
+            series: item.subject,
             isMarked: false,
             points: pointsOf(evidencesOf(record, item.key), key, caseTitle(record, item)),
           })),
@@ -117,12 +117,12 @@ function socketPicture(record: DisruptRecord): LineChart | null {
       const answered = starts.map((from, at) => [from, ends[at] ?? from]);
       return [
         ...answered.map((stretch) => ({
-          series: item.key,
+          series: item.subject,
           isMarked: false,
           points: stretch.map((seconds) => pointAt(seconds, 'answered')),
         })),
         {
-          series: item.key,
+          series: item.subject,
           isJoined: false,
           points: lostAtSeconds.map((seconds) => pointAt(seconds, 'lost')),
         },
@@ -293,6 +293,7 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
       { title: 'Response codes', blocks: [codesTable(record)] },
     ],
     warnings,
+    series: record.subjects,
     post: { excerpt: verdicts.join(' '), caveats: caveatsOf(record) },
     method: methodOf(record),
     tags: ['availability'],
