@@ -75,17 +75,25 @@ function expectPredicted(evidence: DisruptEvidence): number {
   expect(queriesLost).toBeLessThan(mostLost(goneSeconds));
   expect(errors).toBe(0);
   expect(lostIn(evidence, 0, FAULT_BEGINS - 0.1)).toBe(0);
+  // Each reading is of the second before, in which kube-proxy may just have removed them.
+  const { used, lastSeconds } = evidence.conntrack ?? {};
+  expect(used).toBeGreaterThan(0.7 * RATE);
+  expect(lastSeconds ?? 0).toBeLessThan(goneSeconds + 2 * PROXY_SECONDS + 10 * SLACK_SECONDS);
   return goneSeconds;
 }
 
 describe('bench disrupt on a cluster', { timeout: 240_000 }, () => {
   it('loses what the time until a pod is no endpoint predicts when it is killed, deleted or one too many, and nothing in the control', async () => {
-    const faults = ['--fault', 'kill,delete,scale-down', '--factors', 'replicas=2;lameduck=0'];
+    const faults = ['--fault', 'kill,delete,scale-down', '--factors', 'replicas=2;lameduck=0', '--conntrack'];
     expect(await world.bench(...flags(...faults, '--duration', String(DURATION))), world.err()).toBe(0);
     const record = await recordAs(world, KIND);
     const control = trialOf(record, 'control');
     expect([control.queriesSent, control.queriesLost, control.errors]).toEqual([DURATION * RATE, 0, 0]);
     expect(control.endpoints).toEqual({ goneSeconds: null, backSeconds: null });
+
+    // About one packet a second of every second socket.
+    expect(control.conntrack).toMatchObject({ stale: 0, lastSeconds: null });
+    expect(control.conntrack?.used).toBeGreaterThan(0.7 * RATE);
 
     // It answers no query from the fault until it is no endpoint; the others end when they are none, or about then.
     const killed = trialOf(record, 'kill');

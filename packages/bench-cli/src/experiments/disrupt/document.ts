@@ -172,6 +172,9 @@ const SOCKETS =
 const STALE =
   'Each address that the upstream gives tells when it was made. An answer is stale if it is older than its TTL, in which --factors cache limits 30 s, by more than a second. Stale answers count as answered.';
 
+const CONNTRACK =
+  'Entries of the connection tracking are read each second on the nodes that may send: those by which the Service led a client to a pod that was no ready endpoint all that second, and that a packet used in it; the most of one node, and when the last was seen, after the fault began. There is no figure where the network plugin keeps no entries of the Service.';
+
 /** What the load generator has to do with the figures; nothing where it kept up. */
 function limitsOf(record: DisruptRecord): string[] {
   const all = record.cases.flatMap(({ key }) => evidencesOf(record, key));
@@ -200,6 +203,7 @@ function methodOf({ settings }: DisruptRecord): string[] {
     'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
     'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
     SOCKETS,
+    ...(settings.conntrack ? [CONNTRACK] : []),
     ...(repeatsNames(settings.factors) ? [STALE] : []),
   ];
 }
@@ -287,6 +291,9 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
       { title: 'Lookups', estimands: RESOLVER_NAMES.map(lookupsName) },
       { title: 'Memory', estimands: ['memory-before', 'memory-peak', 'memory-after'] },
       ...(record.settings.target === 'local' ? [] : [{ title: 'Endpoints', estimands: ['gone', 'back'] }]),
+      ...(record.settings.conntrack
+        ? [{ title: 'Connection tracking', estimands: ['stale-entries', 'stale-until'] }]
+        : []),
     ],
     sections: [
       { title: 'Over time', blocks: [...pictures(record), socketPicture(record) ?? []].flat().map(chart) },

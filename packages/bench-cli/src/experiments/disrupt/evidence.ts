@@ -17,6 +17,17 @@ export const disruptEvidenceSchema = clientLossesSchema.extend({
       backSeconds: seconds.nullable(),
     })
     .optional(),
+  /** Of the nodes that may send, with `--conntrack`: entries of the Service that a packet used in a second, at most, of one node. */
+  conntrack: z
+    .object({
+      /** To any pod. */
+      used: count,
+      /** To pods that were no ready endpoints all that second. */
+      stale: count,
+      /** From the fault until the last of those; null if there were none. */
+      lastSeconds: seconds.nullable(),
+    })
+    .optional(),
   /** Of the pods before the fault, one for each; absent on one machine. */
   nodes: z.array(z.string()).optional(),
   /** Of the servers together before and after the load, and the peak of one process; null where it cannot be read. */

@@ -84,16 +84,26 @@ const ON_CLUSTER: readonly Estimand<DisruptEvidence>[] = [
   figure('back', 'endpoints back after', 'seconds', 'no', ({ endpoints }) => endpoints?.backSeconds ?? null),
 ];
 
+/** Nothing is known where no entry of the Service was seen: not every network plugin has them. */
+const CONNTRACK: readonly Estimand<DisruptEvidence>[] = [
+  figure('stale-entries', 'entries to a pod that is gone', 'count', 'no', ({ conntrack }) =>
+    conntrack === undefined || conntrack.used === 0 ? null : conntrack.stale,
+  ),
+  figure('stale-until', 'used until', 'seconds', 'no', ({ conntrack }) => conntrack?.lastSeconds ?? null),
+];
+
 export function estimandsOf({
   target,
   rate,
   timeout,
-}: Pick<DisruptSettings, 'target' | 'rate' | 'timeout'>): readonly Estimand<DisruptEvidence>[] {
+  conntrack,
+}: Pick<DisruptSettings, 'target' | 'rate' | 'timeout' | 'conntrack'>): readonly Estimand<DisruptEvidence>[] {
   return [
     ...ESTIMANDS,
     ...BY_SOCKET,
     ...lookups(rate, timeout),
     ...MEMORY,
     ...(target === 'kubernetes' ? ON_CLUSTER : []),
+    ...(conntrack ? CONNTRACK : []),
   ];
 }

@@ -85,6 +85,13 @@ export const DISRUPT_SETTINGS = {
         met: ({ inPlace }: Readonly<Record<string, unknown>>) => inPlace === true,
       },
     },
+    conntrack: {
+      flag: '--conntrack',
+      description:
+        'read where the connection tracking of nodes sends clients: a pod in their network, as root',
+      schema: yesOrNo,
+      default: false,
+    },
   }),
   ...DNS_LOADER_SETTINGS,
   serverNode: KUBERNETES_SETTINGS.serverNode,

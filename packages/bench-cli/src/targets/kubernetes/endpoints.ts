@@ -3,7 +3,7 @@ import type { V1EndpointSlice } from '@kubernetes/client-node';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { follow } from '../../kubernetes-api/watch.ts';
 
-interface Reading {
+export interface EndpointReading {
   readonly atSeconds: number;
   /** Addresses that take new clients. */
   readonly ready: ReadonlySet<string>;
@@ -29,7 +29,7 @@ function readyIn(slices: readonly V1EndpointSlice[]): Set<string> {
 const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
   one.size === other.size && [...one].every((address) => other.has(address));
 
-export function endpointTimes(readings: readonly Reading[], fromSeconds: number): EndpointTimes {
+export function endpointTimes(readings: readonly EndpointReading[], fromSeconds: number): EndpointTimes {
   const before = readings.findLast(({ atSeconds }) => atSeconds <= fromSeconds)?.ready ?? new Set<string>();
   const after = readings.filter(({ atSeconds }) => atSeconds > fromSeconds);
   const goneAt = after.findIndex(({ ready }) => [...before].some((address) => !ready.has(address)));
@@ -40,13 +40,13 @@ export function endpointTimes(readings: readonly Reading[], fromSeconds: number)
     ({ ready }, index) => index >= goneAt && !isSame(ready, after[index - 1]?.ready ?? before),
   );
   const back = last !== undefined && last.ready.size >= before.size ? last : undefined;
-  const since = (reading: Reading | undefined) =>
+  const since = (reading: EndpointReading | undefined) =>
     reading === undefined ? null : reading.atSeconds - fromSeconds;
   return { goneSeconds: since(gone), backSeconds: since(back) };
 }
 
 export interface EndpointWatch {
-  readonly readings: readonly Reading[];
+  readonly readings: readonly EndpointReading[];
   stop(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function watchEndpoints(
   const over = new AbortController();
   const signal = AbortSignal.any([outer, over.signal]);
   const labels = { 'kubernetes.io/service-name': service };
-  const readings: Reading[] = [];
+  const readings: EndpointReading[] = [];
   const watching = (async () => {
     for await (const { objects } of follow(client, { kind: 'EndpointSlice', namespace, labels, signal }))
       readings.push({ atSeconds: client.clock.monotonicSeconds(), ready: readyIn(objects) });

@@ -141,7 +141,7 @@ async function removeAfter(
 export interface OnceRequest
   extends Pick<
       PodRequest,
-      'image' | 'command' | 'env' | 'resources' | 'mounts' | 'node' | 'needsBindService'
+      'image' | 'command' | 'env' | 'resources' | 'mounts' | 'node' | 'needsBindService' | 'inNodeNetwork'
     >,
     Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine'> {
   /** Its name, with a number behind it. */

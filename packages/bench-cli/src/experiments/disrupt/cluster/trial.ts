@@ -20,6 +20,7 @@ import { loadFor } from '../../../measure/load.ts';
 import type { Server } from '../../../servers/server.ts';
 import { openCheckedClient } from '../../../targets/kubernetes/checker.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { staleEntries, watchConntrack } from '../../../targets/kubernetes/conntrack.ts';
 import { memoryOfServers } from '../../../targets/kubernetes/dns-copy/beside.ts';
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { configMapObjects, copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
@@ -150,6 +151,13 @@ async function measure(
   const fault = subject as PodFault | typeof CONTROL;
   const endpoint = { address: service.address, port: 53, instances: copy.pods.length };
   const sockets = freshSockets(settings, point);
+  const conntrack = settings.conntrack
+    ? await watchConntrack(run, {
+        address: service.address,
+        runSeconds: WATCH_SECONDS + duration,
+        signal: outer,
+      })
+    : null;
   const watch = watchEndpoints(client, { namespace, service: service.name }, outer);
   try {
     const { evidence, faultSeconds } = await measureFault({
@@ -190,14 +198,20 @@ async function measure(
       nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
       // Otherwise the last change is still to come.
       endpoints: isWhole ? times : { ...times, backSeconds: null },
+      ...(conntrack === null
+        ? {}
+        : { conntrack: staleEntries(conntrack.readings(), watch.readings, faultSeconds) }),
     };
   } finally {
-    await watch.stop();
+    await Promise.all([watch.stop(), conntrack?.stop()]);
   }
 }
 
 /** The answers were checked: all names exist. */
 const EXPECTED = new Set(['NOERROR']);
+
+/** How long the reader of the connection tracking may run besides the load, which has to start and to end. */
+const WATCH_SECONDS = 120;
 
 /** How often it is looked whether the fault is over. */
 const LOOK_SECONDS = 0.25;

@@ -13,7 +13,7 @@ export interface NamespaceRequest {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** `privileged` only for pods that capture packets: they need root and NET_RAW, which no other standard allows. */
+/** `privileged` only for pods that capture packets (root and NET_RAW) or read the connection tracking of a node (root, in its network). */
 export type PodSecurity = 'restricted' | 'privileged';
 
 export function namespaceObject(request: NamespaceRequest): V1Namespace {

@@ -39,6 +39,8 @@ export interface PodRequest {
    * start it where that is not in the bounding set. It is the only capability that `restricted` allows to add.
    */
   readonly needsBindService?: boolean;
+  /** In the network of its node, as root, but without any capability: `privileged` alone allows it. */
+  readonly inNodeNetwork?: boolean;
 }
 
 export interface ConfigMapMount {
@@ -182,18 +184,20 @@ function containerOf(request: PodRequest): V1Container {
 }
 
 export function podTemplate(request: PodRequest): V1PodTemplateSpec {
-  const { settings, labels, component, mounts, pullSecrets, restartPolicy } = request;
+  const { settings, labels, component, mounts, pullSecrets, restartPolicy, inNodeNetwork = false } = request;
   const userLabels = Object.fromEntries(
     (settings.podLabels ?? []).map((pair) => {
       const at = pair.indexOf('=');
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );
-  const user = settings.runAsUser === 'image' ? undefined : Number(settings.runAsUser);
+  const chosen = settings.runAsUser === 'image' ? undefined : Number(settings.runAsUser);
+  const user = inNodeNetwork ? 0 : chosen;
   return {
     metadata: { labels: { ...userLabels, ...labels } },
     spec: {
       ...placement(request),
+      ...(inNodeNetwork ? { hostNetwork: true } : {}),
       automountServiceAccountToken: false,
       ...(settings.serviceAccount === undefined ? {} : { serviceAccountName: settings.serviceAccount }),
       // Variables for every Service would only make the environment larger.
@@ -202,7 +206,7 @@ export function podTemplate(request: PodRequest): V1PodTemplateSpec {
       // An aborted dnsperf needs no time to finish; servers end at once without queries.
       terminationGracePeriodSeconds: component === 'server' ? 5 : 1,
       securityContext: {
-        runAsNonRoot: true,
+        runAsNonRoot: !inNodeNetwork,
         ...(user === undefined ? {} : { runAsUser: user, runAsGroup: user }),
         seccompProfile: { type: 'RuntimeDefault' },
       },

@@ -1,0 +1,178 @@
+/** Where the connection tracking of nodes sends the clients of a Service: also to pods that are gone, until kube-proxy has removed that. */
+import { z } from 'zod';
+import { BenchError } from '../../errors.ts';
+import type { ClusterRun } from './cluster-run.ts';
+import type { EndpointReading } from './endpoints.ts';
+import { runOnce } from './run-job.ts';
+
+const countsSchema = z.object({ entries: z.number(), used: z.number() });
+const lineSchema = z.union([
+  z.object({ atSeconds: z.number(), pods: z.record(z.string(), countsSchema) }),
+  z.object({ error: z.string() }),
+]);
+
+/** Of one node and the second before. */
+export interface ConntrackReading {
+  /** By the clock of this machine. */
+  readonly atSeconds: number;
+  /** By the address of the pod: entries that lead to it, and those of them that a packet used. */
+  readonly pods: Readonly<Record<string, z.output<typeof countsSchema>>>;
+}
+
+/** What is counted in it, and what it takes until it is heard of. */
+const READING_SECONDS = 1.2;
+
+export interface StaleEntries {
+  /** The most that packets used in a second, of one node, to any pod. */
+  readonly used: number;
+  /** The same to pods that were not ready endpoints all that second. */
+  readonly stale: number;
+  /** From then until the last of those; null if there were none. */
+  readonly lastSeconds: number | null;
+}
+
+const most = (counts: readonly number[]) => Math.max(0, ...counts);
+
+/** @param fromSeconds When the fault began. */
+export function staleEntries(
+  readings: readonly ConntrackReading[],
+  endpoints: readonly EndpointReading[],
+  fromSeconds: number,
+): StaleEntries {
+  const wasReady = (address: string, { atSeconds }: ConntrackReading) =>
+    endpoints.some(
+      (each, index) =>
+        each.ready.has(address) &&
+        each.atSeconds <= atSeconds &&
+        (endpoints[index + 1]?.atSeconds ?? Number.POSITIVE_INFINITY) > atSeconds - READING_SECONDS,
+    );
+  const usedIn = (reading: ConntrackReading, isCounted: (address: string) => boolean) =>
+    Object.entries(reading.pods).reduce(
+      (sum, [address, { used }]) => sum + (isCounted(address) ? used : 0),
+      0,
+    );
+  const stale = readings.map((reading) => ({
+    used: usedIn(reading, (address) => !wasReady(address, reading)),
+    sinceSeconds: reading.atSeconds - fromSeconds,
+  }));
+  return {
+    used: most(readings.map((reading) => usedIn(reading, () => true))),
+    stale: most(stale.map(({ used }) => used)),
+    lastSeconds: stale.findLast(({ used }) => used > 0)?.sinceSeconds ?? null,
+  };
+}
+
+const PROGRAM = 'conntrack-program.mjs';
+const DIRECTORY = '/conntrack';
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'its kernel has no /proc/net/nf_conntrack',
+  EACCES: 'its container runtime does not let root read /proc/net/nf_conntrack',
+};
+
+function unreadable(node: string, error: string): BenchError {
+  return new BenchError(
+    'E_CONFIG',
+    `the connection tracking of node ${node} cannot be read: ${WHY[error] ?? error}`,
+    { fix: 'Omit --conntrack, or send from another node with --loader-node.' },
+  );
+}
+
+export interface ConntrackWatch {
+  /** So far. @throws what a reader has ended with: without it, nothing is known */
+  readings(): readonly ConntrackReading[];
+  stop(): Promise<void>;
+}
+
+interface WatchRequest {
+  /** Of the Service. */
+  readonly address: string;
+  readonly node: string;
+  readonly runSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves after the first reading. @throws BenchError `E_CONFIG` where it cannot be read, and as `runOnce` */
+async function watchNode(
+  run: ClusterRun,
+  { address, node, runSeconds, signal: outer }: WatchRequest,
+): Promise<ConntrackWatch> {
+  const { clock, fs } = run.world;
+  const over = new AbortController();
+  const lines: (ConntrackReading & { readonly heardAt: number })[] = [];
+  let failure: unknown = null;
+  const fail = (error: unknown) => {
+    failure ??= over.signal.aborted ? null : error;
+    heard.reject(error);
+  };
+  const heard = Promise.withResolvers<void>();
+  const text = await fs.readFile(new URL(`./${PROGRAM}`, import.meta.url), 'utf8');
+  const running = runOnce(run, {
+    ...{ name: 'conntrack', label: 'inspector', image: run.images.checker, node, inNodeNetwork: true },
+    ...{ what: `the reader of the connection tracking of ${node}`, runSeconds },
+    command: ['node', `${DIRECTORY}/${PROGRAM}`],
+    env: { SERVICE: address },
+    files: { directory: DIRECTORY, what: 'its program', list: [{ path: PROGRAM, chunks: [text] }] },
+    signal: AbortSignal.any([outer, over.signal]),
+    onLine(line) {
+      const { data } = line.startsWith('{') ? lineSchema.safeParse(JSON.parse(line)) : {};
+      if (data === undefined) return;
+      if ('error' in data) return fail(unreadable(node, data.error));
+      lines.push({ ...data, heardAt: clock.monotonicSeconds() });
+      heard.resolve();
+    },
+  }).then(() => fail(new Error(`the reader of the connection tracking of ${node} has ended`)), fail);
+  const stop = async () => {
+    over.abort(new Error('the load is over'));
+    await running;
+  };
+  try {
+    await heard.promise;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    readings() {
+      if (failure !== null) throw failure;
+      // By the clock of the node; what is heard of it is heard later, at the earliest at once.
+      const offset = Math.min(...lines.map(({ atSeconds, heardAt }) => heardAt - atSeconds));
+      return lines.map(({ atSeconds, pods }) => ({ atSeconds: atSeconds + offset, pods }));
+    },
+    stop,
+  };
+}
+
+/** Each takes a pod. */
+const MAX_NODES = 4;
+
+/** @throws BenchError `E_CONFIG` for more nodes than are read at once */
+export function nodesToRead({ loaderNodes }: Pick<ClusterRun, 'loaderNodes'>): readonly string[] {
+  if (loaderNodes.length <= MAX_NODES) return loaderNodes;
+  throw new BenchError(
+    'E_CONFIG',
+    `--conntrack reads at most ${MAX_NODES} nodes, and the load may come from ${loaderNodes.length}`,
+    { fix: 'Choose the node that sends with --loader-node.' },
+  );
+}
+
+/** On all nodes that may send. @throws as `watchNode` */
+export async function watchConntrack(
+  run: ClusterRun,
+  request: Omit<WatchRequest, 'node'>,
+): Promise<ConntrackWatch> {
+  const started = await Promise.allSettled(
+    nodesToRead(run).map((node) => watchNode(run, { ...request, node })),
+  );
+  const watches = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const stop = async () => void (await Promise.all(watches.map((watch) => watch.stop())));
+  const failed = started.find((each) => each.status === 'rejected');
+  if (failed === undefined)
+    return {
+      readings: () =>
+        watches.flatMap(({ readings }) => readings()).toSorted((a, b) => a.atSeconds - b.atSeconds),
+      stop,
+    };
+  await stop();
+  throw failed.reason;
+}
