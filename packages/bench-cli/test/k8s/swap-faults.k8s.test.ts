@@ -6,6 +6,9 @@ import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { readJournal } from '../../src/cluster-changes/journal.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
 import { readLease } from '../../src/cluster-changes/lease.ts';
+import { createStore } from '../../src/results/store.ts';
+import { realWorld } from '../../src/world.ts';
+import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { adminApi } from './support/admin.ts';
 import { suiteKubeconfig } from './support/bench.ts';
 import { type Halted, type HaltOptions, restoreSeconds, startBench } from './support/bench-process.ts';
@@ -363,18 +366,34 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       await asBefore(dns);
     }));
 
-  it('stopped by Ctrl-C puts everything back', () =>
-    stage('ctrlc', async ({ dns, swap }) => {
-      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '60');
-      await running.says('placement 1: measuring');
+  it('stopped by Ctrl-C puts everything back, and goes on with the placement that is missing', () =>
+    stage('ctrlc', async ({ dns, start, swap, prefix }) => {
+      const out = join(suite.directory, prefix);
+      const taken = async () => {
+        const { record } = await createStore(realWorld(), out).loadAs(swapRecordKind, 'latest');
+        return record.trials.map((trial) => ({
+          ...trial,
+          side: trial.status === 'ok' && trial.evidence.side,
+        }));
+      };
+      const at = 'placement 2: measuring';
+      const running = await swap({ at, signal: 'SIGINT' }, '--out', out);
+      await running.says(at);
       const started = performance.now();
-      running.child.kill('SIGINT');
       expect(await running.exited, running.said()).toBe(130);
       await asBefore(dns);
       await note('Ctrl-C while measuring', (performance.now() - started) / 1000);
       expect(running.said()).toContain('Ctrl-C: putting everything back');
-      // That of the first placement, and the way back, which the canary has seen as well.
+      // That of the second placement, and the way back, which the canary has seen as well.
       expect(running.said()).toMatch(/ queries during 2 rolling updates/);
+      const [first, ...others] = await taken();
+      expect([first?.side, others]).toEqual(['A', []]);
+      const resumed = await start(['swap', '--resume', 'latest', '--out', out]);
+      expect(await resumed.exited, resumed.said()).toBe(0);
+      expect(resumed.said()).toContain('placement 2: measuring');
+      expect(resumed.said()).not.toContain('placement 1: ');
+      expect(await taken()).toEqual([first, expect.objectContaining({ order: 1, side: 'B' })]);
+      await asBefore(dns);
     }));
 
   it('stopped by Ctrl-C twice ends at once, and the guard puts everything back', () =>
