@@ -3,7 +3,7 @@ import type { DocumentParts } from '../../engine/document.ts';
 import { differenceText } from '../../engine/words.ts';
 import { chart, type Finding } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
-import { counted, formatDuration, listed } from '../../text.ts';
+import { counted, formatDuration } from '../../text.ts';
 import { percentileOf } from './distribution.ts';
 import type { LookupRecord } from './evidence.ts';
 import { type Overall, overallsOf } from './overall.ts';
@@ -122,11 +122,11 @@ function verdictOf(record: LookupRecord, overalls: readonly Overall[]): string {
     );
     const delta = record.cases.find(({ key }) => key === subject.name)?.comparison?.deltas.lookupP50;
     const isOpen = delta?.verdict === 'no difference shown';
-    return [`${title} ${lookup} and ${connect}${isOpen ? ' (no difference shown in lookups)' : ''}`];
+    return [`${title}, ${lookup} and ${connect}${isOpen ? ' (no difference shown in lookups)' : ''}`];
   });
   if (parts.length === 0) return '';
   const what = isSimulated(record) ? 'SIMULATION: median' : 'Median';
-  return `${what} times to look a name up and to connect: ${listed(parts)}.`;
+  return `${what} times to look a name up and to connect: ${parts.join('; ')}.`;
 }
 
 export function lookupDocument(record: LookupRecord): DocumentParts {
@@ -149,7 +149,14 @@ export function lookupDocument(record: LookupRecord): DocumentParts {
       { title: 'Every phase', isBrief: false, blocks: [phasesTable(overalls)] },
       { title: 'What was asked', isBrief: false, blocks: [askedTable(overalls)] },
     ],
-    post: { excerpt: verdictOf(record, overalls) },
+    post: {
+      excerpt: verdictOf(record, overalls),
+      caveats: [
+        record.settings.local
+          ? 'Client, DNS and web server shared one machine: no network lay between them.'
+          : 'The figures are of this network on this day.',
+      ],
+    },
     method: methodOf(record, overalls),
     tags: ['lookup'],
   };

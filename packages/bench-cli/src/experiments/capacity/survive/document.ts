@@ -259,7 +259,7 @@ export function surviveDocument(record: Record): DocumentParts {
     post: {
       excerpt: verdictOf(record),
       caveats: [
-        `${record.settings.starts} starts survived each limit: that rules out no rarer kill. Take the next larger size.`,
+        'Each limit rests on few starts, which rule out no rarer kill: take the next larger size.',
         'The API server was a program of this project with generated objects, not that of a cluster.',
       ],
     },
