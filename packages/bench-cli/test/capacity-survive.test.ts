@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
 import { caseTitle, pointText } from '../src/engine/words.ts';
 import { BenchError } from '../src/errors.ts';
+import { readPhases } from '../src/experiments/capacity/beside/read-phases.ts';
+import type { StartResult } from '../src/experiments/capacity/cluster/start-dns.ts';
 import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import {
   CorednsLateError,
@@ -20,6 +22,7 @@ import {
   type SurviveRecord,
   surviveKind,
 } from '../src/experiments/capacity/survive/evidence.ts';
+import { startOf } from '../src/experiments/capacity/survive/on-cluster.ts';
 import {
   enginePoint,
   pointsOf,
@@ -273,6 +276,22 @@ describe('the plan', () => {
     expect(world.out()).toMatch(/about 1[678] min/);
   });
 
+  it('says what is different on a cluster, and how long it takes there', async () => {
+    const factors = ['--factors', 'config=default,autopath;gomemlimit=none,80%'];
+    expect(await survive('--target', 'kubernetes', ...factors, '--dry-run'), world.err()).toBe(0);
+    const plan = world.out();
+    expect(plan).toContain('nobody restarts the API server for this');
+    expect(plan).toContain('Endpoints of synthetic Services are replaced with at most 50 changes a second');
+    expect(plan).toContain('Pods are not replaced with their endpoints.');
+    expect(plan).toContain('/3160/160/1500');
+    // Three searches at each of four points, one start at a time, each with an outage of two minutes.
+    expect(plan).toMatch(/about 1\d h/);
+    expect(await survive('--target', 'kubernetes', '--objects', '0', '--dry-run'), world.err()).toBe(0);
+    const own = world.out().slice(plan.length);
+    expect(own).toContain('With 0 objects, no endpoints are replaced');
+    expect(own).not.toContain('synthetic Services');
+  });
+
   it('counts the objects of a cluster', async () => {
     const server = await startApiServer({
       cluster: defineCluster({ pods: 800, services: 90, endpoints: 700 }),
@@ -303,7 +322,14 @@ describe('the plan', () => {
     [['--objects', '1000', '--services', '1000'], '--services: 1000 of 1000 objects leave 0 pods'],
     [['--size', '7-nodes'], 'must be one of 100-nodes, 1000-nodes, 5000-nodes'],
     [['--factors', 'gomemlimit=7%'], 'gomemlimit (none and percentages of the limit from 10% to 100%)'],
-    [['--target', 'kubernetes'], 'must be local: in a cluster'],
+    [['--target', 'kubernetes', '--size', '1000-nodes'], '31,600 objects are more than --max-objects allows'],
+    [['--target', 'kubernetes', '--from-cluster'], '--from-cluster: has no effect without --target local'],
+    [
+      ['--target', 'kubernetes', '--factors', 'config=nocache'],
+      'the configuration "nocache" is measured on one machine only',
+    ],
+    [['--target', 'kubernetes', '--rate', '5000'], '--rate: 5,000 queries a second are more than a cluster'],
+    [['--objects', '0'], '--services: 0 of 0 objects leave 0 pods'],
     [['--servers', 'nsd'], '--servers: "nsd" is not coredns-cluster'],
     [['--outage', '0s'], 'must be a duration from 1 second to 1 hour'],
     [['--objects', '900000', '--factors', 'config=autopath', '--memory', '1Gi'], '--memory allows 1.1 GB'],
@@ -390,6 +416,78 @@ function withFailure(record: SurviveRecord<SurviveSettings>): SurviveRecord<Surv
   return { ...record, cases, trials: [{ ...rest, status: 'failed', failure }, ...others] };
 }
 
+describe('a start on a cluster', () => {
+  const PHASES = ['cold-start', 'cache', 'load', 'relist', 'replace', 'outage'] as const;
+
+  /** The first phases are over; then its container ended so. */
+  function startWith(count: number, reason: string, changes: Partial<StartResult> = {}) {
+    const phases = PHASES.slice(0, count).map((phase, index) => ({
+      ...{ phase, seconds: index + 1, rightSeconds: index / 10, peakBytes: 40e6 + index },
+      queries: { sent: 100, answered: 98, lost: 2, wrong: 1, servfail: 1 },
+    }));
+    const container = {
+      pod: 'start-1-abcde',
+      reason,
+      exitCode: reason === 'Completed' ? 0 : 137,
+      restarts: 0,
+    };
+    const result = { phases, queries: null, death: null, late: null, streamed: ['services'], container };
+    return startOf(64 * MEBIBYTE, PHASES, { ...result, ...changes } as unknown as StartResult);
+  }
+
+  it('was killed where the kubelet says OOMKilled, whatever the program beside it says', () => {
+    const death = 'CoreDNS ended by itself';
+    for (const late of [null, 'relist'] as const)
+      expect(startWith(3, 'OOMKilled', { death, late }).result).toMatchObject({
+        ...{ limitBytes: 64 * MEBIBYTE, outcome: 'killed', during: 'relist', peakBytes: null },
+        scenarios: [{ name: 'cold start', rightSeconds: 0, queries: null }],
+        container: { pod: 'start-1-abcde', reason: 'OOMKilled', exitCode: 137, restarts: 0 },
+      });
+    expect(startWith(0, 'OOMKilled', { death }).result.during).toBe('cold start');
+    expect(startWith(1, 'OOMKilled', { death }).result.during).toBe('relist');
+    expect(startWith(5, 'OOMKilled', { death }).result.during).toBe('API server outage');
+    expect(startWith(6, 'OOMKilled', { death }).result.during).toBe('API server outage');
+  });
+
+  it('was stuck, or survived, where the program says so', () => {
+    const stuck = startWith(3, 'Error', { death: 'CoreDNS ended by itself', late: 'relist' });
+    expect(stuck.result).toMatchObject({
+      outcome: 'stuck',
+      during: 'relist',
+      container: { reason: 'Error' },
+    });
+    expect(stuck.steps).toEqual({ 'cold start': 1, 'full cache': 2 });
+    const { result, streamed, steps } = startWith(6, 'Completed');
+    expect(result).toMatchObject({ outcome: 'survived', during: null, peakBytes: 40e6 + 5 });
+    expect(result.scenarios.map(({ name }) => name)).toEqual([
+      'cold start',
+      'relist',
+      'replaced endpoints',
+      'API server outage',
+    ]);
+    expect(result.scenarios[1]).toEqual({
+      ...{ name: 'relist', rightSeconds: 0.3, queries: { sent: 100, lost: 2, servfail: 1 } },
+    });
+    expect(streamed).toEqual(['services']);
+    expect(steps).toMatchObject({ 'full cache': 2, 'API server outage': 6 });
+  });
+
+  it('fails where CoreDNS ended for another reason', () => {
+    const death = 'CoreDNS ended by itself';
+    expect(() => startWith(3, 'Error', { death })).toThrow('not for its memory: CoreDNS ended by itself');
+    expect(() => startWith(3, 'Error', { death, container: null })).toThrow('not for its memory');
+  });
+
+  it('is told by lines of JSON: what took too long, and that the API server got slow', () => {
+    const reader = readPhases();
+    reader.onLine('{"late":"relist"}');
+    expect(reader.late).toBe('relist');
+    reader.demandSound();
+    reader.onLine('{"slow":"99 % took up to 2.00 s"}');
+    expect(() => reader.demandSound()).toThrow('the API server got slow: 99 % took up to 2.00 s');
+  });
+});
+
 describe('a record', () => {
   it('is of its schema, and draws a line for each version and setting beside the limits of today', () => {
     const record = searched();
@@ -430,6 +528,29 @@ describe('a record', () => {
       /^CoreDNS 1\.11\.3, streamed lists.*though KUBE_FEATURE_WatchListClient asks/,
     );
     expect(warnings.join()).not.toContain('CoreDNS 1.15.0');
+  });
+
+  it('of a cluster says so, and how the kubelet says that each start ended', () => {
+    const record = searched({ target: 'kubernetes' });
+    const container = { pod: 'start-1-abcde', reason: 'OOMKilled', exitCode: 137, restarts: 0 };
+    const trials = record.trials.map((trial) =>
+      trial.status === 'ok'
+        ? {
+            ...trial,
+            evidence: {
+              ...trial.evidence,
+              starts: trial.evidence.starts.map((start) => ({ ...start, container })),
+            },
+          }
+        : trial,
+    );
+    expect(surviveKind.schema.safeParse({ ...record, trials }).error).toBeUndefined();
+    const { method = [], data } = surviveDocument({ ...record, trials });
+    expect(method.join(' ')).toContain('Killed: the kubelet says OOMKilled of its container.');
+    expect(method.join(' ')).toContain('nobody restarts the API server for this');
+    expect(data?.columns.slice(-4)).toEqual(['pod', 'reason', 'exit_code', 'restarts']);
+    expect(data?.rows[0]?.slice(-4)).toEqual(['start-1-abcde', 'OOMKilled', 137, 0]);
+    expect(surviveDocument(searched()).data?.columns).not.toContain('exit_code');
   });
 
   it('tells killed from not right in time', () => {

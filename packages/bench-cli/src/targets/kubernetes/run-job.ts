@@ -20,6 +20,8 @@ export interface JobRun extends PodSelection {
   /** How long it may run from then on. */
   readonly runSeconds: number;
   readonly onLine: (line: string) => void;
+  /** Called with the pod once it has ended, before a bad end is reported. */
+  readonly onEnd?: (pod: V1Pod) => void;
 }
 
 export interface JobOutcome {
@@ -58,8 +60,8 @@ async function started(run: JobRun): Promise<V1Pod> {
   ended.catch(() => undefined);
   try {
     const wait = waiting.catch((error: unknown) => {
-      // Ended with an error status: `ended` reports it, with its log.
-      if (error instanceof BenchError && error.code === 'E_SERVER_START') return ended;
+      // Ended with an error status or killed: `ended` sees it, and it is reported from there.
+      if (error instanceof BenchError && /^E_SERVER_(START|DIED)$/.test(error.code)) return ended;
       throw error;
     });
     const [pod] = await Promise.race([wait, ended]);
@@ -100,6 +102,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
         }
         const exit = exitOf(current);
         if (exit === undefined) continue;
+        run.onEnd?.(current);
         const verdict = assessPod(current);
         const byKubernetes = verdict.kind === 'failed' && verdict.code === 'E_SERVER_DIED';
         if (byKubernetes) throw await podError({ ...run, signal }, current, verdict);

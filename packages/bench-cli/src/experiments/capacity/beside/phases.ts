@@ -3,9 +3,10 @@ import { z } from 'zod';
 
 /**
  * What is done with a CoreDNS, in any order that begins with `cold-start`: until it has everything; left alone; with a full
- * cache; under queries, which go on from then; while it reads all objects again.
+ * cache; under queries, which go on from then; while it reads all objects again; while endpoints are replaced; after an API
+ * server that was away.
  */
-export const PHASES = ['cold-start', 'rest', 'cache', 'load', 'relist'] as const;
+export const PHASES = ['cold-start', 'rest', 'cache', 'load', 'relist', 'replace', 'outage'] as const;
 export type Phase = (typeof PHASES)[number];
 
 const bytes = z.number().nonnegative().nullable();
@@ -22,6 +23,10 @@ export type QueryCounts = z.output<typeof queriesSchema>;
 
 export const phaseSchema = z.object({
   phase: z.enum(PHASES),
+  /** How long it took; of `replace` and `outage`, from the end of the event. */
+  seconds: z.number().optional(),
+  /** Until answers were right, where that was measured. */
+  rightSeconds: z.number().nullable().optional(),
   /**
    * Anonymous memory, which is what counts against a limit: of samples four times a second, and the largest of a look every
    * 20 ms and of what the kernel saw.
@@ -39,14 +44,16 @@ export const phaseSchema = z.object({
   heapInuseBytes: bytes,
   heapSysBytes: bytes,
   nextCollectionBytes: bytes,
-  queries: queriesSchema,
+  queries: queriesSchema.extend({ servfail: z.number().optional() }),
 });
 export type PhaseFigures = z.output<typeof phaseSchema>;
 
 const lineSchema = z.union([
   phaseSchema,
-  z.object({ done: z.literal(true), queries: queriesSchema }),
+  z.object({ done: z.literal(true), queries: queriesSchema, streamed: z.array(z.string()) }),
   z.object({ ended: z.string() }),
+  z.object({ late: z.enum(PHASES) }),
+  z.object({ slow: z.string() }),
   z.object({ failed: z.string() }),
 ]);
 

@@ -2,6 +2,7 @@
 import { ownText } from '../../../own-files.ts';
 
 const FILES = [
+  'common.mjs',
   'main.mjs',
   'relay.mjs',
   'memory.mjs',
@@ -9,6 +10,7 @@ const FILES = [
   'propagation.mjs',
   'services.mjs',
   'churn.mjs',
+  'changes.mjs',
   'poller.mjs',
 ] as const;
 

@@ -1,4 +1,4 @@
-/** What a run creates on a cluster, and how the cluster's own DNS takes it, as records have it. */
+/** What a run makes on a cluster, and how the cluster's own DNS takes it, as records have it. */
 import { z } from 'zod';
 import { counted } from '../../../text.ts';
 import { megabytes } from '../figures.ts';
@@ -27,6 +27,16 @@ export const dnsStateSchema = z.object({
   memoryLimitBytes: z.number().nonnegative().nullable(),
 });
 export type ClusterDnsState = z.output<typeof dnsStateSchema>;
+
+/** How the container of CoreDNS ended, as the kubelet says. */
+export const containerEndSchema = z.object({
+  pod: z.string(),
+  /** `Completed`, `OOMKilled`, `Error`. */
+  reason: z.string(),
+  exitCode: z.number().int(),
+  restarts: count,
+});
+export type ContainerEnd = z.output<typeof containerEndSchema>;
 
 /** Before and after the creation of objects; null where there is no DNS that bench knows. */
 export const clusterDnsChangeSchema = z.object({ before: dnsStateSchema, after: dnsStateSchema }).nullable();

@@ -103,6 +103,8 @@ export interface DnsPodRequest {
   readonly pullSecrets: readonly string[];
   /** Request and limit of CoreDNS's memory; null for none. */
   readonly memory: { readonly request: string; readonly limit: string } | null;
+  /** Of CoreDNS. Default: nothing. */
+  readonly corednsEnv?: Readonly<Record<string, string>>;
   readonly deadlineSeconds: number;
 }
 
@@ -113,7 +115,7 @@ interface Beside {
 }
 
 function dnsContainer(request: DnsPodRequest): V1Container {
-  const { settings, corednsImage: image, mount, memory } = request;
+  const { settings, corednsImage: image, corednsEnv: env = {}, mount, memory } = request;
   const [container] =
     podTemplate({
       settings,
@@ -121,6 +123,7 @@ function dnsContainer(request: DnsPodRequest): V1Container {
       component: 'server',
       image,
       args: ['-conf', `${FILES_DIRECTORY}/Corefile`],
+      env,
       mounts: { [FILES_DIRECTORY]: mount },
       resources:
         memory === null ? {} : { requests: { memory: memory.request }, limits: { memory: memory.limit } },
@@ -146,6 +149,7 @@ export function dnsPodJob(request: DnsPodRequest, { entry, env }: Beside): V1Job
     env: {
       ...env,
       NAMESPACE: namespace,
+      RELAY_PORT: String(RELAY_PORT),
       TOKEN_FILE: `${TOKEN_DIRECTORY}/token`,
       CA_FILE: `${TOKEN_DIRECTORY}/ca.crt`,
       DNS_PORT: String(DNS_PORT),
@@ -184,19 +188,21 @@ export interface DnsJobRequest extends DnsPodRequest {
   /** Of `rest` and `load`. */
   readonly seconds: number;
   readonly queriesPerSecond: number;
+  /** More settings of the program. */
+  readonly besideEnv?: Readonly<Record<string, string>>;
 }
 
 /** The Job of a start whose memory is measured. */
 export function dnsJob(request: DnsJobRequest): V1Job {
-  const { phases, seconds, queriesPerSecond, podsVerified } = request;
+  const { phases, seconds, queriesPerSecond, podsVerified, besideEnv = {} } = request;
   return dnsPodJob(request, {
     entry: 'main.mjs',
     env: {
+      ...besideEnv,
       PHASES: phases.join(','),
       SECONDS: String(seconds),
       QUERIES_PER_SECOND: String(queriesPerSecond),
       PODS_VERIFIED: String(podsVerified),
-      RELAY_PORT: String(RELAY_PORT),
     },
   });
 }

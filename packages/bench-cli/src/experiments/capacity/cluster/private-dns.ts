@@ -3,19 +3,21 @@
  * deleted at the end.
  */
 import { ENDPOINT_SLICES, PODS, SERVICES } from '@dinodns-bench/cluster-objects';
+import type { V1PolicyRule } from '@kubernetes/client-node';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { LastTrial } from '../../../engine/experiment.ts';
+import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { checkerImage } from '../../../targets/kubernetes/images.ts';
 import { namespaceOf, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
 import { copyPullSecrets } from '../../../targets/kubernetes/pull-secrets.ts';
 import type { World } from '../../../world.ts';
 import { existingNames } from '../beside/existing-names.ts';
-import type { Phase } from '../beside/phases.ts';
 import type { Configuration } from '../published.ts';
 import type { Created } from './created.ts';
 import { dnsFiles } from './dns-job.ts';
-import { type StartResult, startDns } from './start-dns.ts';
-import { needsPods, type SyntheticSize, syntheticCluster } from './synthetic-objects.ts';
+import { type StartRequest, type StartResult, startDns } from './start-dns.ts';
+import { needsPods, SERVICE_LABELS, type SyntheticSize, syntheticCluster } from './synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRun } from './synthetic-run.ts';
 
 export interface PrivateDnsRequest {
@@ -25,17 +27,17 @@ export interface PrivateDnsRequest {
   readonly runId: string;
   readonly size: SyntheticSize;
   readonly configuration: Configuration;
+  /** What the program beside CoreDNS may change in the namespace. Default: nothing. */
+  readonly podRules?: readonly V1PolicyRule[];
   readonly signal: AbortSignal;
 }
 
-export interface DnsStart {
+export interface DnsStart
+  extends Pick<
+    StartRequest,
+    'phases' | 'seconds' | 'queriesPerSecond' | 'memory' | 'corednsEnv' | 'besideEnv' | 'moreSeconds'
+  > {
   readonly image: string;
-  readonly phases: readonly Phase[];
-  /** Of `rest` and `load`. */
-  readonly seconds: number;
-  readonly queriesPerSecond: number;
-  /** Request and limit; null for none. */
-  readonly memory: { readonly request: string; readonly limit: string } | null;
 }
 
 export interface PrivateDns extends AsyncDisposable, Created {
@@ -84,6 +86,12 @@ export async function openPrivateDns(request: PrivateDnsRequest): Promise<Privat
           corednsImage: image,
           observerImage: checkerImage(settings),
           mount: files.mount,
+          besideEnv: {
+            ...start.besideEnv,
+            CHANGES: String(request.podRules !== undefined),
+            PREFIX: `start-${starts}`,
+            LABELS: JSON.stringify(SERVICE_LABELS),
+          },
         });
       },
       [Symbol.asyncDispose]: () => run.close(),
@@ -93,4 +101,41 @@ export async function openPrivateDns(request: PrivateDnsRequest): Promise<Privat
     await run.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** Keeps the objects of a point until others are wanted: the engine's order has trials of a point next to each other. */
+export class KeptObjects<Point> implements AsyncDisposable {
+  readonly #nameOf: (point: Point) => string;
+  readonly #open: (point: Point) => Promise<PrivateDns>;
+  #kept: { readonly name: string; readonly dns: PrivateDns } | undefined;
+
+  /** @param nameOf the same for points with the same objects */
+  constructor(nameOf: (point: Point) => string, open: (point: Point) => Promise<PrivateDns>) {
+    this.#nameOf = nameOf;
+    this.#open = open;
+  }
+
+  async of(point: Point): Promise<PrivateDns> {
+    const name = this.#nameOf(point);
+    if (this.#kept?.name === name) return this.#kept.dns;
+    await this[Symbol.asyncDispose]();
+    try {
+      const dns = await this.#open(point);
+      this.#kept = { name, dns };
+      return dns;
+    } catch (error) {
+      throw endIfRefused(error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { dns } = this.#kept ?? {};
+    this.#kept = undefined;
+    await dns?.[Symbol.asyncDispose]();
+  }
+}
+
+/** Whoever runs the cluster is not asked twice. */
+export function endIfRefused(error: unknown): unknown {
+  return error instanceof BenchError && error.code === 'E_CLUSTER_REFUSED' ? new LastTrial(error) : error;
 }

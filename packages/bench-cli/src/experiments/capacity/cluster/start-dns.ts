@@ -1,14 +1,18 @@
+import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { parseSummary } from '../../../observe/kubernetes/summary.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { runJob } from '../../../targets/kubernetes/run-job.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
-import { readPhases } from '../beside/read-phases.ts';
+import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
+import type { ContainerEnd } from './created.ts';
 import { DNS_CONTAINER, type DnsJobRequest, dnsJob } from './dns-job.ts';
 
 export interface StartRequest extends Omit<DnsJobRequest, 'deadlineSeconds'> {
   readonly client: KubeClient;
+  /** Of phases that take longer than `rest` and `load`. */
+  readonly moreSeconds?: number;
   readonly signal: AbortSignal;
 }
 
@@ -17,12 +21,14 @@ export interface PhaseResult extends PhaseFigures {
   readonly workingSetBytes: number | null;
 }
 
-export interface StartResult {
+export interface StartResult extends Pick<PhaseReader, 'late' | 'streamed'> {
   readonly phases: readonly PhaseResult[];
   /** Of all phases; null if they did not come to their end. */
   readonly queries: QueryCounts | null;
   /** Why CoreDNS ended before all phases were over: killed for its memory, for example; null if it did not. */
   readonly death: string | null;
+  /** Null if the kubelet has said nothing. */
+  readonly container: ContainerEnd | null;
 }
 
 /** Getting ready and reading again may take two minutes each, and the cache is filled meanwhile. */
@@ -56,14 +62,22 @@ async function placeOf(
   return name === undefined || node === undefined ? null : { namespace, pod: name, node };
 }
 
+export function containerEnd({ metadata, status }: V1Pod): ContainerEnd | null {
+  const found = status?.containerStatuses?.find(({ name }) => name === DNS_CONTAINER);
+  const ended = found?.state?.terminated;
+  if (found === undefined || ended === undefined) return null;
+  const { reason = 'Error', exitCode } = ended;
+  return { pod: metadata?.name ?? '', reason, exitCode, restarts: found.restartCount };
+}
+
 /**
  * Resolves when all phases are over, or CoreDNS has ended before.
  * @throws BenchError if the pod cannot be started, or its program fails: not a finding about CoreDNS.
  */
 export async function startDns(request: StartRequest): Promise<StartResult> {
-  const { client, settings, namespace, runId, unit, phases, seconds, signal } = request;
+  const { client, settings, namespace, runId, unit, phases, seconds, moreSeconds = 0, signal } = request;
   const workingSets: Promise<number | null>[] = [];
-  const runSeconds = SECONDS_BESIDE_PHASES + seconds * phases.length;
+  const runSeconds = SECONDS_BESIDE_PHASES + seconds * phases.length + moreSeconds;
   const readWorkingSet = async () => {
     const place = await placeOf(request, signal);
     return place === null ? null : workingSetOf(client, place, signal);
@@ -71,6 +85,7 @@ export async function startDns(request: StartRequest): Promise<StartResult> {
   const reader = readPhases(() => workingSets.push(readWorkingSet().catch(() => null)));
   let death: string | null = null;
   let isKilled = false;
+  let container: ContainerEnd | null = null;
   try {
     await runJob({
       client,
@@ -83,6 +98,9 @@ export async function startDns(request: StartRequest): Promise<StartResult> {
       startSeconds: settings.readyTime,
       runSeconds,
       onLine: reader.onLine,
+      onEnd: (pod) => {
+        container = containerEnd(pod);
+      },
     });
     if (reader.total === null) death = 'CoreDNS ended by itself';
   } catch (error) {
@@ -96,5 +114,6 @@ export async function startDns(request: StartRequest): Promise<StartResult> {
     phases: reader.figures.map((phase, index) => ({ ...phase, workingSetBytes: read[index] ?? null })),
     queries: reader.total,
     death: reader.total === null ? death : null,
+    ...{ late: reader.late, streamed: reader.streamed, container },
   };
 }

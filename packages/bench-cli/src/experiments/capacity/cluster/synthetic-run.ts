@@ -3,9 +3,14 @@
  * goes with the namespace.
  */
 import type { Cluster } from '@dinodns-bench/cluster-objects';
+import type { V1PolicyRule } from '@kubernetes/client-node';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { LABELS, labelValue } from '../../../targets/kubernetes/objects/labels.ts';
-import { demandPermissions, type Permission } from '../../../targets/kubernetes/permissions.ts';
+import {
+  demandPermissions,
+  describePermission,
+  type Permission,
+} from '../../../targets/kubernetes/permissions.ts';
 import {
   NAMESPACE_GONE_SECONDS,
   openNamespace,
@@ -16,6 +21,7 @@ import { guardClusterDns } from './cluster-dns-guard.ts';
 import { createPaced, type Paced } from './create-paced.ts';
 import type { ClusterDnsState } from './created.ts';
 import { dnsAccount } from './dns-job.ts';
+import { grantPermissions, podRights } from './pod-rights.ts';
 import { type SyntheticObject, syntheticCount, syntheticObjects } from './synthetic-objects.ts';
 
 /** Objects are deleted at some hundred a second; this is for a slow API server. */
@@ -48,11 +54,15 @@ const POD_PERMISSIONS: readonly Permission[] = [
   ...inNamespace('', 'pods/status', ['patch']),
 ];
 
-/** Of the user, for synthetic objects and a private CoreDNS. */
-export const syntheticPermissions = (withPods: boolean): readonly Permission[] => [
-  ...PERMISSIONS,
-  ...(withPods ? POD_PERMISSIONS : []),
-];
+/** Of the user, for synthetic objects and a private CoreDNS with a program that has these rights. */
+export const syntheticPermissions = (
+  withPods: boolean,
+  rules: readonly V1PolicyRule[] = [],
+): readonly Permission[] => {
+  const all = [...PERMISSIONS, ...(withPods ? POD_PERMISSIONS : []), ...grantPermissions(rules)];
+  // Each is asked for, and named where it is missing, once.
+  return [...new Map(all.map((each) => [`${describePermission(each)} ${each.scope}`, each])).values()];
+};
 
 export interface SyntheticRequest {
   readonly world: World;
@@ -62,8 +72,8 @@ export interface SyntheticRequest {
   readonly namespace: string;
   readonly cluster: Cluster;
   readonly withPods: boolean;
-  /** What is needed besides. */
-  readonly permissions?: readonly Permission[];
+  /** What the program beside CoreDNS may change in the namespace. Default: nothing. */
+  readonly podRules?: readonly V1PolicyRule[];
   readonly onProgress: (created: number) => void;
   readonly signal: AbortSignal;
 }
@@ -102,19 +112,24 @@ async function createOne(client: KubeClient, item: SyntheticObject, signal: Abor
   }
 }
 
-/** The account of the private CoreDNS, with its role and binding, which belong to the namespace. */
-async function createAccount(
-  client: KubeClient,
-  name: string,
-  runId: string,
-  signal: AbortSignal,
-): Promise<void> {
+/** The account of the private CoreDNS, with its roles and bindings, which belong to the namespace. */
+async function createAccount({
+  client,
+  namespace: name,
+  runId,
+  podRules = [],
+  signal,
+}: SyntheticRequest): Promise<void> {
   const namespace = await client.get('Namespace', name, undefined, signal);
   if (namespace === null) throw new Error(`the namespace ${name} is gone`);
   const { account, role, binding } = dnsAccount(namespace, runId);
   await client.create('ServiceAccount', account, signal);
   await client.create('ClusterRole', role, signal);
   await client.create('ClusterRoleBinding', binding, signal);
+  if (podRules.length === 0) return;
+  const rights = podRights(name, runId, podRules);
+  await client.create('Role', rights.role, signal);
+  await client.create('RoleBinding', rights.binding, signal);
 }
 
 async function isOfRun(client: KubeClient, name: string, runId: string): Promise<boolean> {
@@ -135,13 +150,12 @@ async function removeAll(client: KubeClient, namespace: string, objects: number)
 /** Creates everything; on any failure everything is deleted again. */
 export async function openSyntheticRun(request: SyntheticRequest): Promise<SyntheticRun> {
   const { world, client, runId, namespace: name, cluster, withPods, signal } = request;
-  const permissions = [...syntheticPermissions(withPods), ...(request.permissions ?? [])];
-  await demandPermissions(client, permissions, name, signal);
+  await demandPermissions(client, syntheticPermissions(withPods, request.podRules), name, signal);
   const guard = await guardClusterDns(client, signal);
   const expected = syntheticCount(cluster, { withPods });
   try {
     await openNamespace(world, client, { name, runId }, signal);
-    await createAccount(client, name, runId, signal);
+    await createAccount(request);
     const limit = AbortSignal.any([signal, guard.signal]);
     const creation = await createPaced(
       syntheticObjects(cluster, { withPods }),

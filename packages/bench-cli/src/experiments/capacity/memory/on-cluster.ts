@@ -1,6 +1,6 @@
 /** Starts of a private CoreDNS on a cluster, one after the other, with synthetic objects that are kept while the point is the same. */
 import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
-import { LastTrial, type Opened, type OpenRequest, type TrialEvents } from '../../../engine/experiment.ts';
+import type { Opened, OpenRequest, TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { imageRecord } from '../../../servers/image-record.ts';
 import { describeBoth } from '../../../targets/kubernetes/cluster-facts.ts';
@@ -9,7 +9,7 @@ import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
 import { PHASES, type PhaseFigures } from '../beside/phases.ts';
 import { serverImage } from '../cluster/images.ts';
-import { openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
+import { KeptObjects, openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
 import { needsPods } from '../cluster/synthetic-objects.ts';
 import { syntheticPermissions } from '../cluster/synthetic-run.ts';
@@ -84,37 +84,6 @@ function evidenceOf(
   };
 }
 
-/** Keeps the objects of a point until another is wanted: the engine's order has starts of a point next to each other. */
-class KeptObjects implements AsyncDisposable {
-  readonly #open: (point: MemoryPoint) => Promise<PrivateDns>;
-  #kept: { readonly name: string; readonly dns: PrivateDns } | undefined;
-
-  constructor(open: (point: MemoryPoint) => Promise<PrivateDns>) {
-    this.#open = open;
-  }
-
-  async of(point: MemoryPoint): Promise<PrivateDns> {
-    const name = point.key.slice(point.server.length);
-    if (this.#kept?.name === name) return this.#kept.dns;
-    await this[Symbol.asyncDispose]();
-    try {
-      const dns = await this.#open(point);
-      this.#kept = { name, dns };
-      return dns;
-    } catch (error) {
-      // Whoever runs the cluster is not asked twice.
-      const isRefusal = error instanceof BenchError && error.code === 'E_CLUSTER_REFUSED';
-      throw isRefusal ? new LastTrial(error) : error;
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const { dns } = this.#kept ?? {};
-    this.#kept = undefined;
-    await dns?.[Symbol.asyncDispose]();
-  }
-}
-
 export async function openOnCluster({
   world,
   settings,
@@ -132,12 +101,14 @@ export async function openOnCluster({
   const [wantedQps, seconds] = [rateOf(settings), settings.quick ? 1 : PHASE_SECONDS];
   const servers = [...new Set(points.map(({ server }) => server))];
   const imageOf = (server: string) => serverImage(cluster, server, settings.corednsVersion);
-  const objects = new KeptObjects((point) =>
-    openPrivateDns({
-      ...{ world, client, settings: cluster, runId, signal },
-      size: createdSize(point),
-      configuration: clusterConfiguration(point.configuration),
-    }),
+  const objects = new KeptObjects<MemoryPoint>(
+    ({ key, server }) => key.slice(server.length),
+    (point) =>
+      openPrivateDns({
+        ...{ world, client, settings: cluster, runId, signal },
+        size: createdSize(point),
+        configuration: clusterConfiguration(point.configuration),
+      }),
   );
   async function start(point: MemoryPoint, _planned: unknown, on: TrialEvents) {
     on.phase('creating objects');

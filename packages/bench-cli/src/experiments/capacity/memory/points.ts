@@ -50,7 +50,7 @@ const CONFIGURATIONS_MEASURED = {
 const RATES = { local: 30_000, kubernetes: 2000 } as const;
 
 /** @throws BenchError `E_CONFIG` for more than a cluster is asked */
-export function rateOf({ target, rate = RATES[target] }: MemorySettings): number {
+export function rateOf({ target, rate = RATES[target] }: Pick<MemorySettings, 'target' | 'rate'>): number {
   if (target === 'local' || rate <= RATES.kubernetes) return rate;
   throw new BenchError(
     'E_CONFIG',
@@ -62,8 +62,8 @@ export function rateOf({ target, rate = RATES[target] }: MemorySettings): number
 /** @throws BenchError `E_CONFIG` for one that a cluster is not asked for */
 export function clusterConfiguration(name: ConfigurationName): Configuration {
   if (name === 'default' || name === 'autopath') return name;
-  throw new BenchError('E_CONFIG', `--configurations: "${name}" is measured on one machine only`, {
-    fix: 'On a cluster, give default, autopath or both.',
+  throw new BenchError('E_CONFIG', `the configuration "${name}" is measured on one machine only`, {
+    fix: 'On a cluster, measure default, autopath or both.',
   });
 }
 

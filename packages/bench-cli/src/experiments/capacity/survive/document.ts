@@ -13,7 +13,7 @@ import {
   type SurviveEvidence,
   type SurviveRecord,
 } from './evidence.ts';
-import { pointOf } from './points.ts';
+import { clusterText, pointOf } from './points.ts';
 import { boundText, MEBIBYTE } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 
@@ -137,19 +137,29 @@ function levelSources(record: Record): Block {
   return text(`Limits of today: ${sources.join('; ')}.`);
 }
 
+/** On a cluster, how the kubelet says that each ended. */
+const CONTAINER_COLUMNS = {
+  pod: 'pod',
+  reason: 'reason',
+  exit_code: 'exitCode',
+  restarts: 'restarts',
+} as const;
+
 /** For spreadsheets: a line for each start. */
 function startData(record: Record) {
   const perScenario = SCENARIOS.flatMap((name) => {
     const word = name.toLowerCase().replaceAll(' ', '_');
     return [`${word}_seconds`, `${word}_sent`, `${word}_lost`, `${word}_servfail`];
   });
+  const isCluster = record.settings.target === 'kubernetes';
   const columns = [
     ...['case', 'server', 'configuration', 'objects', 'services', 'endpoints', 'round', 'start'],
     ...['limit_bytes', 'outcome', 'during', 'peak_bytes', ...perScenario],
+    ...(isCluster ? Object.keys(CONTAINER_COLUMNS) : []),
   ];
   const rows = record.cases.flatMap(({ key, subject, point }) =>
     okTrials(record, key).flatMap(({ round, evidence }) =>
-      evidence.starts.map(({ limitBytes, outcome, during, peakBytes, scenarios }, index) => [
+      evidence.starts.map(({ limitBytes, outcome, during, peakBytes, scenarios, container }, index) => [
         ...[key, subject, point.configuration ?? null, point.objects ?? null],
         ...[point.services ?? null, point.endpoints ?? null, round, index],
         ...[limitBytes, outcome, during, peakBytes],
@@ -158,6 +168,7 @@ function startData(record: Record) {
           const { sent = null, lost = null, servfail = null } = found?.queries ?? {};
           return [found?.rightSeconds ?? null, sent, lost, servfail];
         }),
+        ...(isCluster ? Object.values(CONTAINER_COLUMNS).map((field) => container?.[field] ?? null) : []),
       ]),
     ),
   );
@@ -185,14 +196,29 @@ function warningsOf(record: Record): string[] {
   });
 }
 
-function methodOf({ settings }: Record): string[] {
-  const { starts, resolution, outage, rate } = settings;
+function methodOf({ settings, cases }: Record): string[] {
+  const { starts, resolution, outage, rate, target } = settings;
+  const isCluster = target === 'kubernetes';
+  const [place, replaced, killed] = isCluster
+    ? [
+        'in a pod of its own with the limit, which reads the API server of the cluster, with synthetic objects',
+        'a tenth of the endpoints',
+        'the kubelet says OOMKilled of its container',
+      ]
+    : [
+        'in a control group of its own with the limit, beside an API server of ours with generated objects',
+        'a tenth of the Services with all endpoints and pods',
+        'the kernel counted a kill in the control group',
+      ];
   return [
-    `Each start is a new CoreDNS, unmodified, in a control group of its own with the limit, beside an API server of ours with generated objects. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; a tenth of the Services with all endpoints and pods replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
-    'Killed: the kernel counted a kill in the control group. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). The kernel had then taken away so much of its program that it got nowhere; that is not survived either.',
+    `Each start is a new CoreDNS, unmodified, ${place}. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; ${replaced} replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
+    ...(isCluster ? [clusterText(cases.map(pointOf))] : []),
+    `Killed: ${killed}. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). The kernel had then taken away so much of its program that it got nowhere; that is not survived either.`,
     `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, and every start rules out limits below what it used. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size.`,
-    'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.',
-    'Anonymous memory decides: the kernel drops pages of the program file before it kills. Starts do all of this one at a time, but for the outages, which may overlap; none begins while another is about to read everything again after its outage.',
+    isCluster
+      ? 'Right again: a Service that was created during the relist or the outage resolves, a replaced endpoint has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. A cold start counts from when both programs of the pod run, a relist and an outage from when the API server is back. Queries for Services are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.'
+      : 'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.',
+    `Anonymous memory decides: the kernel drops pages of the program file before it kills. ${isCluster ? 'Starts are made one at a time.' : 'Starts do all of this one at a time, but for the outages, which may overlap; none begins while another is about to read everything again after its outage.'}`,
   ];
 }
 

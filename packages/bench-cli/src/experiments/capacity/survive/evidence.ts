@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { type EngineCase, type EngineRecord, engineKind, okTrials } from '../../../engine/record.ts';
+import { containerEndSchema } from '../cluster/created.ts';
 import { type Variant, variantNamed } from './points.ts';
 
 const bytes = z.number().nonnegative();
@@ -23,7 +24,7 @@ export type ScenarioResult = z.output<typeof scenarioSchema>;
 const startSchema = z.object({
   limitBytes: bytes,
   /**
-   * - `killed`: by the kernel, for its memory: the control group counted it;
+   * - `killed`: by the kernel, for its memory: the control group counted it, or the kubelet says `OOMKilled`;
    * - `stuck`: it lived, but its answers were not right in time.
    */
   outcome: z.enum(['survived', 'killed', 'stuck']),
@@ -33,6 +34,8 @@ const startSchema = z.object({
   peakBytes: bytes.nullable(),
   /** Those that it came through. */
   scenarios: z.array(scenarioSchema),
+  /** How its container ended, as the kubelet says; absent on a machine. */
+  container: containerEndSchema.optional(),
 });
 export type StartResult = z.output<typeof startSchema>;
 

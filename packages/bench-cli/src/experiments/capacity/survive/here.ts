@@ -1,10 +1,7 @@
 /** Searches on this machine: each start in a control group of its own, beside an API server of its point's objects. */
-import { ratioFromText } from '../../../config/value-schemas.ts';
-import type { Opened, OpenRequest, PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
-import { BenchError } from '../../../errors.ts';
+import type { Opened, OpenRequest, TrialEvents } from '../../../engine/experiment.ts';
 import { loadFor } from '../../../measure/load.ts';
 import { loadAverageWarnings } from '../../../measure/warnings.ts';
-import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { openMemoryGroup } from '../../../targets/local/memory-group.ts';
 import { fileNameOf } from '../../../text.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
@@ -12,26 +9,15 @@ import { type DeployedCoredns, deployCoredns } from '../deploy-coredns.ts';
 import { clusterServers, commonConfiguration, openMachine } from '../machine.ts';
 import { writeQueryFiles } from '../memory/queries.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import { isPeakOwn, type StartResult, type SurviveEvidence } from './evidence.ts';
+import { findLimit, LEAST_BYTES, limitConditions, type Searcher, titleOf } from './find-limit.ts';
 import type { StepSeconds } from './patience.ts';
 import { planSearches } from './plan-searches.ts';
-import { firstLimit, type SurvivePlan, type SurvivePoint } from './points.ts';
-import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
-import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
+import { environmentOf, type SurvivePlan, type SurvivePoint } from './points.ts';
+import type { SurviveSettings } from './settings.ts';
 import { type Start, type StartContext, startUnder } from './start.ts';
-
-export interface Searcher {
-  search(point: SurvivePoint, planned: PlannedTrial, on: TrialEvents): Promise<SurviveEvidence>;
-}
 
 /** A query without an answer after this time is lost. */
 const TIMEOUT_SECONDS = 2;
-
-/** CoreDNS does not start with less. */
-const LEAST_BYTES = 16 * MEBIBYTE;
-
-/** More starts than any search takes: bounds move by every start that is killed. */
-const MAX_STARTS = 500;
 
 export async function openHere({
   world,
@@ -94,7 +80,6 @@ export async function openHere({
   ): Promise<Start> {
     groups += 1;
     const group = await openMemoryGroup(world, `capacity-survive-${groups}`, limitBytes);
-    const share = ratioFromText(point.gomemlimit);
     try {
       await world.fs.mkdir(raw, { recursive: true });
       return await startUnder({
@@ -114,10 +99,7 @@ export async function openHere({
               directory: raw,
               within: group.wrap,
               streamedLists: point.lists !== 'paged',
-              env: {
-                ...(point.lists === 'streamed' ? { [STREAMS_VARIABLE]: 'true' } : {}),
-                ...(typeof share === 'number' ? { GOMEMLIMIT: `${Math.floor(limitBytes * share)}B` } : {}),
-              },
+              env: environmentOf(point, limitBytes),
             },
           ),
         load: loadInto(raw),
@@ -129,49 +111,11 @@ export async function openHere({
     }
   }
 
-  async function search(
-    point: SurvivePoint,
-    { key }: PlannedTrial,
-    on: TrialEvents,
-  ): Promise<SurviveEvidence> {
-    const starts: StartResult[] = [];
-    const streamed = new Set<string>();
-    let usual: StepSeconds = {};
-    const { resolution, starts: wanted } = settings;
-    const options = {
-      first: firstLimit(point),
-      least: LEAST_BYTES,
-      most: decided.mostBytes,
-      resolution,
-      starts: wanted,
-    };
-    while (starts.length < MAX_STARTS) {
-      const tried = starts.map((each) => ({
-        ...each,
-        survived: each.outcome === 'survived',
-        peakBytes: isPeakOwn(point) ? each.peakBytes : null,
-      }));
-      const next = nextLimit(tried, options);
-      if (next.kind === 'found') return { ...next, starts, streamed: [...streamed] };
-      if (next.kind === 'beyond') break;
-      const number = starts.length + 1;
-      const title = `start ${number}, ${formatBytes(next.limitBytes)}`;
-      const raw = `${directory}/raw/${fileNameOf(key)}/${number}`;
-      const { result, streamed: read, steps } = await start(point, next.limitBytes, raw, on, title, usual);
-      starts.push(result);
-      const { outcome, during } = result;
-      on.part(`${title}: ${outcome}${during === null ? '' : ` (${during})`}`);
-      // The first that survives: its limit is the largest, so that memory slows it the least.
-      if (result.outcome === 'survived' && usual['cold start'] === undefined) usual = steps;
-      for (const name of read) streamed.add(name);
-    }
-    throw new BenchError('E_NO_ANSWER', `${key}: no limit was survived by ${formatCount(wanted)} starts`, {
-      evidence: starts
-        .slice(-5)
-        .map(({ limitBytes, outcome, during }) => `${formatBytes(limitBytes)}: ${outcome} (${during})`),
-      fix: 'Allow larger limits with --memory, or measure fewer objects.',
+  const search: Searcher['search'] = (point, { key }, on) =>
+    findLimit({ point, key, settings, mostBytes: decided.mostBytes, on }, (limitBytes, number, usual) => {
+      const title = titleOf(number, limitBytes);
+      return start(point, limitBytes, `${directory}/raw/${fileNameOf(key)}/${number}`, on, title, usual);
     });
-  }
 
   return {
     context: { search },
@@ -181,10 +125,7 @@ export async function openHere({
     conditions: {
       'load generator': `${session.loader.kind} ${session.loader.version}`,
       'side by side': `up to ${decided.lanes} starts`,
-      'limit survived': ruleText(settings.starts),
-      ...(settings.factors.lists?.includes('streamed') === true
-        ? { 'streamed lists': `${STREAMS_VARIABLE}=true in the environment of CoreDNS` }
-        : {}),
+      ...limitConditions(settings),
     },
     warnings: loadAverageWarnings(environment),
     ...revised,

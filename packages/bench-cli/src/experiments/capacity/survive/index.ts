@@ -9,7 +9,7 @@ import {
   type SurviveEvidence,
   surviveEvidenceSchema,
 } from './evidence.ts';
-import type { Searcher } from './here.ts';
+import type { Searcher } from './find-limit.ts';
 import { pointOf } from './points.ts';
 import { SURVIVE_SETTINGS } from './settings.ts';
 
@@ -62,7 +62,9 @@ export const capacitySurvive = defineExperiment({
     return (await import('./plan-searches.ts')).planSearches(settings, world);
   },
   async open(request) {
-    return (await import('./here.ts')).openHere(request);
+    return request.settings.target === 'kubernetes'
+      ? (await import('./on-cluster.ts')).openOnCluster(request)
+      : (await import('./here.ts')).openHere(request);
   },
   evidence: surviveEvidenceSchema,
   trial: (searcher: Searcher, planned, on) => searcher.search(pointOf(planned.case), planned, on),

@@ -2,15 +2,18 @@
 import type { ExperimentPlan } from '../../../engine/experiment.ts';
 import { formatCount } from '../../../report/numbers.ts';
 import type { World } from '../../../world.ts';
+import { demandBounded } from '../cluster/settings.ts';
 import { countCluster } from '../cluster-counts.ts';
 import { clusterServers, commonConfiguration } from '../machine.ts';
-import { demandFit, expectedBytes, maxLanes } from '../memory/points.ts';
+import { clusterConfiguration, demandFit, expectedBytes, maxLanes, rateOf } from '../memory/points.ts';
 import {
+  clusterText,
   enginePoint,
   expectedSeconds,
   pointOf,
   pointsOf,
   type SurvivePlan,
+  type SurvivePoint,
   sizesOf,
   subjectNameOf,
   subjectsOf,
@@ -33,6 +36,18 @@ async function countedIn(world: World, settings: SurviveSettings): Promise<Survi
   };
 }
 
+/** A larger limit is no answer for a pod that serves DNS. */
+const CLUSTER_BYTES = 4 * 2 ** 30;
+
+/** @throws BenchError for what a cluster that belongs to others is not asked */
+function demandMild(points: readonly SurvivePoint[], settings: SurviveSettings): void {
+  rateOf(settings);
+  for (const { configuration, objects } of points) {
+    clusterConfiguration(configuration);
+    demandBounded(objects, settings.maxObjects);
+  }
+}
+
 export async function planSearches(
   given: SurviveSettings,
   world: World,
@@ -41,11 +56,13 @@ export async function planSearches(
   const settings = counted?.settings ?? given;
   await clusterServers(world, commonConfiguration(world, settings.servers, settings));
   const points = pointsOf(settings, sizesOf(settings));
+  const isCluster = settings.target === 'kubernetes';
   // Half of the machine: the other half is for whatever else it does.
-  const mostBytes = settings.memory ?? world.machine.memoryBytes / 2;
+  const mostBytes = settings.memory ?? (isCluster ? CLUSTER_BYTES : world.machine.memoryBytes / 2);
   demandFit(points, mostBytes);
+  if (isCluster) demandMild(points, settings);
   const subjects = subjectsOf(settings);
-  const lanes = settings.sideBySide ?? maxLanes(world.machine.availableCpus);
+  const lanes = isCluster ? 1 : (settings.sideBySide ?? maxLanes(world.machine.availableCpus));
   const together = Math.min(lanes, points.length * settings.trials);
   return {
     subjects,
@@ -60,5 +77,6 @@ export async function planSearches(
     lanes,
     fits: (running) => running.reduce((sum, item) => sum + expectedBytes(pointOf(item)), 0) <= mostBytes,
     ...(counted && { summary: counted.text }),
+    ...(isCluster && { summary: clusterText(points) }),
   };
 }

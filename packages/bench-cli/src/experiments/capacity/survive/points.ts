@@ -1,15 +1,18 @@
 /** What is searched for: sizes of clusters, and versions of CoreDNS with their settings. Pure. */
 import { type ClusterSpec, defineCluster } from '@dinodns-bench/cluster-objects';
 import { canonicalServerName } from '../../../config/server-name.ts';
+import { ratioFromText } from '../../../config/value-schemas.ts';
 import type { Point, Subject } from '../../../engine/experiment.ts';
 import type { EngineCase } from '../../../engine/record.ts';
 import { BenchError } from '../../../errors.ts';
-import type { ConfigurationName } from '../configurations.ts';
+import { MAX_CREATION_RATE } from '../cluster/create-paced.ts';
+import { createdFor } from '../cluster/synthetic-objects.ts';
+import { type ConfigurationName, watchesPods } from '../configurations.ts';
 import { serverWords } from '../figures.ts';
-import { COMPANIONS_BYTES, expectedBytes } from '../memory/points.ts';
+import { COMPANIONS_BYTES, clusterConfiguration, expectedBytes } from '../memory/points.ts';
 import { PUBLISHED_SERVICE_SHARE } from '../memory/settings.ts';
 import type { Size } from '../memory-basis.ts';
-import { LISTS, SIZES, type SurviveSettings } from './settings.ts';
+import { DEFAULT_SIZES, LISTS, SIZES, STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 
 /** What is compared: a version and what is set for it. */
 export interface Variant {
@@ -34,6 +37,28 @@ export interface SurvivePlan {
   readonly mostBytes: number;
   /** With the objects that were counted, instead of `--from-cluster`; null without that. */
   readonly counted: { readonly settings: SurviveSettings; readonly text: string } | null;
+}
+
+/** Of the Services whose endpoints are replaced at once; on a cluster, of the endpoints. */
+export const REPLACED_SHARE = 0.1;
+
+/** How a run on a cluster differs from one on this machine, in sentences: for plans and reports. */
+export function clusterText(points: readonly Pick<SurvivePoint, 'configuration' | 'objects'>[]): string {
+  return [
+    'On a cluster, nobody restarts the API server for this: a program in the pod, through which CoreDNS reads it, does as if it restarted or were away.',
+    ...(points.some(({ objects }) => objects > 0)
+      ? [
+          `Endpoints of synthetic Services are replaced with at most ${MAX_CREATION_RATE} changes a second; the program keeps the changes back and passes them on at once.`,
+        ]
+      : []),
+    ...(points.some(({ objects }) => objects === 0)
+      ? ['With 0 objects, no endpoints are replaced: those of the cluster belong to others.']
+      : []),
+    ...(points.some(({ configuration }) => watchesPods(configuration))
+      ? ['Pods are not replaced with their endpoints.']
+      : []),
+    'CoreDNS reads the objects of the cluster as well.',
+  ].join(' ');
 }
 
 function wrong(problem: string, fix: string): BenchError {
@@ -62,6 +87,7 @@ export function sizesOf({
   services,
   endpoints,
   fromCluster,
+  target,
 }: SurviveSettings): readonly Size[] {
   const given = [
     ...(fromCluster ? ['--from-cluster'] : []),
@@ -76,7 +102,7 @@ export function sizesOf({
         '--services and --endpoints need --objects',
         'Give --objects as well: pods and services together.',
       );
-    return (size ?? ['1000-nodes']).map((name) => SIZES[name]);
+    return (size ?? DEFAULT_SIZES[target]).map((name) => SIZES[name]);
   }
   const served = beside('--services', services, objects, (at) =>
     Math.round((objects[at] ?? 0) * PUBLISHED_SERVICE_SHARE),
@@ -85,6 +111,8 @@ export function sizesOf({
   const behind = beside('--endpoints', endpoints, objects, (at) => pods[at] ?? 0);
   return objects.map((count, at) => {
     const [own = 0, rest = 0, addresses = 0] = [served[at], pods[at], behind[at]];
+    // A cluster has objects of its own.
+    if (count === 0 && target === 'kubernetes') return { services: 0, pods: 0, endpoints: 0 };
     if (own < 1 || rest < 1)
       throw wrong(
         `--services: ${own} of ${count} objects leave ${Math.max(0, rest)} pods`,
@@ -101,6 +129,18 @@ function variantsOf({ servers, factors }: SurviveSettings): Variant[] {
     .flatMap((server) =>
       lists.flatMap((list) => gomemlimit.map((limit) => variantNamed(`${server}/${list}/${limit}`))),
     );
+}
+
+/** What is set in the environment of CoreDNS. */
+export function environmentOf(
+  { lists, gomemlimit }: Variant,
+  limitBytes: number,
+): Readonly<Record<string, string>> {
+  const share = ratioFromText(gomemlimit);
+  return {
+    ...(lists === 'streamed' ? { [STREAMS_VARIABLE]: 'true' } : {}),
+    ...(typeof share === 'number' ? { GOMEMLIMIT: `${Math.floor(limitBytes * share)}B` } : {}),
+  };
 }
 
 const nameOf = ({ server, lists, gomemlimit }: Variant) => `${server}/${lists}/${gomemlimit}`;
@@ -182,6 +222,9 @@ const SECONDS_PER_OBJECT = 0.0002;
 const WAIT_OF_OUTAGE = 2.5;
 const LONGEST_WAIT_SECONDS = 65;
 
+/** On a cluster, a pod has to start and to end, and endpoints are replaced at a pace. */
+const CLUSTER_SECONDS = 20;
+
 /** A search bisects, and whenever a start that should decide is killed, the next larger limit needs all of them again. */
 const OTHER_STARTS = 5;
 const REPEATED_SHARE = 0.7;
@@ -189,16 +232,18 @@ const REPEATED_SHARE = 0.7;
 /** `together`: how many starts are side by side; all but their outages is done one start at a time. */
 export function expectedSeconds(
   point: SurvivePoint,
-  { outage, starts }: Pick<SurviveSettings, 'outage' | 'starts'>,
+  { outage, starts, target }: Pick<SurviveSettings, 'outage' | 'starts' | 'target'>,
   lanes: number,
   together: number,
 ): number {
   const { services, pods, endpoints } = point.cluster;
   const read = services + endpoints + (point.configuration === 'default' ? 0 : pods);
-  const active = ACTIVE_SECONDS + read * SECONDS_PER_OBJECT;
+  const isCluster = target === 'kubernetes';
+  const active = ACTIVE_SECONDS + (isCluster ? CLUSTER_SECONDS : 0) + read * SECONDS_PER_OBJECT;
   const away = outage + Math.min(WAIT_OF_OUTAGE * outage, LONGEST_WAIT_SECONDS);
   // The others are active while one waits.
   const search = (OTHER_STARTS + starts * (1 + REPEATED_SHARE)) * (together * active + away);
+  const created = isCluster ? createdFor(point.cluster, clusterConfiguration(point.configuration)) : 0;
   // The engine divides by the lanes.
-  return (search / together) * lanes;
+  return (search / together) * lanes + created / MAX_CREATION_RATE;
 }

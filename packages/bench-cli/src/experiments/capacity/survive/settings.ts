@@ -12,6 +12,7 @@ import {
 } from '../../../config/value-schemas.ts';
 import { type Factor, type Factors, factorsSchema, showFactors, words } from '../../../engine/factors.ts';
 import { pick } from '../../../engine/settings.ts';
+import { CLUSTER_SETTINGS } from '../cluster/settings.ts';
 import { SERVERS } from '../common-settings.ts';
 import { CONFIGURATION_NAMES } from '../configurations.ts';
 import { MEMORY_SETTINGS } from '../memory/settings.ts';
@@ -32,29 +33,32 @@ export const SIZES = {
 } as const;
 const SIZE_NAMES = ['100-nodes', '1000-nodes', '5000-nodes'] as const;
 
-const here = { targets: ['local'] } as const;
+/** On a cluster that belongs to others, what `--max-objects` allows. */
+export const DEFAULT_SIZES = { local: ['1000-nodes'], kubernetes: ['100-nodes'] } as const;
+
+const everywhere = { targets: ['local', 'kubernetes'] } as const;
 
 /**
  * How CoreDNS reads:
  * - `default`: the API server offers streamed lists, and CoreDNS decides, as in a cluster: client-go asks for them by itself from
  *   0.35, which is CoreDNS 1.14.3;
- * - `paged`: the API server offers none;
+ * - `paged`: the API server offers none; on a cluster, `STREAMS_VARIABLE` keeps CoreDNS from asking for them;
  * - `streamed`: it offers them, and `STREAMS_VARIABLE` makes older versions ask for them.
  */
 export const LISTS = ['default', 'paged', 'streamed'] as const;
 
-/** Set to `true` in the environment of CoreDNS: a feature gate of client-go. */
+/** Set to `true` or `false` in the environment of CoreDNS: a feature gate of client-go. */
 export const STREAMS_VARIABLE = 'KUBE_FEATURE_WatchListClient';
 
 export const FACTORS = {
-  lists: { ...here, ...words(...LISTS) },
+  lists: { ...everywhere, ...words(...LISTS) },
   /** A share of the limit. */
   gomemlimit: {
-    ...here,
+    ...everywhere,
     read: (text: string) => (/^(none|[1-9]\d%|100%)$/.test(text) ? text : null),
     values: 'none and percentages of the limit from 10% to 100%',
   },
-  config: { ...here, ...words(...CONFIGURATION_NAMES) },
+  config: { ...everywhere, ...words(...CONFIGURATION_NAMES) },
 } as const satisfies Record<string, Factor>;
 
 const resolutionMessage = 'must be a percentage from 1% to 50%, with its sign';
@@ -64,14 +68,15 @@ const counts = { schema: objectsList } as const;
 export const SURVIVE_SETTINGS = {
   size: {
     flag: '--size <list>',
-    description: `sizes of clusters: ${SIZE_NAMES.join(', ')} (default: 1000-nodes)`,
+    description: `sizes of clusters: ${SIZE_NAMES.join(', ')} (default: 1000-nodes; on a cluster 100-nodes)`,
     schema: list(choice(SIZE_NAMES), `must be a list of ${SIZE_NAMES.join(', ')}`),
     distinct: true,
   },
   objects: {
     ...counts,
     flag: '--objects <list>',
-    description: 'pods and services together, instead of --size',
+    description:
+      'pods and services together, instead of --size (on a cluster, 0 creates none: CoreDNS reads what the cluster has)',
   },
   services: {
     ...counts,
@@ -87,10 +92,8 @@ export const SURVIVE_SETTINGS = {
     ...PLAN_SETTINGS.fromCluster,
     description:
       'pods, services and addresses as many as a cluster has (read rights only), instead of --size',
+    targets: ['local'],
   },
-  ...pick(['context'], {
-    context: { needs: { give: '--from-cluster', met: ({ fromCluster }) => fromCluster === true } },
-  }),
   servers: SERVERS,
   factors: {
     flag: '--factors <list>',
@@ -128,15 +131,10 @@ export const SURVIVE_SETTINGS = {
     default: 1000,
   },
   sideBySide: MEMORY_SETTINGS.sideBySide,
-  memory: MEMORY_SETTINGS.memory,
-  target: {
-    flag: '--target <name>',
-    description: 'local: a control group of this machine has the limit',
-    schema: z.literal(
-      'local',
-      'must be local: in a cluster, a pod whose container is killed is started again, which is not measured yet',
-    ),
-    default: 'local',
+  memory: {
+    ...MEMORY_SETTINGS.memory,
+    description: `${MEMORY_SETTINGS.memory.description}; on a cluster the largest limit (default: 4Gi)`,
+    targets: everywhere.targets,
   },
   ...pick(['corednsVersion', 'provision'], {
     corednsVersion: { description: 'version of CoreDNS where --servers names none' },
@@ -145,6 +143,19 @@ export const SURVIVE_SETTINGS = {
     ...SETTINGS.trials,
     description: 'searches at each point, interleaved with the others',
     default: 3,
+  },
+  ...CLUSTER_SETTINGS,
+  target: {
+    ...CLUSTER_SETTINGS.target,
+    description:
+      'local: a control group of this machine has the limit; kubernetes: the pod of a private CoreDNS, which reads synthetic objects',
+  },
+  context: {
+    ...CLUSTER_SETTINGS.context,
+    needs: {
+      give: '--from-cluster',
+      met: ({ fromCluster, target }) => fromCluster === true || target === 'kubernetes',
+    },
   },
 } as const satisfies Record<string, Setting>;
 export type SurviveSettings = SettingsOf<typeof SURVIVE_SETTINGS>;

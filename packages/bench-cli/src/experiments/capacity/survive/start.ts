@@ -20,6 +20,7 @@ import { aloneAfter } from '../one-at-a-time.ts';
 import type { Scenario, ScenarioResult, StartResult } from './evidence.ts';
 import { inTime, Stuck, type Timing } from './in-time.ts';
 import type { StepSeconds } from './patience.ts';
+import { REPLACED_SHARE } from './points.ts';
 import { underQueries } from './under-queries.ts';
 
 export interface StartContext {
@@ -68,9 +69,6 @@ const NAMES = 48;
 const NAMES_LAST_SECONDS = 6;
 const POLL_SHARE = 0.1;
 const ASK_SECONDS = 1;
-
-/** Of the Services. */
-const REPLACED_SHARE = 0.1;
 
 interface Timed extends StartContext, Pick<Timing, 'steps'> {}
 

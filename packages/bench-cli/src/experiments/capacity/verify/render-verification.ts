@@ -13,6 +13,8 @@ export const PHASE_TITLES: Readonly<Record<PhaseFigures['phase'], string>> = {
   cache: 'full cache',
   load: 'under queries',
   relist: 'API server back',
+  replace: 'other endpoints',
+  outage: 'after an outage',
 };
 
 function phaseLine({ phase, p95Bytes, peakBytes, queries }: PhaseFigures): string {

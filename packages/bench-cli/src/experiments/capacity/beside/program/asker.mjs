@@ -1,14 +1,17 @@
 /** Asks CoreDNS: names once, to fill its cache, or at a fixed rate, with every query accounted for. */
 import { createSocket } from 'node:dgram';
+import { numberOf } from './common.mjs';
 
-/** As long as the resolver of the C library waits (resolv.conf(5), `timeout`). */
-const LOST_AFTER_MS = 5000;
+/** By default as long as the resolver of the C library waits (resolv.conf(5), `timeout`). */
+const LOST_AFTER_MS = numberOf('LOST_AFTER_MS', 5000);
 const TICK_MS = 5;
 const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
 /** While a cache is filled. */
 const IN_FLIGHT = 200;
 /** Ids of a socket are 16 bits; half of them may be in use. */
 const MAX_PENDING = 32_768;
+
+const SERVFAIL = 2;
 
 const TYPES = { A: 1, AAAA: 28 };
 
@@ -39,7 +42,7 @@ export async function openAsker({ address, port }) {
     socket.connect(port, address, resolve);
   });
   const pending = new Map();
-  const counts = { sent: 0, answered: 0, lost: 0, wrong: 0 };
+  const counts = { sent: 0, answered: 0, lost: 0, wrong: 0, servfail: 0 };
   let next = 0;
   let number = 0;
   // A refused datagram is a query without an answer, and is counted as one.
@@ -51,7 +54,9 @@ export async function openAsker({ address, port }) {
     if (query === undefined) return;
     pending.delete(id);
     counts.answered += 1;
-    if (query.code !== null && (message.readUInt16BE(2) & 0xf) !== query.code) counts.wrong += 1;
+    const code = message.readUInt16BE(2) & 0xf;
+    if (query.code !== null && code !== query.code) counts.wrong += 1;
+    if (code === SERVFAIL) counts.servfail += 1;
   });
   function loseOld() {
     const end = Date.now() - LOST_AFTER_MS;
@@ -74,19 +79,17 @@ export async function openAsker({ address, port }) {
     socket.send(encodeQuery(next, name, type));
   }
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-  async function settle(demandLife) {
+  async function settle() {
     while (pending.size > 0) {
-      demandLife();
       loseOld();
       await sleep(TICK_MS);
     }
   }
   return {
     counts: () => ({ ...counts }),
-    /** `count` queries as fast as they are answered, with some in flight; rejects with what `demandLife` throws. */
-    async once(question, count, demandLife) {
+    /** `count` queries as fast as they are answered, with some in flight. */
+    async once(question, count) {
       for (let sent = 0; sent < count; ) {
-        demandLife();
         loseOld();
         while (pending.size < IN_FLIGHT && sent < count) {
           send(question);
@@ -94,7 +97,7 @@ export async function openAsker({ address, port }) {
         }
         await sleep(1);
       }
-      await settle(demandLife);
+      await settle();
     },
     /** Asks at a rate until the returned function is called, which resolves when all queries are accounted for. */
     steadily(question, queriesPerSecond) {
@@ -108,9 +111,9 @@ export async function openAsker({ address, port }) {
           sent += 1;
         }
       }, TICK_MS);
-      return async (demandLife) => {
+      return async () => {
         clearInterval(timer);
-        await settle(demandLife);
+        await settle();
       };
     },
     close: () => socket.close(),

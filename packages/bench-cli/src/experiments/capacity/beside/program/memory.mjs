@@ -41,10 +41,10 @@ export function findCoredns() {
   return PID === undefined ? (findProcesses(['coredns'])[0] ?? null) : Number(PID);
 }
 
-/** Asks CoreDNS to end, if it still lives. */
-export function endCoredns() {
+/** Ends CoreDNS, if it still lives. */
+export function endCoredns(signal = 'SIGTERM') {
   const pid = findCoredns();
-  if (pid !== null && isAlive(pid)) process.kill(pid, 'SIGTERM');
+  if (pid !== null && isAlive(pid)) process.kill(pid, signal);
 }
 
 export function isAlive(pid) {
@@ -78,10 +78,12 @@ export function percentile(values, percent) {
 export function watchMemory(pid, isNew) {
   const before = memoryOf(pid);
   let peakBytes = before.anonymousBytes ?? 0;
+  let peakFileBytes = before.fileBytes ?? 0;
   const samples = [];
   const look = setInterval(() => {
-    const anonymous = field(read(`/proc/${pid}/status`), 'RssAnon');
-    if (anonymous !== null) peakBytes = Math.max(peakBytes, anonymous);
+    const status = read(`/proc/${pid}/status`);
+    peakBytes = Math.max(peakBytes, field(status, 'RssAnon') ?? 0);
+    peakFileBytes = Math.max(peakFileBytes, field(status, 'RssFile') ?? 0);
   }, PEAK_INTERVAL_MS);
   const sampling = setInterval(() => {
     const { anonymousBytes } = memoryOf(pid);
@@ -94,9 +96,9 @@ export function watchMemory(pid, isNew) {
       const { anonymousBytes, fileBytes, rssBytes, pssBytes, highestBytes } = memoryOf(pid);
       samples.push(anonymousBytes ?? 0);
       const at = (percent) => percentile(samples, percent);
-      // The kernel misses nothing between two looks: what it saw counts, without the file, if it rose meanwhile.
+      // The kernel misses nothing between two looks: what it saw counts, without the most of the file, if it rose meanwhile.
       const hasRisen = isNew || (highestBytes ?? 0) > (before.highestBytes ?? 0);
-      const seen = hasRisen ? (highestBytes ?? 0) - (fileBytes ?? 0) : 0;
+      const seen = hasRisen ? (highestBytes ?? 0) - Math.max(peakFileBytes, fileBytes ?? 0) : 0;
       return {
         medianBytes: at(50),
         p95Bytes: at(95),

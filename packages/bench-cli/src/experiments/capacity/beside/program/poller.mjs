@@ -41,10 +41,10 @@ export async function openPoller({ address, port }) {
   });
   return {
     /**
-     * Begins at once. `until(deadline)` resolves with when the first address came and which it was, both null after the
-     * deadline; when the last query was sent that was answered otherwise; and how many queries there were.
+     * Begins at once. `until(deadline)` resolves with when the first address came, one of `wanted` where that is given, and
+     * which it was, both null after the deadline; when the last query was sent that was answered otherwise; and how many queries there were.
      */
-    watch(name, intervalMs) {
+    watch(name, intervalMs, wanted) {
       const sent = new Map();
       const seen = { answeredAt: null, address: null, lastWrongSentAt: null, queries: 0 };
       const { promise, resolve } = Promise.withResolvers();
@@ -52,7 +52,8 @@ export async function openPoller({ address, port }) {
         const sentAt = sent.get(message.readUInt16BE(0));
         if (sentAt === undefined) return;
         const found = addressOf(message);
-        if (found === null) seen.lastWrongSentAt = Math.max(seen.lastWrongSentAt ?? sentAt, sentAt);
+        if (found === null || wanted?.includes(found) === false)
+          seen.lastWrongSentAt = Math.max(seen.lastWrongSentAt ?? sentAt, sentAt);
         else if (seen.answeredAt === null) {
           Object.assign(seen, { answeredAt: at, address: found });
           resolve();

@@ -11,28 +11,15 @@
  * `{"ended":…}` if CoreDNS has ended, `{"slow":…}` if the API server got slow, and `{"failed":…}` if anything else failed.
  */
 import { startChurn } from './churn.mjs';
+import { DNS, DOMAIN, Ended, isReady, NAMESPACE, numberOf, print, SERVER, sleep, until } from './common.mjs';
 import { endCoredns, findCoredns, isAlive } from './memory.mjs';
 import { openPoller } from './poller.mjs';
 import { now, openServices, Slow } from './services.mjs';
 
-const {
-  CHURN = '0',
-  DOMAIN = 'cluster.local',
-  NAMESPACE = 'default',
-  API_SERVER,
-  KUBERNETES_SERVICE_HOST: host = '',
-  KUBERNETES_SERVICE_PORT: apiPort = '443',
-  PREFIX = 'new',
-  LABELS = '{}',
-  TOKEN_FILE,
-  CA_FILE,
-  READY_URL = 'http://127.0.0.1:8181/ready',
-} = process.env;
-const numberOf = (name, missing) => Number(process.env[name] ?? missing);
+const { CHURN = '0', PREFIX = 'new', LABELS = '{}' } = process.env;
 const SERVICES = numberOf('SERVICES', 100);
 const POLL_MS = numberOf('POLL_MS', 1);
 const TIMEOUT_SECONDS = numberOf('TIMEOUT_SECONDS', 30);
-const READY_SECONDS = numberOf('READY_SECONDS', 120);
 
 /** Not counted: the first answers of a start take longer, and connections are made. */
 const WARMUP_SERVICES = 3;
@@ -44,26 +31,8 @@ const VARIED_MS = 7;
 /** Looks after CoreDNS. */
 const LIFE_MS = 250;
 
-const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, Math.max(0, seconds) * 1000));
-const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
-
-/** What stops everything: CoreDNS has ended. */
-class Ended extends Error {}
-
-async function until(condition, what) {
-  const end = now() + READY_SECONDS;
-  for (;;) {
-    const found = await condition();
-    if (found) return found;
-    if (now() > end) throw new Error(`${what} took more than ${READY_SECONDS} s`);
-    await sleep(0.02);
-  }
-}
-
 const services = openServices({
-  server: API_SERVER ?? `https://${host.includes(':') ? `[${host}]` : host}:${apiPort}`,
-  tokenFile: TOKEN_FILE,
-  caFile: CA_FILE,
+  ...SERVER,
   namespace: NAMESPACE,
   labels: JSON.parse(LABELS),
   // A healthy API server's objective (Kubernetes SLO).
@@ -110,9 +79,8 @@ async function run(onFailure) {
   setInterval(() => {
     if (!isAlive(pid)) onFailure(new Ended('CoreDNS has ended'));
   }, LIFE_MS);
-  const isReady = async () => (await fetch(READY_URL).catch(() => null))?.ok === true;
   await until(isReady, 'getting ready');
-  const poller = await openPoller({ address: '127.0.0.1', port: numberOf('DNS_PORT', 5353) });
+  const poller = await openPoller(DNS);
   for (const [number, rate] of CHURN.split(',').map(Number).entries()) {
     await measureRate(poller, rate, number, onFailure);
   }

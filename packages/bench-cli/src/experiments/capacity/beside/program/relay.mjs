@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { Transform } from 'node:stream';
 
 const GONE = JSON.stringify({
   kind: 'Status',
@@ -24,6 +25,9 @@ const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'up
 const passedOn = (headers) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 
+/** The bookmark at the end of a streamed list has it, in JSON and in protobuf. */
+const STREAMED_LIST_END = 'k8s.io/initial-events-end';
+
 /** `pods`, from the path of a list or a watch. */
 const resourceOf = ({ pathname }) => pathname.split('/').at(-1) ?? '';
 
@@ -38,7 +42,28 @@ export async function startRelay({ server, tokenFile, caFile, port }) {
   const ca = caFile === undefined ? undefined : readFileSync(caFile);
   const watches = new Map();
   const expired = new Set();
+  const unread = new Set();
+  const listed = new Set();
+  const streamed = new Set();
   let lists = 0;
+  /** What passes on the chunks of watches that are kept back, in their order; null while none are. */
+  let held = null;
+
+  /** What a watch goes through. `onStreamed` is called at the end of a streamed list. */
+  function gate(onStreamed) {
+    let tail = '';
+    return new Transform({
+      transform(chunk, _encoding, done) {
+        const text = tail + chunk.toString('latin1');
+        tail = text.slice(-STREAMED_LIST_END.length);
+        if (text.includes(STREAMED_LIST_END)) onStreamed();
+        if (held === null) return done(null, chunk);
+        // A watch that has ended meanwhile is opened again from the last change that got through.
+        held.push(() => this.writableEnded || this.push(chunk));
+        done();
+      },
+    });
+  }
 
   function refuse(response) {
     response.writeHead(410, { 'content-type': 'application/json' });
@@ -64,9 +89,21 @@ export async function startRelay({ server, tokenFile, caFile, port }) {
       },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, passedOn(answer.headers));
-        answer.pipe(response);
         answer.on('error', () => response.destroy());
+        if (!isWatch) answer.pipe(response);
+        else {
+          const onStreamed = () => {
+            streamed.add(resource);
+            unread.delete(resource);
+          };
+          answer.pipe(gate(onStreamed)).pipe(response);
+        }
+        // An API server without streamed lists refuses them, and is asked for a list then.
+        if (answer.statusCode !== 200) return;
         if (isList) lists += 1;
+        if (!isWatch) listed.add(resource);
+        // A list may have many pages: it was read to its end when a watch follows.
+        if (!isList) unread.delete(resource);
       },
     );
     if (isWatch) watches.set(response, resource);
@@ -87,15 +124,35 @@ export async function startRelay({ server, tokenFile, caFile, port }) {
   const listen = () => new Promise((resolve) => http.listen(port, '127.0.0.1', resolve));
   await listen();
   return {
-    /** Is away for `seconds`; resolves, when it is back, with the number of resources that are read again. */
+    /** Is away for `seconds`; resolves when it is back. All resources that are watched are unread then. */
     async restart(seconds) {
       const resources = new Set(watches.values());
-      for (const resource of resources) expired.add(resource);
+      for (const resource of resources) {
+        expired.add(resource);
+        unread.add(resource);
+      }
       http.close();
       http.closeAllConnections();
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
       await listen();
-      return resources.size;
+    },
+    /** From now on, watches tell nothing new. */
+    hold() {
+      held = [];
+    },
+    /** All that was kept back, at once. */
+    release() {
+      const chunks = held ?? [];
+      held = null;
+      for (const passOn of chunks) passOn();
+    },
+    /** How many resources were not read to their end since the last restart. */
+    get unread() {
+      return unread.size;
+    },
+    /** Resources that were read as streams, and never as lists. */
+    get streamed() {
+      return [...streamed].filter((resource) => !listed.has(resource));
     },
     /** Lists that began to be answered so far. */
     get lists() {

@@ -1,4 +1,4 @@
-/** Creates and deletes Services of one namespace, and stops when the API server gets slow: it belongs to others as well. */
+/** Changes Services and EndpointSlices of one namespace, and stops when the API server gets slow: it belongs to others as well. */
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
@@ -8,6 +8,8 @@ const ANSWER_SECONDS = 15;
 /** Of how many requests the percentile is taken, and of how many at least: one slow request is an accident. */
 const WINDOW = 100;
 const MIN_REQUESTS = 20;
+/** Slices of a page, few enough for a quick answer. */
+const PAGE = 100;
 
 /** On the monotonic clock. */
 export const now = () => performance.now() / 1000;
@@ -34,6 +36,7 @@ export function openServices({ server, tokenFile, caFile, namespace, labels, max
   // A connection for each request in flight, and no handshake in any figure but the first ones, which are not counted.
   const agent = new Agent({ keepAlive: true });
   const path = `/api/v1/namespaces/${namespace}/services`;
+  const slicePath = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
   const recent = [];
 
   function account(seconds) {
@@ -45,7 +48,7 @@ export function openServices({ server, tokenFile, caFile, namespace, labels, max
     );
   }
 
-  const exchange = (method, target, body) =>
+  const exchange = (method, target, body, type) =>
     new Promise((resolve, reject) => {
       const outgoing = request(
         {
@@ -60,7 +63,7 @@ export function openServices({ server, tokenFile, caFile, namespace, labels, max
             ...(tokenFile === undefined
               ? {}
               : { authorization: `Bearer ${readFileSync(tokenFile, 'utf8')}` }),
-            'content-type': 'application/json',
+            'content-type': type,
           },
         },
         (answer) => {
@@ -81,9 +84,9 @@ export function openServices({ server, tokenFile, caFile, namespace, labels, max
       outgoing.end(body === undefined ? undefined : JSON.stringify(body));
     });
 
-  async function ask(method, target, body) {
+  async function ask(method, target, body, type = 'application/json') {
     const sentAt = now();
-    const { status, text } = await exchange(method, target, body);
+    const { status, text } = await exchange(method, target, body, type);
     const confirmedAt = now();
     const isGone = method === 'DELETE' && status === 404;
     if (status >= 300 && !isGone) {
@@ -95,15 +98,28 @@ export function openServices({ server, tokenFile, caFile, namespace, labels, max
 
   return {
     /** Resolves with both moments, and its address; a headless one takes no address of the cluster's. */
-    async create(name, { headless }) {
+    async create(name, { headless, ports = [{ name: 'http', port: 80 }] }) {
       const { sentAt, confirmedAt, text } = await ask('POST', path, {
         metadata: { name, labels },
-        spec: { ports: [{ name: 'http', port: 80 }], ...(headless ? { clusterIP: 'None' } : {}) },
+        spec: { ports, ...(headless ? { clusterIP: 'None' } : {}) },
       });
       return { sentAt, confirmedAt, address: JSON.parse(text).spec?.clusterIP };
     },
     async remove(name) {
       await ask('DELETE', `${path}/${name}`);
+    },
+    /** EndpointSlices of headless Services, read page by page. */
+    async *headlessSlices() {
+      let next = '';
+      do {
+        const query = `labelSelector=service.kubernetes.io/headless&limit=${PAGE}&continue=${next}`;
+        const { metadata, items } = JSON.parse((await ask('GET', `${slicePath}?${query}`)).text);
+        yield* items;
+        next = encodeURIComponent(metadata.continue ?? '');
+      } while (next !== '');
+    },
+    async replaceEndpoints(slice, endpoints) {
+      await ask('PATCH', `${slicePath}/${slice}`, { endpoints }, 'application/merge-patch+json');
     },
   };
 }

@@ -1,13 +1,7 @@
 /** Propagation on a cluster: starts of a private CoreDNS, in whose pod Services are created and asked for until they resolve. */
 import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
 import { kubernetesOf } from '../../../../config/kubernetes-settings.ts';
-import {
-  LastTrial,
-  type Opened,
-  type PlannedTrial,
-  type TrialEvents,
-} from '../../../../engine/experiment.ts';
-import { BenchError } from '../../../../errors.ts';
+import type { Opened, PlannedTrial, TrialEvents } from '../../../../engine/experiment.ts';
 import { imageRecord } from '../../../../servers/image-record.ts';
 import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
 import { checkerImage } from '../../../../targets/kubernetes/images.ts';
@@ -18,6 +12,7 @@ import { guardClusterDns } from '../../cluster/cluster-dns-guard.ts';
 import { dnsText } from '../../cluster/created.ts';
 import { type DnsPodRequest, dnsPodJob } from '../../cluster/dns-job.ts';
 import { serverImage } from '../../cluster/images.ts';
+import { endIfRefused } from '../../cluster/private-dns.ts';
 import { SERVICE_LABELS } from '../../cluster/synthetic-objects.ts';
 import type { ConfigurationName } from '../../configurations.ts';
 import type { PropagationContext, PropagationRequest } from '../context.ts';
@@ -80,11 +75,6 @@ interface Place
 /** A Service takes 0.2 s and what the API server needs; getting ready may take two minutes. */
 const SECONDS_PER_SERVICE = 2;
 const SECONDS_BESIDE = 300;
-
-/** Whoever runs the cluster is not asked twice. */
-function endIfRefused(error: unknown): unknown {
-  return error instanceof BenchError && error.code === 'E_CLUSTER_REFUSED' ? new LastTrial(error) : error;
-}
 
 async function measureStart(
   place: Place,

@@ -10,10 +10,10 @@ import type { ConfigMapMount } from '../../../../targets/kubernetes/objects/pods
 import { copyPullSecrets } from '../../../../targets/kubernetes/pull-secrets.ts';
 import type { World } from '../../../../world.ts';
 import { dnsFiles } from '../../cluster/dns-job.ts';
+import { SERVICE_RULE } from '../../cluster/pod-rights.ts';
 import { syntheticCluster } from '../../cluster/synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
 import { CONFIGURATIONS, type ConfigurationName } from '../../configurations.ts';
-import { PROPAGATION_PERMISSIONS, serviceRights } from './rights.ts';
 
 export interface PlacesRequest {
   readonly world: World;
@@ -79,14 +79,11 @@ export function createPlaces(request: PlacesRequest): Places {
       cluster: syntheticCluster({ services, pods, endpoints }, namespace),
       // Only their addresses are read, in EndpointSlices.
       withPods: false,
-      permissions: PROPAGATION_PERMISSIONS,
+      podRules: [SERVICE_RULE],
       onProgress: () => undefined,
       signal,
     });
     try {
-      const { role, binding } = serviceRights(namespace, runId);
-      await client.create('Role', role, signal);
-      await client.create('RoleBinding', binding, signal);
       const labels = runLabels(runId);
       const pullSecrets = await copyPullSecrets(
         client,

@@ -1,0 +1,80 @@
+/** A search: starts under one limit after the other, on this machine or on a cluster, until one of them is found. */
+import type { PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
+import { BenchError } from '../../../errors.ts';
+import { formatBytes, formatCount } from '../../../report/numbers.ts';
+import { isPeakOwn, type StartResult, type SurviveEvidence } from './evidence.ts';
+import type { StepSeconds } from './patience.ts';
+import { firstLimit, type SurvivePoint } from './points.ts';
+import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
+import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
+import type { Start } from './start.ts';
+
+export interface Searcher {
+  search(point: SurvivePoint, planned: PlannedTrial, on: TrialEvents): Promise<SurviveEvidence>;
+}
+
+/** CoreDNS does not start with less. */
+export const LEAST_BYTES = 16 * MEBIBYTE;
+
+/** More starts than any search takes: bounds move by every start that is killed. */
+const MAX_STARTS = 500;
+
+/** Names a start of a search for people. */
+export const titleOf = (number: number, limitBytes: number) => `start ${number}, ${formatBytes(limitBytes)}`;
+
+/** What may explain a difference between the limits of two runs. */
+export const limitConditions = ({ starts, factors }: SurviveSettings) => ({
+  'limit survived': ruleText(starts),
+  ...(factors.lists?.includes('streamed') === true
+    ? { 'streamed lists': `${STREAMS_VARIABLE}=true in the environment of CoreDNS` }
+    : {}),
+});
+
+export interface LimitSearch {
+  readonly point: SurvivePoint;
+  /** Of the trial. */
+  readonly key: string;
+  readonly settings: Pick<SurviveSettings, 'resolution' | 'starts'>;
+  /** No larger limit is tried. */
+  readonly mostBytes: number;
+  readonly on: Pick<TrialEvents, 'part'>;
+}
+
+/** @throws BenchError `E_NO_ANSWER` if even the largest limit is too small; what `start` rejects with */
+export async function findLimit(
+  { point, key, settings, mostBytes, on }: LimitSearch,
+  start: (limitBytes: number, number: number, usual: StepSeconds) => Promise<Start>,
+): Promise<SurviveEvidence> {
+  const starts: StartResult[] = [];
+  const streamed = new Set<string>();
+  let usual: StepSeconds = {};
+  const options = { first: firstLimit(point), least: LEAST_BYTES, most: mostBytes, ...settings };
+  while (starts.length < MAX_STARTS) {
+    const tried = starts.map((each) => ({
+      ...each,
+      survived: each.outcome === 'survived',
+      peakBytes: isPeakOwn(point) ? each.peakBytes : null,
+    }));
+    const next = nextLimit(tried, options);
+    if (next.kind === 'found') return { ...next, starts, streamed: [...streamed] };
+    if (next.kind === 'beyond') break;
+    const number = starts.length + 1;
+    const { result, streamed: read, steps } = await start(next.limitBytes, number, usual);
+    starts.push(result);
+    const { outcome, during } = result;
+    on.part(`${titleOf(number, next.limitBytes)}: ${outcome}${during === null ? '' : ` (${during})`}`);
+    // The first that survives: its limit is the largest, so that memory slows it the least.
+    if (result.outcome === 'survived' && usual['cold start'] === undefined) usual = steps;
+    for (const name of read) streamed.add(name);
+  }
+  throw new BenchError(
+    'E_NO_ANSWER',
+    `${key}: no limit was survived by ${formatCount(settings.starts)} starts`,
+    {
+      evidence: starts
+        .slice(-5)
+        .map(({ limitBytes, outcome, during }) => `${formatBytes(limitBytes)}: ${outcome} (${during})`),
+      fix: 'Allow larger limits with --memory, or measure fewer objects.',
+    },
+  );
+}

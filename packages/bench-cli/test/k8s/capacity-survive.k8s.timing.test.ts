@@ -1,0 +1,85 @@
+/** `bench capacity survive` on a cluster: the kubelet kills CoreDNS under a limit that is too small, and nothing is left. */
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { surviveKind } from '../../src/experiments/capacity/survive/evidence.ts';
+import type { TestWorld } from '../support/test-world.ts';
+import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
+import { leftovers, runNamespaces, without } from './support/admin.ts';
+import { clusterWorld, recordAs } from './support/bench.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await clusterWorld();
+});
+afterEach(async () => {
+  await world.remove();
+  // The garbage collector takes a moment for what belonged to the namespace.
+  await expect.poll(leftovers).toEqual([]);
+});
+
+/** 60 Services and their EndpointSlices, with 600 endpoints. */
+const SMALL = [
+  ...['--target', 'kubernetes', '--objects', '660', '--services', '60', '--trials', '1', '--starts', '1'],
+  ...['--resolution', '50%', '--outage', '2s', '--rate', '100'],
+];
+
+it('finds a limit between one under which the kubelet killed the pod and one that was survived', async () => {
+  expect(await world.bench('capacity', 'survive', ...SMALL), world.err()).toBe(0);
+  const { status, trials, closing, environment } = await recordAs(world, surviveKind);
+  expect(status).toBe('complete');
+  expect(environment.cluster?.nodes.length).toBeGreaterThan(0);
+  expect(closing?.join(' ')).toContain('DNS of the cluster');
+  const [trial] = trials;
+  if (trial?.status !== 'ok') throw new Error(trial?.failure.message);
+  const { limitBytes, killedBytes, starts, streamed } = trial.evidence;
+  expect(killedBytes).toBeLessThan(limitBytes);
+  const killed = starts.filter(({ outcome }) => outcome === 'killed');
+  expect(killed.length, world.err()).toBeGreaterThan(0);
+  for (const { container, peakBytes } of killed) {
+    expect(container).toMatchObject({ reason: 'OOMKilled', exitCode: 137, restarts: 0 });
+    expect(peakBytes).toBeNull();
+  }
+  const survived = starts.filter(({ outcome }) => outcome === 'survived');
+  expect(survived.map((start) => start.limitBytes)).toContain(limitBytes);
+  for (const { container, scenarios, peakBytes } of survived) {
+    expect(container).toMatchObject({ reason: 'Completed', exitCode: 0, restarts: 0 });
+    expect(peakBytes).toBeGreaterThan(5e6);
+    expect(scenarios.map(({ name }) => name)).toEqual([
+      'cold start',
+      'relist',
+      'replaced endpoints',
+      'API server outage',
+    ]);
+    for (const { name, rightSeconds, queries } of scenarios) {
+      expect(rightSeconds, name).toBeGreaterThan(0);
+      if (name !== 'cold start') expect(queries?.sent, name).toBeGreaterThan(50);
+    }
+  }
+  // The API server decides, by its etcd, whether it offers streams: all resources are read in one way.
+  expect([0, 3]).toContain(streamed.length);
+  expect(world.out()).toContain('The smallest memory limit that CoreDNS survives');
+  expect(world.out()).toContain('Limits that survived');
+});
+
+it('is refused without the right to change endpoints, before anything is made', async () => {
+  const suite = `bench-survive-${Math.random().toString(36).slice(2, 8)}`;
+  const roles = (await benchRoles()).map((role) => ({
+    ...role,
+    rules: without(role.rules ?? [], 'endpointslices', 'patch'),
+  }));
+  const kubeconfig = await makeAccount(suite, roles, tmpdir());
+  onTestFinished(async () => {
+    await removeAccount(suite);
+    await rm(kubeconfig, { force: true });
+  });
+  const other = await clusterWorld(kubeconfig);
+  onTestFinished(() => other.remove());
+  await expect
+    .poll(async () => ({ status: await other.bench('capacity', 'survive', ...SMALL), err: other.err() }))
+    .toMatchObject({
+      status: 3,
+      err: expect.stringContaining('this user may not patch endpointslices.discovery.k8s.io on'),
+    });
+  expect(await runNamespaces()).toEqual([]);
+});
