@@ -27,13 +27,14 @@ const TIMING_RETRIES = 2;
  * cluster comes last.
  */
 function groupOf({ suite, timing }: TestFileKind): number {
-  if (suite.endsWith('k8s')) return SUITES.length + (suite === 'k8s' ? 2 : 4) + (timing ? 1 : 0);
-  if (timing) return 2 + SUITES.indexOf(suite);
+  const place = SUITES.indexOf(suite);
+  if (suite.endsWith('k8s')) return SUITES.length + 2 * place + (timing ? 1 : 0);
+  if (timing) return 2 + place;
   return suite === 'workspace' ? 0 : 1;
 }
 
 function parallelFiles({ suite, timing }: TestFileKind): number {
-  if (timing || suite === 'nodes.k8s') return 1;
+  if (timing || suite === 'alone.k8s') return 1;
   return suite === 'workspace' ? FILES_PER_CPU * availableParallelism() : PARALLEL_FILES;
 }
 
@@ -46,7 +47,7 @@ function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
       provide: { suite: kind.suite },
       setupFiles: ['packages/test-support/src/setup.ts'],
       maxWorkers: parallelFiles(kind),
-      // On a cluster, `.timing` means that others share what is changed; no single measurement is at stake.
+      // On a cluster, whole files are repeated: a test needs minutes.
       retry: kind.timing && !kind.suite.endsWith('k8s') ? TIMING_RETRIES : 0,
       sequence: { groupOrder: groupOf(kind) },
       ...(kind.suite.endsWith('k8s') ? K8S : {}),

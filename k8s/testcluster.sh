@@ -1,12 +1,23 @@
 #!/usr/bin/env bash
 # Runs a command with the test cluster up and its images on the nodes: `k8s/testcluster.sh pnpm test:k8s`, or with two nodes
-# `TESTCLUSTER_NODES=2 k8s/testcluster.sh pnpm test:nodes.k8s`.
+# `TESTCLUSTER_NODES=2 k8s/testcluster.sh pnpm test:nodes.k8s`: a cluster of its own, which can run beside the other.
 # Set TESTCLUSTER_DIR to its scripts if they are not in ../shared/testcluster. The cluster is stopped afterwards,
 # unless it ran before; KEEP_TESTCLUSTER=1 leaves it running.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts=$(realpath "${TESTCLUSTER_DIR:-../shared/testcluster}")
 home=${TESTCLUSTER_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/dns-bench-testcluster}
+
+# With a home and a port of its own, but the same binaries.
+if [ "${TESTCLUSTER_NODES:-1}" != 1 ] && [ -z "${TESTCLUSTER_HOME:-}" ]; then
+  mkdir -p "$home/bin" "$home-nodes"
+  ln -sfn "$home/bin" "$home-nodes/bin"
+  home=$home-nodes
+  export TESTCLUSTER_HOME=$home TESTCLUSTER_PORT=${TESTCLUSTER_PORT:-16444}
+fi
+# One after the other: what the first has compiled and built, the second only loads.
+exec 8<k8s/testcluster.sh
+flock 8
 
 pnpm() { npx -y pnpm@10 "$@"; }
 context=$(mktemp -d)
@@ -26,6 +37,8 @@ if ! vars=$(bash "$scripts/up"); then
   vars=$(bash "$scripts/up")
 fi
 eval "$vars"
+# As in other clusters. Without a request, a pod gets next to nothing on a busy machine, and copies of the DNS have what it has.
+"$home/bin/kubectl" --namespace kube-system set resources deployment/coredns --requests=cpu=100m >&2
 
 bash "$scripts/base-images" debian:bookworm node:24 >&2
 # The official image of CoreDNS cannot be pulled there; the same program can be built, under the same name.
@@ -62,6 +75,8 @@ if [ "${TESTCLUSTER_NODES:-1}" = 1 ]; then
   done
 fi
 for job in "${building[@]}"; do wait "$job"; done
+exec 8<&-
+"$home/bin/kubectl" --namespace kube-system rollout status deployment/coredns --timeout=180s >&2
 
 # Where the suite finds the cluster's own processes, to stop some for a while, and what starts again those it ended.
 export BENCH_K8S_COMPONENTS=$home/state/run

@@ -17,6 +17,7 @@ const NEEDS: Readonly<Record<Suite, string>> = {
   browser: 'Chromium',
   packages: 'the npm registry',
   k8s: 'a Kubernetes cluster',
+  'alone.k8s': 'a Kubernetes cluster for itself',
   'nodes.k8s': 'a Kubernetes cluster of two nodes',
 };
 

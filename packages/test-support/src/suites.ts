@@ -9,11 +9,11 @@
  * | `*.browser.test.ts`      | Chromium                                           | `pnpm test:browser` |
  * | `*.packages.test.ts`     | the npm registry: packs, installs, compiles        | `pnpm test:packages`|
  * | `*.k8s.test.ts`          | a Kubernetes cluster                               | `pnpm test:k8s`     |
+ * | `*.alone.k8s.test.ts`    | that cluster for itself: it changes what all share | `pnpm test:k8s` too |
  * | `*.nodes.k8s.test.ts`    | a cluster of two nodes whose processes it may stop | `pnpm test:nodes.k8s` |
  *
  * `.timing` before `.test.ts` (`*.timing.test.ts`, `*.servers.timing.test.ts`) marks a file that depends on time or
- * load: such files run one at a time, after all others. `*.k8s.timing.test.ts` does so as well where it changes or
- * reads what the files share: the control plane, the cluster's DNS, the runs of all.
+ * load, or takes a node from all others: such files run one at a time, after all others.
  */
 import { basename } from 'node:path';
 
@@ -24,6 +24,7 @@ export const SUITES = [
   'browser',
   'packages',
   'k8s',
+  'alone.k8s',
   'nodes.k8s',
 ] as const;
 export type Suite = (typeof SUITES)[number];
@@ -37,7 +38,7 @@ export interface TestFileKind {
 /** The kind of a test file, by its name; null for a name that follows no rule. */
 export function kindOf(path: string): TestFileKind | null {
   const match =
-    /^[^.]+(?:\.(servers|conformance|browser|packages|k8s|nodes\.k8s))?(\.timing)?\.test\.ts$/.exec(
+    /^[^.]+(?:\.(servers|conformance|browser|packages|(?:(?:alone|nodes)\.)?k8s))?(\.timing)?\.test\.ts$/.exec(
       basename(path),
     );
   if (match === null) return null;

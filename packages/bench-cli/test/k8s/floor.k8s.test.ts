@@ -7,10 +7,10 @@ import type { TestWorld } from '../support/test-world.ts';
 import { leftovers } from './support/admin.ts';
 import { clusterWorld, recordOf, SMALL } from './support/bench.ts';
 
-const SERVERS = ['echo', 'knot', 'nsd', 'dinodns'];
+const SERVERS = ['echo', 'knot', 'nsd'];
 const ok = (record: RunRecord) => record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
 
-describe('echo, knot and nsd behind a Service, beside DinoDNS', () => {
+describe('echo, knot and nsd behind a Service', () => {
   let world: TestWorld;
   let status: number;
   let record: RunRecord;
@@ -44,7 +44,7 @@ describe('echo, knot and nsd behind a Service, beside DinoDNS', () => {
   });
 
   it('checks the answers of the DNS servers, and those of the echo not', () => {
-    expect(ok(record).map(({ checkedAnswers }) => checkedAnswers)).toEqual([0, 200, 200, 200]);
+    expect(ok(record).map(({ checkedAnswers }) => checkedAnswers)).toEqual([0, 200, 200]);
   });
 
   it('knows their versions and images, and says that the echo is no DNS server', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OkTrial } from '../../src/results/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
-import { type core, leftovers, objects, suiteName } from './support/admin.ts';
+import { leftovers, suiteName } from './support/admin.ts';
 import { clusterWorld, recordOf, SHORT, UNOBSERVED } from './support/bench.ts';
 import { NODES, nameOnFirstNode } from './support/components.ts';
 import { twoImages } from './support/stand-in.ts';
@@ -31,53 +31,8 @@ async function reportOf(): Promise<string> {
   return readFile(join(world.directory, 'results', id, 'report.md'), 'utf8');
 }
 
-type NodeSpec = NonNullable<Awaited<ReturnType<ReturnType<typeof core>['readNode']>>['spec']>;
-
-/** Changes labels and taints of a node meanwhile. */
-async function withNode(
-  name: string,
-  { labels, taints }: { labels: Record<string, string>; taints: NodeSpec['taints'] },
-  use: () => Promise<void>,
-): Promise<void> {
-  const patchNode = (labelsNow: Record<string, string | null>, spec: { taints: unknown }) =>
-    objects().patch(
-      { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: labelsNow }, spec } as never,
-      ...([undefined, undefined, undefined, undefined, 'application/merge-patch+json'] as const),
-    );
-  await patchNode(labels, { taints });
-  try {
-    await use();
-  } finally {
-    await patchNode(Object.fromEntries(Object.keys(labels).map((key) => [key, null])), { taints: null });
-  }
-}
-
-describe('the published method', () => {
-  it('has a node for servers, which repels all else, and one for the loader, as the record and the report say', async () => {
-    const taint = { key: 'dedicated', value: 'servers', effect: 'NoSchedule' };
-    await withNode(second, { labels: { pool: 'servers' }, taints: [taint] }, async () => {
-      const flags = ['--tier', '500m,1', '--cpu-request', '100m', '--observe', 'summary'];
-      flags.push('--server-node', 'pool=servers', '--server-tolerations', 'dedicated=servers:NoSchedule');
-      expect(await world.bench('run', ...SHORT, ...flags, '--loader-node', first), world.err()).toBe(0);
-    });
-    const record = await recordOf(world);
-    for (const trial of record.trials) {
-      if (trial.status !== 'ok') throw new Error(JSON.stringify(trial.failure));
-      expect(trial.instances.map(({ node }) => node)).toEqual([second]);
-      expect(trial.loaderNodes).toEqual([first]);
-      expect(trial.instanceObservations).toMatchObject([{ node: second }]);
-      expect(trial.server?.cpuSeconds).toBeGreaterThan(0);
-    }
-    expect(record.environment.cluster?.nodes.map(({ name, roles }) => [name, roles])).toEqual([
-      [first, ['loader']],
-      [second, ['server']],
-    ]);
-    expect(record.warnings.join('\n')).not.toMatch(/share/);
-    expect(record.warnings.join('\n')).toContain('are one machine');
-    expect(await reportOf()).toContain(`1 on ${second}`);
-  });
-
-  it('names the node that has no room for a server, and what is left there', async () => {
+describe('a pod', () => {
+  it('that has no room on its node fails with the name of the node, and what is left there', async () => {
     const flags = ['--server-node', second, '--tier', '64', '--mode', 'multi', '--cpu-request', '64'];
     expect(await world.bench('run', ...UNOBSERVED, ...flags, '--schedule-time', '2')).toBe(3);
     const [trial] = (await recordOf(world)).trials;
@@ -92,7 +47,7 @@ describe('the published method', () => {
     expect(evidence.join('\n')).not.toContain(`node ${first} is full`);
   });
 
-  it('refuses, before anything starts, an image that one of the nodes cannot get, and names the node', async () => {
+  it('whose image one of the nodes cannot get is refused before anything starts, with the name of the node', async () => {
     const { ours } = await twoImages();
     const image = `only-on-first/${suiteName()}:1`;
     await nameOnFirstNode(ours, image);
@@ -139,30 +94,34 @@ describe('two loaders', () => {
 describe('the paths to the pods', () => {
   // A loader on another node, and one on the server's, where `local` leads.
   it.each([
-    ['pod,headless', first],
-    ['service,pod,local', second],
-  ])('%s are compared in one run, with the pod’s own address as the baseline', async (paths, loader) => {
-    const flags = ['--path', paths, '--server-node', second, '--trials', '2', '--rate', '200'];
-    if (loader === first) flags.push('--loader-node', first);
-    expect(await world.bench('run', ...UNOBSERVED, ...flags), world.err()).toBe(0);
-    const { trials, cases, baseline } = await recordOf(world);
-    expect(baseline).toBe('coredns:pod');
-    expect(cases.map(({ server }) => server)).toEqual(paths.split(',').map((path) => `coredns:${path}`));
-    for (const trial of trials) {
-      if (trial.status !== 'ok') throw new Error(JSON.stringify(trial.failure));
-      expect(trial.checkedAnswers).toBe(200);
-      expect(trial.loaderNodes).toEqual([loader]);
-      const command = trial.loaderCommands[0]?.join(' ') ?? '';
-      const [instance] = trial.instances;
-      if (trial.caseKey.startsWith('coredns:pod/'))
-        expect(command).toContain(`-s ${instance?.address} -p 5353`);
-      else if (trial.caseKey.startsWith('coredns:headless/'))
-        expect(command).toMatch(/-s s-\S+\.svc -p 5353/);
-      else expect(command).toMatch(/-s 10\.96\.\S+ -p 53 /);
-    }
-    for (const { server, comparison } of cases.filter((item) => item.server !== baseline)) {
-      expect(comparison?.latencySeconds?.low, server).toBeLessThan(comparison?.latencySeconds?.high ?? 0);
-    }
-    expect(await reportOf()).toContain(', pod address');
-  });
+    ['pod,headless', first, 2],
+    ['service,pod,local', second, 1],
+  ])(
+    '%s are compared in one run, with the pod’s own address as the baseline',
+    async (paths, loader, count) => {
+      const flags = ['--path', paths, '--server-node', second, '--trials', String(count), '--rate', '200'];
+      if (loader === first) flags.push('--loader-node', first);
+      expect(await world.bench('run', ...UNOBSERVED, ...flags), world.err()).toBe(0);
+      const { trials, cases, baseline } = await recordOf(world);
+      expect(baseline).toBe('coredns:pod');
+      expect(cases.map(({ server }) => server)).toEqual(paths.split(',').map((path) => `coredns:${path}`));
+      for (const trial of trials) {
+        if (trial.status !== 'ok') throw new Error(JSON.stringify(trial.failure));
+        expect(trial.checkedAnswers).toBe(200);
+        expect(trial.loaderNodes).toEqual([loader]);
+        const command = trial.loaderCommands[0]?.join(' ') ?? '';
+        const [instance] = trial.instances;
+        if (trial.caseKey.startsWith('coredns:pod/'))
+          expect(command).toContain(`-s ${instance?.address} -p 5353`);
+        else if (trial.caseKey.startsWith('coredns:headless/'))
+          expect(command).toMatch(/-s s-\S+\.svc -p 5353/);
+        else expect(command).toMatch(/-s 10\.96\.\S+ -p 53 /);
+      }
+      // An interval takes more than one trial.
+      for (const { server, comparison } of cases.filter((item) => count > 1 && item.server !== baseline)) {
+        expect(comparison?.latencySeconds?.low, server).toBeLessThan(comparison?.latencySeconds?.high ?? 0);
+      }
+      expect(await reportOf()).toContain(', pod address');
+    },
+  );
 });

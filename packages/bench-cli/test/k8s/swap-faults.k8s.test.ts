@@ -32,6 +32,8 @@ import { swapSuite } from './support/swap-suite.ts';
 
 /** The other version first: what needs no placement before the change reaches it sooner. */
 const CHANGE_FIRST = ['--placements', 'BA'] as const;
+/** Measures until the fault ends it, however long that takes to come on a busy machine. */
+const UNTIL_FAULT = [...CHANGE_FIRST, '--duration', '500'] as const;
 /** As long as an API server is away that is replaced. */
 const AWAY_MS = 10_000;
 /** As long as a process is stopped that somebody looks at, or a laptop sleeps. */
@@ -221,13 +223,16 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       expect(running.said()).not.toContain('planned:');
     }));
 
-  it('at a rate that the version in place cannot hold is refused before the first change', () =>
-    stage('rate', async ({ dns, swap }) => {
-      const running = await swap(undefined, '--rate', '1000000');
+  it('at a rate that the version in place cannot hold is refused before the first change, with one to try, and leaves no folder', () =>
+    stage('rate', async ({ dns, swap, prefix }) => {
+      const out = join(suite.directory, prefix);
+      const running = await swap(undefined, '--rate', '1000000', '--out', out);
       expect(await running.exited, running.said()).toBe(5);
       expect(running.said()).toMatch(/E_NO_RATE\]: the rate cannot be held: [\d,]+ of 1,000,000/);
+      expect(running.said()).toMatch(/fix: Give a lower one: --rate \d+/);
       expect(running.said()).not.toContain('planned:');
       expect(await snapshotOf(dns.path)).toEqual(dns.before);
+      expect(await readdir(out)).toEqual([]);
     }));
 
   it('of a workload that does not exist names those that look like DNS', () =>
@@ -261,7 +266,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('whose clients lose queries for ten seconds puts the image back', () =>
     stage('losing', async ({ dns, swap }) => {
-      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '60');
+      const running = await swap(undefined, ...UNTIL_FAULT);
       await running.says('placement 1: measuring');
       const started = performance.now();
       const service = `/api/v1/namespaces/${dns.namespace}/services/dns`;
@@ -276,7 +281,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('leaves an image alone that somebody else has set meanwhile, and names it', () =>
     stage('edited', async ({ dns, swap }) => {
-      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '20');
+      const running = await swap(undefined, ...UNTIL_FAULT);
       await running.says('placement 1: measuring');
       const started = performance.now();
       await setByOthers(dns.path, IMAGE, 'bad-coredns:crashing');
@@ -317,7 +322,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       const rules = [{ path: dns.path, pointer: IMAGE, value: ours }];
       try {
         await makeReconciler({ ...addon, replicas: 1, rules });
-        const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '20');
+        const running = await swap(undefined, ...UNTIL_FAULT);
         expect(await running.exited, running.said()).toBe(5);
         const reason = `${dns.kind} ${dns.namespace}/dns: somebody else set the image of coredns to ${ours}, instead of ${clusters}`;
         expect(running.said()).toContain(`E_CLUSTER_CHANGED]: ${reason}`);
@@ -330,7 +335,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('ends when somebody else has set the replicas meanwhile, names that, and leaves them alone', () =>
     stage('scaled', async ({ dns, swap }) => {
-      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '20');
+      const running = await swap(undefined, ...UNTIL_FAULT);
       await running.says('placement 1: measuring');
       const started = performance.now();
       await setByOthers(dns.path, '/spec/replicas', 2);
@@ -345,8 +350,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('refuses while another one runs, and `swap restore` from elsewhere stops that one', () =>
     stage('two', async ({ dns, swap, start, prefix }) => {
-      // Nothing but the restore ends it.
-      const first = await swap(undefined, ...CHANGE_FIRST, '--duration', '300');
+      const first = await swap(undefined, ...UNTIL_FAULT);
       await first.says('placement 1: measuring');
       const second = await swap();
       expect(await second.exited).toBe(3);
@@ -400,7 +404,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
     stage('twice', async ({ dns, swap, prefix }) => {
       // The second one comes as soon as the first was heard, before anything can be put back.
       const at = 'Ctrl-C: putting everything back';
-      const running = await swap({ at, signal: 'SIGINT' }, '--placements', 'BA', '--duration', '60');
+      const running = await swap({ at, signal: 'SIGINT' }, ...UNTIL_FAULT);
       await running.says('placement 1: measuring');
       const started = performance.now();
       running.child.kill('SIGINT');

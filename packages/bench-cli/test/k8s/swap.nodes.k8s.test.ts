@@ -7,9 +7,9 @@ import { textAt, valueAt } from '../../src/cluster-changes/json.ts';
 import type { SwapRecord } from '../../src/experiments/swap/evidence.ts';
 import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
-import { adminApi, core, suiteName } from './support/admin.ts';
+import { adminApi, suiteName } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
-import { killSecondKubelet, NODES, nameOnFirstNode, repairCluster } from './support/components.ts';
+import { NODES, nameOnFirstNode } from './support/components.ts';
 import {
   makeOpenShift,
   type OpenShift,
@@ -21,7 +21,6 @@ import {
   asBefore,
   IMAGE,
   makeStandIn,
-  note,
   removeStandIn,
   type StandIn,
   setByOthers,
@@ -55,23 +54,6 @@ async function swap(flags: readonly string[], check: (seen: Seen) => Promise<voi
   } finally {
     await world.remove();
   }
-}
-
-const cordon = (unschedulable: boolean) =>
-  core().patchNode({
-    name: second,
-    body: [{ op: 'add', path: '/spec/unschedulable', value: unschedulable }],
-  });
-
-/** Evicts the pods of a run from the second node, as `kubectl drain` does: those of a DaemonSet stay. */
-async function evict(prefix: string): Promise<void> {
-  const { items } = await core().listPodForAllNamespaces({ fieldSelector: `spec.nodeName=${second}` });
-  const evicted = items.flatMap(({ metadata: { name = '', namespace = '' } = {} }) =>
-    namespace.startsWith(prefix) ? [{ name, namespace }] : [],
-  );
-  expect(evicted.map(({ name }) => name).join()).toContain('guard');
-  for (const metadata of evicted)
-    await core().createNamespacedPodEviction({ ...metadata, body: { metadata } });
 }
 
 interface Seen {
@@ -117,39 +99,6 @@ describe('DNS on two nodes', () => {
     );
     await openShiftAsBefore(openshift);
     await withoutTraces(suite.name, openshift.dns.namespace);
-  });
-
-  it('of OpenShift is put back by a guard that moves when its node is drained, and the tool is killed', async () => {
-    await suite.whileOther(second, openShiftSwap(suite.images.clusters), async (child, prefix) => {
-      await cordon(true);
-      try {
-        await evict(prefix);
-        child.kill('SIGKILL');
-        const started = performance.now();
-        await openShiftAsBefore(openshift);
-        await note(
-          'the node of the guard drained, and the tool killed',
-          (performance.now() - started) / 1000,
-        );
-        await withoutTraces(prefix, openshift.dns.namespace);
-      } finally {
-        await cordon(false);
-      }
-    });
-  });
-
-  it('is put back by a guard whose node has lost its kubelet, on that node as soon as it is back', async () => {
-    await suite.whileOther(second, swapFlags(dns, suite.images.clusters), async (child, prefix) => {
-      await killSecondKubelet();
-      try {
-        child.kill('SIGKILL');
-        await until(async () => textAt(await read(await adminApi(), dns.path), IMAGE), dns.image);
-      } finally {
-        await repairCluster();
-      }
-      await asBefore(dns);
-      await withoutTraces(prefix, dns.namespace);
-    });
   });
 
   it('is not touched if the image is missing on one of them, which is named', async () => {

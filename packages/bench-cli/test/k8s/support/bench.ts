@@ -39,7 +39,7 @@ export function startBench(world: TestWorld, ...argv: readonly string[]) {
  * Room on the node for the pods of other files: by default, a server and its loader ask for most of the CPUs of a small
  * node. Limits stay: the server's is its tier, and the loader leaves the rest of the machine alone.
  */
-export const SMALL = ['--cpu-request', '100m', '--loader-cpu', '300m'] as const;
+export const SMALL = ['--cpu-request', '100m', '--loader-cpu', '200m'] as const;
 
 /** The shortest run that is one: a case of one server, a trial of a second. */
 export const SHORT = [

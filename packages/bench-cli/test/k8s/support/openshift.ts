@@ -62,6 +62,8 @@ export async function makeReconciler({
     name,
     image: NODE_IMAGE,
     imagePullPolicy: 'IfNotPresent',
+    // Without a request, it would get next to nothing on a busy machine.
+    resources: { requests: { cpu: '50m' } },
     command: ['node', '/program/program.mjs'],
     env: [
       { name: 'RULES', value: JSON.stringify(rules) },

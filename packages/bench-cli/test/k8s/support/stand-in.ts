@@ -52,7 +52,7 @@ function podTemplate({ image, container, sidecars }: StandInRequest) {
     image,
     imagePullPolicy: 'IfNotPresent',
     // Without a request, a pod gets next to nothing on a busy machine.
-    resources: { requests: { cpu: '100m' } },
+    resources: { requests: { cpu: '50m' } },
     args: ['-conf', '/etc/coredns/Corefile'],
     ports: [
       { name: 'dns', containerPort: 53, protocol: 'UDP' },
@@ -178,7 +178,7 @@ export async function setByOthers(path: string, pointer: string, value: Json): P
 /** Two placements of a second for each load. The small loader leaves room on the node for those of other tests. */
 export const SHORTEST = [
   ...['--placements', 'AB', '--settle', '0', '--idle', '0', '--duration', '1', '--rate', '20'],
-  ...['--observe', 'none', '--loader-cpu', '250m'],
+  ...['--observe', 'none', '--loader-cpu', '200m'],
 ] as const;
 
 /** The shortest swap of a stand-in. */

@@ -42,7 +42,9 @@ export function swapSuite(what: string, roles: readonly SwapRole[]): SwapSuite {
     ...{ name, directory: '', kubeconfig: '', images: { ours: '', clusters: '' } },
     whileOther: async (...[node, flags, act]: Parameters<SwapSuite['whileOther']>) => {
       const prefix = `${name}-${Math.random().toString(36).slice(2, 6)}`;
-      const bench = await startBench([...flags, '--placements', 'BA', '--loader-node', node], {
+      // Its guard begins when the Lease has ended.
+      const more = ['--placements', 'BA', '--loader-node', node, '--lease', '10'];
+      const bench = await startBench([...flags, ...more], {
         ...{ kubeconfig: suite.kubeconfig, prefix, at: MEASURING, signal: 'SIGSTOP' },
       });
       try {

@@ -1,19 +1,10 @@
 /** `bench swap --method in-place`: what its record says of CPU, of clients, and of what was put back. */
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SwapRecord } from '../../src/experiments/swap/evidence.ts';
 import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { clusterWorld } from './support/bench.ts';
-import { startBench } from './support/bench-process.ts';
-import {
-  asBefore,
-  makeStandIn,
-  removeStandIn,
-  type StandIn,
-  swapFlags,
-  withoutTraces,
-} from './support/stand-in.ts';
+import { asBefore, makeStandIn, removeStandIn, type StandIn, swapFlags } from './support/stand-in.ts';
 import { swapSuite } from './support/swap-suite.ts';
 
 const suite = swapSuite('record', ['in-place', 'optional']);
@@ -84,28 +75,6 @@ describe('an in-place swap', () => {
     } finally {
       await world.remove();
     }
-  });
-
-  it('that is killed leaves a record that says how far it came', async () => {
-    const out = join(suite.directory, 'killed');
-    const at = 'placement 2: measuring';
-    const running = await startBench([...swapFlags(dns, suite.images.clusters), '--out', out], {
-      ...{ kubeconfig: suite.kubeconfig, prefix: suite.name, at },
-    });
-    expect(await running.exited, running.said()).toBeNull();
-    const world = await clusterWorld(suite.kubeconfig);
-    try {
-      const { record, directory: run } = await createStore(world, out).loadAs(swapRecordKind, 'latest');
-      expect(record).toMatchObject({ status: 'running', endedAt: null });
-      expect(measuredIn(record).map(({ evidence }) => evidence.side)).toEqual(['A']);
-      expect(record.closing).toBeUndefined();
-      expect(await world.bench('report', run, '--format', 'terminal'), world.err()).toBe(0);
-      expect(world.out()).toContain('not finished; 1 of 2 trials');
-    } finally {
-      await world.remove();
-    }
-    await asBefore(dns);
-    await withoutTraces(suite.name, dns.namespace);
   });
 });
 
