@@ -597,6 +597,12 @@ describe('bench gate', () => {
     );
     expect(out).toMatch(/ \d+\.\d % worse +[\d.]+ to [\d.]+ % worse +8 \/ 8 +failed, p <?0\.0\d+$/m);
     fits(out);
+    // However close the tolerance is to the end of the interval, the text does not contradict the outcome.
+    const [json] = JSON.parse((await bench('gate', '--against', 'main', '--json')).out).cases;
+    const close = `${(json.low * 100 - 0.01).toFixed(4)}%`;
+    const text = (await bench('gate', '--against', 'main', '--max-regression', close)).out;
+    const [, low] = / ([\d.]+) to [\d.]+ % worse .* failed/.exec(text) ?? [];
+    expect(Number(low), text).toBeGreaterThan(Number.parseFloat(close));
     expect((await bench('gate', '--against', 'main', '--max-regression', '20%')).status).toBe(0);
   });
 
@@ -704,6 +710,12 @@ describe('bench gate', () => {
     [
       'an unknown format',
       ['--against', OLD, '--format', 'gitlab'],
+      2,
+      'must be one of text, markdown, github, json',
+    ],
+    [
+      'a format with the name of something else',
+      ['--against', OLD, '--format', 'constructor'],
       2,
       'must be one of text, markdown, github, json',
     ],

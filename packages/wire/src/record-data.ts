@@ -239,7 +239,15 @@ function encodeStrings(strings: readonly (string | Uint8Array)[]): Buffer {
 
 /** Data in wire format, without compression; the types are those of `partsOf`. Throws if the data does not fit its type. */
 export function encodeData(type: string, data: unknown): Buffer {
-  return Buffer.concat(partsOf(type, data).map(encodePart));
+  return Buffer.concat(
+    partsOf(type, data).map(({ kind, key, value }) => {
+      // RP may have none of its names, which is written as the root (RFC 1183, section 2.2).
+      const whole = type === 'RP' ? value || '.' : value;
+      if (kind === 'name' && typeof whole !== 'string')
+        throw new RangeError(`The data of a ${type} record has no ${key ?? 'name'}.`);
+      return encodePart({ kind, value: whole });
+    }),
+  );
 }
 
 /** The reverse, for data that has only names and numbers; it must be valid and uncompressed. */

@@ -43,10 +43,17 @@ test.each([
   ['MX', { preference: 65_536, exchange: 'a' }],
   ['MX', { preference: 1 }],
   ['NS', 'a..b'],
+  ['SOA', { mname: 'a', serial: 1 }],
+  ['NS', undefined],
   ['TXT', []],
   ['TXT', ['x'.repeat(256)]],
 ])('data that does not fit type %s is refused: %j', (type, data) => {
-  expect(() => encodeData(type, data)).toThrow();
+  expect(() => encodeData(type, data)).toThrow(RangeError);
+});
+
+test('a responsible person may have no name, which is the root', () => {
+  expect(encodeData('RP', { mbox: 'a.b' })).toEqual(Buffer.from('\u0001a\u0001b\0\0'));
+  expect(encodeData('RP', {})).toEqual(Buffer.from('\0\0'));
 });
 
 test('the names of a type are where its fields put them', () => {

@@ -97,6 +97,9 @@ function labelOf({ name, type }: PlannedRecord): string {
   return name === '@' ? `${type} at the zone` : `${type} at ${name}`;
 }
 
+const NO_APEX_CNAME =
+  'give the CNAME a name within the zone ("www CNAME …"), or use A and AAAA records (RFC 1912 §2.4)';
+
 /** Stands for the name of the zone: no other name has this character, and none is shorter. */
 const STAND_IN = '@';
 
@@ -106,9 +109,10 @@ function zoneProblems({ records }: Plan): Problem[] {
     const { name, type, ttl, data } = instantiate(record, STAND_IN);
     return { name: encodeName(name), type: TYPE[type], ttl, data: encodeData(type, data) };
   });
-  return checkZone(encodeName(STAND_IN), zone).findings.map(({ problem, fix }) => ({
+  return checkZone(encodeName(STAND_IN), zone).findings.map(({ rule, problem, fix }) => ({
     problem: problem.replaceAll(`${STAND_IN}.`, ZONE_PLACEHOLDER),
-    fix,
+    // SOA and NS records are added to every zone, so those cannot go.
+    fix: rule === 'cname-and-other' && problem.startsWith(`${STAND_IN}. `) ? NO_APEX_CNAME : fix,
   }));
 }
 

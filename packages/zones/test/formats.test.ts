@@ -166,6 +166,15 @@ it('reports progress up to the last zone', () => {
   expect(seen.at(-1)).toBe(50_000);
 });
 
+it('BIND, which reads relative paths from its directory, finds zone files in it', () => {
+  const zoneSet = defineZoneSet({ pattern: 'example{X}.com' });
+  const file = (options: object) =>
+    /file "(.*?)"/.exec(texts('bind', zoneSet, options)['named.conf'] ?? '')?.[1];
+  expect(file({ directory: 'conf' })).toBe('shared.zone');
+  expect(file({ directory: '/conf' })).toBe('/conf/shared.zone');
+  expect(file({ directory: 'conf', zoneFiles: 'zones' })).toMatch(/^\.\.\/zones\/example\d+\.com\.zone$/);
+});
+
 it('Knot DNS gets a path for its control socket that is short enough for the kernel', () => {
   const configurationIn = (directory: string) =>
     texts('knot', defineZoneSet({ pattern: 'example{X}.com' }), { directory })['knot.conf'];

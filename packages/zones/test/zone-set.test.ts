@@ -367,7 +367,7 @@ describe('a specification that is wrong', () => {
       'a CNAME at the zone',
       { records: ['CNAME www.example.net'] },
       /\{zone\} has a CNAME record beside SOA/,
-      /keep the CNAME/,
+      /give the CNAME a name within the zone/,
     ],
     [
       'a CNAME beside other data',

@@ -207,7 +207,7 @@ const RENDERERS: Readonly<Record<string, Render>> = {
 
 /** Prints answers in a format, of which it throws `E_USAGE` at once if there is no such format. */
 export function answering(world: World, format: string) {
-  const render = RENDERERS[format];
+  const render = Object.hasOwn(RENDERERS, format) ? RENDERERS[format] : undefined;
   if (render === undefined) {
     throw new BenchError('E_USAGE', `--format: "${format}" must be one of text, markdown, github, json`, {
       fix: 'Omit it for text. github is Markdown for a pull request comment.',

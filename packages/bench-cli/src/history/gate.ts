@@ -198,8 +198,8 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
 }
 
 /**
- * The comparisons of a run so far with its baseline, decided as `bench gate --base` will decide them: those of one subject are
- * one family.
+ * The comparisons of a run so far with its baseline, decided as `bench gate --base` with `--metric` for these figures will decide
+ * them: those of one subject are one family.
  */
 export function decidedByGate(
   view: UntilView,

@@ -1,5 +1,6 @@
 /** BIND 9. */
 import { isIP } from 'node:net';
+import { posix } from 'node:path';
 import { defineFormat, type Encryption } from './format.ts';
 import { SHARED_ZONE_FILE, withZoneFiles } from './paths.ts';
 
@@ -14,6 +15,11 @@ function listener(encryption: Encryption | undefined): { readonly suffix: string
   // By default, each address takes 300 connections with 100 streams each.
   const http = `http ${OWN} { endpoints { "/dns-query"; }; listener-clients 0; };\n`;
   return { suffix: ` tls ${OWN} http ${OWN}`, blocks: tls + http };
+}
+
+/** BIND reads relative paths from its directory. */
+function fromDirectory(directory: string, file: string): string {
+  return posix.isAbsolute(file) ? file : posix.relative(directory, file);
 }
 
 export const bind = defineFormat({
@@ -52,7 +58,7 @@ logging {
     return withZoneFiles(
       context,
       head,
-      (name, file) => `zone "${name}" { type primary; file "${file}"; };\n`,
+      (name, file) => `zone "${name}" { type primary; file "${fromDirectory(directory, file)}"; };\n`,
     );
   },
 });

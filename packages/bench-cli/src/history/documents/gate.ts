@@ -24,9 +24,10 @@ function changeText({ regression }: GatedCase): string {
 }
 
 /** `3.4 to 7.1 % worse`, `1 % better to 7 % worse` */
-function intervalText({ low, high }: GatedCase): string {
+function intervalText({ low, high, maxRegression }: GatedCase): string {
   if (low === null || high === null) return '–';
-  const ends = formatOutwards(low * 100, high * 100, 0);
+  // An interval beyond the tolerance must look so.
+  const ends = formatOutwards(low * 100, high * 100, maxRegression * 100);
   const [least, most] = [ends.low.replace('-', ''), ends.high.replace('-', '')];
   if (ends.high.startsWith('-')) return `${most} to ${least} % better`;
   return ends.low.startsWith('-') ? `${least} % better to ${most} % worse` : `${least} to ${most} % worse`;
