@@ -1,20 +1,26 @@
 /** Synthetic objects for a cluster that belongs to others, and the pace of their creation. */
 import { ENDPOINT_SLICES, SERVICES } from '@dinodns-bench/cluster-objects';
-import { describe, expect, it } from 'vitest';
+import type { V1Job } from '@kubernetes/client-node';
+import { describe, expect, it, vi } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
 import { parsePhaseLine } from '../src/experiments/capacity/beside/phases.ts';
 import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
 import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
 import { dnsAccount, dnsFiles, dnsJob } from '../src/experiments/capacity/cluster/dns-job.ts';
+import { startDns } from '../src/experiments/capacity/cluster/start-dns.ts';
 import {
   headlessShare,
+  SERVICE_LABELS,
   syntheticAddress,
   syntheticCluster,
   syntheticCount,
   syntheticObjects,
 } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
 import { realWorld } from '../src/world.ts';
+import { jobCluster } from './support/job-cluster.ts';
+
+const { signal } = new AbortController();
 
 const cluster = syntheticCluster({ services: 50, pods: 950 }, 'bench-1');
 const made = [...syntheticObjects(cluster, { withPods: true })];
@@ -153,6 +159,20 @@ describe("the cluster's own DNS", () => {
 
 describe('the private CoreDNS', () => {
   const settings = kubernetesOf({});
+  const start = {
+    settings,
+    namespace: 'n',
+    runId: 'run',
+    unit: 'start-1',
+    corednsImage: 'coredns/coredns:1',
+    observerImage: 'node:1',
+    pullSecrets: [],
+    phases: ['cold-start'] as const,
+    podsVerified: true,
+    seconds: 1,
+    queriesPerSecond: 0,
+    memory: { request: '70Mi', limit: '170Mi' },
+  };
 
   it('may read and nothing else, and its role goes with the namespace', () => {
     const { role, binding } = dnsAccount({ metadata: { name: 'n', uid: 'u' } }, 'run');
@@ -176,22 +196,7 @@ describe('the private CoreDNS', () => {
     expect(object.data?.Corefile).toContain('endpoint http://127.0.0.1:8001');
     expect(object.data?.Corefile).toContain('autopath @kubernetes');
     expect(Object.keys(object.data ?? {})).toContain('relay.mjs');
-    const { spec } = dnsJob({
-      settings,
-      namespace: 'n',
-      runId: 'run',
-      unit: 'start-1',
-      corednsImage: 'coredns/coredns:1',
-      observerImage: 'node:1',
-      mount,
-      pullSecrets: [],
-      phases: ['cold-start'],
-      podsVerified: true,
-      seconds: 1,
-      queriesPerSecond: 0,
-      memory: { request: '70Mi', limit: '170Mi' },
-      deadlineSeconds: 60,
-    });
+    const { spec } = dnsJob({ ...start, mount, deadlineSeconds: 60 });
     const pod = spec?.template.spec;
     expect(pod).toMatchObject({
       dnsPolicy: 'Default',
@@ -203,6 +208,28 @@ describe('the private CoreDNS', () => {
       requests: { memory: '70Mi' },
       limits: { memory: '170Mi' },
     });
+  });
+
+  it('leaves no Service of its program to the next start, also when it was killed', async () => {
+    const { client, objects, end } = await jobCluster();
+    const path = '/api/v1/namespaces/n/services';
+    const made = () => [...objects.keys()].filter((each) => each.startsWith(path));
+    const kept = { metadata: { name: 'synthetic', namespace: 'n', labels: SERVICE_LABELS } };
+    await client.create('Service', kept, signal);
+    const files = { configMap: 'dns', items: {} };
+    const result = startDns({ ...start, client, mount: files, changes: true, signal });
+    const job = await vi.waitUntil(() => objects.get('/apis/batch/v1/namespaces/n/jobs/start-1') as V1Job);
+    const { env = [] } = job.spec?.template.spec?.containers[1] ?? {};
+    const settingOf = (wanted: string) => env.find(({ name }) => name === wanted)?.value ?? '';
+    expect(settingOf('CHANGES')).toBe('true');
+    for (const phase of ['first', 'relist']) {
+      const metadata = { name: `${settingOf('PREFIX')}-${phase}`, labels: JSON.parse(settingOf('LABELS')) };
+      await client.create('Service', { metadata: { ...metadata, namespace: 'n' } }, signal);
+    }
+    expect(made()).toHaveLength(3);
+    end({ exitCode: 137, reason: 'OOMKilled' });
+    expect((await result).container).toMatchObject({ reason: 'OOMKilled', exitCode: 137 });
+    expect(made()).toEqual([`${path}/synthetic`]);
   });
 
   it('is measured by lines of JSON; others are not its', () => {

@@ -545,12 +545,15 @@ describe('a record', () => {
         : trial,
     );
     expect(surviveKind.schema.safeParse({ ...record, trials }).error).toBeUndefined();
-    const { method = [], data } = surviveDocument({ ...record, trials });
+    const { method = [], data, post } = surviveDocument({ ...record, trials });
+    expect(post?.caveats?.[1]).toContain('The API server was that of one cluster');
     expect(method.join(' ')).toContain('Killed: the kubelet says OOMKilled of its container.');
     expect(method.join(' ')).toContain('nobody restarts the API server for this');
     expect(data?.columns.slice(-4)).toEqual(['pod', 'reason', 'exit_code', 'restarts']);
     expect(data?.rows[0]?.slice(-4)).toEqual(['start-1-abcde', 'OOMKilled', 137, 0]);
-    expect(surviveDocument(searched()).data?.columns).not.toContain('exit_code');
+    const here = surviveDocument(searched());
+    expect(here.post?.caveats?.[1]).toContain('The API server was a program of this project');
+    expect(here.data?.columns).not.toContain('exit_code');
   });
 
   it('tells killed from not right in time', () => {

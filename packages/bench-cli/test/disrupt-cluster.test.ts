@@ -13,7 +13,6 @@ import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { loadStart, loadWithEvent } from '../src/measure/load-with-event.ts';
 import { loadServers } from '../src/servers/load.ts';
 import type { ForwardOptions } from '../src/servers/server.ts';
-import { nodesToRead, staleEntries } from '../src/targets/kubernetes/conntrack.ts';
 import { placementOf } from '../src/targets/kubernetes/dns-copy/carry-over.ts';
 import type { DnsWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import type { CopyObjects } from '../src/targets/kubernetes/dns-copy/objects.ts';
@@ -168,53 +167,6 @@ describe('when pods leave the Service', () => {
     ['it was another one before the fault', [at(0, 'a'), at(9, 'b'), at(11, 'b')], null, null],
   ])('%s', (_, readings, goneSeconds, backSeconds) => {
     expect(endpointTimes(readings, 10)).toEqual({ goneSeconds, backSeconds });
-  });
-});
-
-describe('entries of the connection tracking', () => {
-  const endpoints = [
-    { atSeconds: 0, ready: new Set(['a', 'b']) },
-    { atSeconds: 12, ready: new Set(['b']) },
-    { atSeconds: 15, ready: new Set(['b', 'c']) },
-  ];
-  const reading = (atSeconds: number, used: Readonly<Record<string, number>>) => ({
-    atSeconds,
-    pods: Object.fromEntries(
-      Object.entries(used).map(([pod, count]) => [pod, { entries: count + 5, used: count }]),
-    ),
-  });
-
-  it.each([
-    ['that are not used any more', [reading(14, { a: 0, b: 9 })], { used: 9, stale: 0, lastSeconds: null }],
-    // The second of the reading began when the pod was ready.
-    [
-      'that were used while it was ready',
-      [reading(13, { a: 4, b: 5 })],
-      { used: 9, stale: 0, lastSeconds: null },
-    ],
-    [
-      'that are used for three seconds',
-      [
-        reading(11, { a: 5, b: 5 }),
-        reading(14, { a: 4, b: 5 }),
-        reading(15, { a: 3, b: 5 }),
-        reading(17, { c: 8 }),
-      ],
-      { used: 10, stale: 4, lastSeconds: 5 },
-    ],
-    [
-      'to a pod that was ready for a moment',
-      [reading(15.5, { c: 2 })],
-      { used: 2, stale: 0, lastSeconds: null },
-    ],
-  ])('to a pod that is gone, %s', (_, readings, found) => {
-    expect(staleEntries(readings, endpoints, 10)).toEqual(found);
-  });
-
-  it('are read on four nodes at most', () => {
-    const loaderNodes = ['a', 'b', 'c', 'd'];
-    expect(nodesToRead({ loaderNodes })).toEqual(loaderNodes);
-    expect(() => nodesToRead({ loaderNodes: [...loaderNodes, 'e'] })).toThrow('the load may come from 5');
   });
 });
 

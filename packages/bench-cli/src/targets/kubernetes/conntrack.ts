@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import type { EndpointReading } from './endpoints.ts';
+import { parseLine } from './program-line.ts';
 import { runOnce } from './run-job.ts';
 
 const countsSchema = z.object({ entries: z.number(), used: z.number() });
@@ -33,7 +34,7 @@ export interface StaleEntries {
 
 const most = (counts: readonly number[]) => Math.max(0, ...counts);
 
-/** @param fromSeconds When the fault began. */
+/** @param fromSeconds When the fault began; nothing is stale before it, nor before the endpoints are known. */
 export function staleEntries(
   readings: readonly ConntrackReading[],
   endpoints: readonly EndpointReading[],
@@ -51,10 +52,13 @@ export function staleEntries(
       (sum, [address, { used }]) => sum + (isCounted(address) ? used : 0),
       0,
     );
-  const stale = readings.map((reading) => ({
-    used: usedIn(reading, (address) => !wasReady(address, reading)),
-    sinceSeconds: reading.atSeconds - fromSeconds,
-  }));
+  const countedFrom = Math.max(fromSeconds, endpoints[0]?.atSeconds ?? Number.POSITIVE_INFINITY);
+  const stale = readings
+    .filter(({ atSeconds }) => atSeconds >= countedFrom)
+    .map((reading) => ({
+      used: usedIn(reading, (address) => !wasReady(address, reading)),
+      sinceSeconds: reading.atSeconds - fromSeconds,
+    }));
   return {
     used: most(readings.map((reading) => usedIn(reading, () => true))),
     stale: most(stale.map(({ used }) => used)),
@@ -79,8 +83,10 @@ function unreadable(node: string, error: string): BenchError {
 }
 
 export interface ConntrackWatch {
-  /** So far. @throws what a reader has ended with: without it, nothing is known */
+  /** So far. */
   readings(): readonly ConntrackReading[];
+  /** Nodes whose reader has ended by itself: what they would have said is not known. */
+  lostNodes(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -92,7 +98,7 @@ interface WatchRequest {
   readonly signal: AbortSignal;
 }
 
-/** Resolves after the first reading. @throws BenchError `E_CONFIG` where it cannot be read, and as `runOnce` */
+/** Resolves after the first reading. @throws BenchError `E_CONFIG` where it cannot be read, and as `runOnce`, before that */
 async function watchNode(
   run: ClusterRun,
   { address, node, runSeconds, signal: outer }: WatchRequest,
@@ -100,9 +106,9 @@ async function watchNode(
   const { clock, fs } = run.world;
   const over = new AbortController();
   const lines: (ConntrackReading & { readonly heardAt: number })[] = [];
-  let failure: unknown = null;
+  let isLost = false;
   const fail = (error: unknown) => {
-    failure ??= over.signal.aborted ? null : error;
+    isLost ||= !over.signal.aborted;
     heard.reject(error);
   };
   const heard = Promise.withResolvers<void>();
@@ -115,10 +121,10 @@ async function watchNode(
     files: { directory: DIRECTORY, what: 'its program', list: [{ path: PROGRAM, chunks: [text] }] },
     signal: AbortSignal.any([outer, over.signal]),
     onLine(line) {
-      const { data } = line.startsWith('{') ? lineSchema.safeParse(JSON.parse(line)) : {};
-      if (data === undefined) return;
-      if ('error' in data) return fail(unreadable(node, data.error));
-      lines.push({ ...data, heardAt: clock.monotonicSeconds() });
+      const parsed = parseLine(lineSchema, line);
+      if (parsed === null) return;
+      if ('error' in parsed) return fail(unreadable(node, parsed.error));
+      lines.push({ ...parsed, heardAt: clock.monotonicSeconds() });
       heard.resolve();
     },
   }).then(() => fail(new Error(`the reader of the connection tracking of ${node} has ended`)), fail);
@@ -134,11 +140,11 @@ async function watchNode(
   }
   return {
     readings() {
-      if (failure !== null) throw failure;
       // By the clock of the node; what is heard of it is heard later, at the earliest at once.
       const offset = Math.min(...lines.map(({ atSeconds, heardAt }) => heardAt - atSeconds));
       return lines.map(({ atSeconds, pods }) => ({ atSeconds: atSeconds + offset, pods }));
     },
+    lostNodes: () => (isLost ? [node] : []),
     stop,
   };
 }
@@ -171,6 +177,7 @@ export async function watchConntrack(
     return {
       readings: () =>
         watches.flatMap(({ readings }) => readings()).toSorted((a, b) => a.atSeconds - b.atSeconds),
+      lostNodes: () => watches.flatMap(({ lostNodes }) => lostNodes()),
       stop,
     };
   await stop();

@@ -50,21 +50,25 @@ export interface EndpointWatch {
   stop(): Promise<void>;
 }
 
-/** Watches until it is stopped. */
-export function watchEndpoints(
+/** Resolves after the first reading, and watches until it is stopped. @throws as `follow` before that */
+export async function watchEndpoints(
   client: KubeClient,
   { namespace, service }: { readonly namespace: string; readonly service: string },
   outer: AbortSignal,
-): EndpointWatch {
+): Promise<EndpointWatch> {
   const over = new AbortController();
   const signal = AbortSignal.any([outer, over.signal]);
   const labels = { 'kubernetes.io/service-name': service };
   const readings: EndpointReading[] = [];
+  const heard = Promise.withResolvers<void>();
   const watching = (async () => {
-    for await (const { objects } of follow(client, { kind: 'EndpointSlice', namespace, labels, signal }))
+    for await (const { objects } of follow(client, { kind: 'EndpointSlice', namespace, labels, signal })) {
       readings.push({ atSeconds: client.clock.monotonicSeconds(), ready: readyIn(objects) });
+      heard.resolve();
+    }
   })();
-  watching.catch(() => undefined);
+  watching.catch(heard.reject);
+  await heard.promise;
   return {
     readings,
     async stop() {

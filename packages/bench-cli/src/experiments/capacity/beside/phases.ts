@@ -1,5 +1,6 @@
 /** What the program beside a private CoreDNS prints: one line for each phase. Pure. */
 import { z } from 'zod';
+import { parseLine } from '../../../targets/kubernetes/program-line.ts';
 
 /**
  * What is done with a CoreDNS, in any order that begins with `cold-start`: until it has everything; left alone; with a full
@@ -56,16 +57,5 @@ const lineSchema = z.union([
   z.object({ slow: z.string() }),
   z.object({ failed: z.string() }),
 ]);
-
-/** What a program in a pod printed; null for a line that is not the program's: a warning of Node.js, for example. */
-export function parseLine<S extends z.ZodType>(schema: S, line: string): z.output<S> | null {
-  if (!line.startsWith('{')) return null;
-  try {
-    return schema.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    // Not JSON after all.
-    return null;
-  }
-}
 
 export const parsePhaseLine = (line: string) => parseLine(lineSchema, line);

@@ -17,7 +17,7 @@ import type { Configuration } from '../published.ts';
 import type { Created } from './created.ts';
 import { dnsFiles } from './dns-job.ts';
 import { type StartRequest, type StartResult, startDns } from './start-dns.ts';
-import { needsPods, SERVICE_LABELS, type SyntheticSize, syntheticCluster } from './synthetic-objects.ts';
+import { needsPods, type SyntheticSize, syntheticCluster } from './synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRun } from './synthetic-run.ts';
 
 export interface PrivateDnsRequest {
@@ -86,12 +86,7 @@ export async function openPrivateDns(request: PrivateDnsRequest): Promise<Privat
           corednsImage: image,
           observerImage: checkerImage(settings),
           mount: files.mount,
-          besideEnv: {
-            ...start.besideEnv,
-            CHANGES: String(request.podRules !== undefined),
-            PREFIX: `start-${starts}`,
-            LABELS: JSON.stringify(SERVICE_LABELS),
-          },
+          changes: request.podRules !== undefined,
         });
       },
       [Symbol.asyncDispose]: () => run.close(),

@@ -8,9 +8,12 @@ import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
 import type { ContainerEnd } from './created.ts';
 import { DNS_CONTAINER, type DnsJobRequest, dnsJob } from './dns-job.ts';
+import { SERVICE_LABELS } from './synthetic-objects.ts';
 
 export interface StartRequest extends Omit<DnsJobRequest, 'deadlineSeconds'> {
   readonly client: KubeClient;
+  /** Whether the program creates Services. They are removed at the end: the next start would read them as well. */
+  readonly changes: boolean;
   /** Of phases that take longer than `rest` and `load`. */
   readonly moreSeconds?: number;
   readonly signal: AbortSignal;
@@ -70,12 +73,19 @@ export function containerEnd({ metadata, status }: V1Pod): ContainerEnd | null {
   return { pod: metadata?.name ?? '', reason, exitCode, restarts: found.restartCount };
 }
 
+/** Also where the program ended before it was done with them. */
+async function removeServices({ client, namespace, runId, unit, signal }: StartRequest): Promise<void> {
+  const { items } = await client.list('Service', { namespace, labels: unitSelector(runId, unit) }, signal);
+  for (const { metadata } of items) await client.delete('Service', metadata?.name ?? '', namespace, signal);
+}
+
 /**
  * Resolves when all phases are over, or CoreDNS has ended before.
  * @throws BenchError if the pod cannot be started, or its program fails: not a finding about CoreDNS.
  */
 export async function startDns(request: StartRequest): Promise<StartResult> {
   const { client, settings, namespace, runId, unit, phases, seconds, moreSeconds = 0, signal } = request;
+  const labels = unitSelector(runId, unit);
   const workingSets: Promise<number | null>[] = [];
   const runSeconds = SECONDS_BESIDE_PHASES + seconds * phases.length + moreSeconds;
   const readWorkingSet = async () => {
@@ -90,10 +100,19 @@ export async function startDns(request: StartRequest): Promise<StartResult> {
     await runJob({
       client,
       namespace,
-      labels: unitSelector(runId, unit),
+      labels,
       what: 'the private CoreDNS',
       signal,
-      job: dnsJob({ ...request, deadlineSeconds: settings.readyTime + runSeconds }),
+      job: dnsJob({
+        ...request,
+        deadlineSeconds: settings.readyTime + runSeconds,
+        besideEnv: {
+          ...request.besideEnv,
+          CHANGES: String(request.changes),
+          PREFIX: unit,
+          LABELS: JSON.stringify({ ...SERVICE_LABELS, ...labels }),
+        },
+      }),
       scheduleSeconds: settings.scheduleTime,
       startSeconds: settings.readyTime,
       runSeconds,
@@ -107,6 +126,8 @@ export async function startDns(request: StartRequest): Promise<StartResult> {
     if (!(error instanceof BenchError) || error.code !== 'E_SERVER_DIED') throw error;
     death = error.message;
     isKilled = true;
+  } finally {
+    if (request.changes) await removeServices(request);
   }
   if (death !== null && !isKilled) reader.demandSound();
   const read = await Promise.all(workingSets);

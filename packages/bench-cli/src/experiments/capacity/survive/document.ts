@@ -286,7 +286,9 @@ export function surviveDocument(record: Record): DocumentParts {
       excerpt: verdictOf(record),
       caveats: [
         'Each limit rests on few starts, which rule out no rarer kill: take the next larger size.',
-        'The API server was a program of this project with generated objects, not that of a cluster.',
+        record.settings.target === 'kubernetes'
+          ? 'The API server was that of one cluster: another one may answer faster or slower.'
+          : 'The API server was a program of this project with generated objects, not that of a cluster.',
       ],
     },
     data: startData(record),

@@ -151,60 +151,65 @@ async function measure(
   const fault = subject as PodFault | typeof CONTROL;
   const endpoint = { address: service.address, port: 53, instances: copy.pods.length };
   const sockets = freshSockets(settings, point);
+  await using watches = new AsyncDisposableStack();
+  const stopAtEnd = <Watch extends { stop(): Promise<void> }>(watch: Watch) =>
+    watches.adopt(watch, ({ stop }) => stop());
+  // Which pods are ready has to be known before entries that lead to others are counted.
+  const endpoints = stopAtEnd(await watchEndpoints(client, { namespace, service: service.name }, outer));
   const conntrack = settings.conntrack
-    ? await watchConntrack(run, {
-        address: service.address,
-        runSeconds: WATCH_SECONDS + duration,
-        signal: outer,
-      })
+    ? stopAtEnd(
+        await watchConntrack(run, {
+          address: service.address,
+          runSeconds: WATCH_SECONDS + duration,
+          signal: outer,
+        }),
+      )
     : null;
-  const watch = watchEndpoints(client, { namespace, service: service.name }, outer);
-  try {
-    const { evidence, faultSeconds } = await measureFault({
-      ...{ clock: world.clock, on, signal: outer, settings, fault },
-      expected: EXPECTED,
-      // The DNS itself has no program beside it.
-      memoryNow: async () =>
-        place.roll === null
-          ? memoryOfServers(client, await podsOf(client, copy.workload, outer), outer)
-          : null,
-      async load({ onStarted, onRate }) {
-        const outcome = await loader.load({
-          ...{ endpoint, queryFile, onStarted, signal: outer },
-          ...{ transport: 'udp', source: null, dnssecOk: false, openLoop: true },
-          durationSeconds: duration,
-          ratePerSecond: rate,
-          detail: lossDetail(sockets === null, EXPECTED),
-          ...loadFor({ clients: settings.clients, threads: 1, outstanding: 100 }, endpoint),
-          ...(sockets === null ? {} : { clients: sockets }),
-          threads: 1,
-          timeoutSeconds: timeout,
-          outputFile: `${rawDirectory}/trial-${planned.order + 1}.txt`,
-          onProgress: onRate,
-        });
-        return [outcome];
-      },
-      async act({ signal, isOver, begins }) {
-        if (fault === CONTROL) return;
-        const pods = podsOfFault(place, copy, signal);
-        await (place.roll?.(begins) ?? makeFault(fault, pods, begins));
-        while (!isOver() && !(await isSettled(fault, pods))) await world.clock.sleep(LOOK_SECONDS, signal);
-      },
-    });
-    const isWhole = await isRolledOut(podsOfFault(place, copy, outer));
-    const times = endpointTimes(watch.readings, faultSeconds);
-    return {
-      ...evidence,
-      nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
-      // Otherwise the last change is still to come.
-      endpoints: isWhole ? times : { ...times, backSeconds: null },
-      ...(conntrack === null
-        ? {}
-        : { conntrack: staleEntries(conntrack.readings(), watch.readings, faultSeconds) }),
-    };
-  } finally {
-    await Promise.all([watch.stop(), conntrack?.stop()]);
-  }
+  const { evidence, faultSeconds } = await measureFault({
+    ...{ clock: world.clock, on, signal: outer, settings, fault },
+    expected: EXPECTED,
+    // The DNS itself has no program beside it.
+    memoryNow: async () =>
+      place.roll === null ? memoryOfServers(client, await podsOf(client, copy.workload, outer), outer) : null,
+    async load({ onStarted, onRate }) {
+      const outcome = await loader.load({
+        ...{ endpoint, queryFile, onStarted, signal: outer },
+        ...{ transport: 'udp', source: null, dnssecOk: false, openLoop: true },
+        durationSeconds: duration,
+        ratePerSecond: rate,
+        detail: lossDetail(sockets === null, EXPECTED),
+        ...loadFor({ clients: settings.clients, threads: 1, outstanding: 100 }, endpoint),
+        ...(sockets === null ? {} : { clients: sockets }),
+        threads: 1,
+        timeoutSeconds: timeout,
+        outputFile: `${rawDirectory}/trial-${planned.order + 1}.txt`,
+        onProgress: onRate,
+      });
+      return [outcome];
+    },
+    async act({ signal, isOver, begins }) {
+      if (fault === CONTROL) return;
+      const pods = podsOfFault(place, copy, signal);
+      await (place.roll?.(begins) ?? makeFault(fault, pods, begins));
+      while (!isOver() && !(await isSettled(fault, pods))) await world.clock.sleep(LOOK_SECONDS, signal);
+    },
+  });
+  const isWhole = await isRolledOut(podsOfFault(place, copy, outer));
+  const times = endpointTimes(endpoints.readings, faultSeconds);
+  const lostNodes = conntrack?.lostNodes() ?? [];
+  for (const node of lostNodes)
+    on.warning(
+      `conntrack of node ${node} could not be read to the end in trial ${planned.order + 1}, which has no figures of it`,
+    );
+  return {
+    ...evidence,
+    nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
+    // Otherwise the last change is still to come.
+    endpoints: isWhole ? times : { ...times, backSeconds: null },
+    ...(conntrack === null || lostNodes.length > 0
+      ? {}
+      : { conntrack: staleEntries(conntrack.readings(), endpoints.readings, faultSeconds) }),
+  };
 }
 
 /** The answers were checked: all names exist. */

@@ -1,0 +1,129 @@
+/** Entries of the connection tracking beside the endpoints of a Service, and readers of them that are lost. */
+import { describe, expect, it } from 'vitest';
+import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
+import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
+import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
+import { nodesToRead, staleEntries, watchConntrack } from '../src/targets/kubernetes/conntrack.ts';
+import { watchEndpoints } from '../src/targets/kubernetes/endpoints.ts';
+import { jobCluster } from './support/job-cluster.ts';
+
+describe('entries of the connection tracking', () => {
+  const endpoints = [
+    { atSeconds: 0, ready: new Set(['a', 'b']) },
+    { atSeconds: 12, ready: new Set(['b']) },
+    { atSeconds: 15, ready: new Set(['b', 'c']) },
+  ];
+  const reading = (atSeconds: number, used: Readonly<Record<string, number>>) => ({
+    atSeconds,
+    pods: Object.fromEntries(
+      Object.entries(used).map(([pod, count]) => [pod, { entries: count + 5, used: count }]),
+    ),
+  });
+
+  it.each([
+    ['that are not used any more', [reading(14, { a: 0, b: 9 })], { used: 9, stale: 0, lastSeconds: null }],
+    // The second of the reading began when the pod was ready.
+    [
+      'that were used while it was ready',
+      [reading(13, { a: 4, b: 5 })],
+      { used: 9, stale: 0, lastSeconds: null },
+    ],
+    [
+      'that are used for three seconds',
+      [
+        reading(11, { a: 5, b: 5 }),
+        reading(14, { a: 4, b: 5 }),
+        reading(15, { a: 3, b: 5 }),
+        reading(17, { c: 8 }),
+      ],
+      { used: 10, stale: 4, lastSeconds: 5 },
+    ],
+    [
+      'to a pod that was ready for a moment',
+      [reading(15.5, { c: 2 })],
+      { used: 2, stale: 0, lastSeconds: null },
+    ],
+  ])('to a pod that is gone, %s', (_, readings, found) => {
+    expect(staleEntries(readings, endpoints, 10)).toEqual(found);
+  });
+
+  it('are not stale before the fault, nor before the endpoints are known', () => {
+    const throughout = [{ atSeconds: 10.2, ready: new Set(['a']) }];
+    const conntrack = staleEntries(
+      [9, 10.05, 11, 12].map((atSeconds) => reading(atSeconds, { a: 5 })),
+      throughout,
+      10,
+    );
+    expect(conntrack).toEqual({ used: 5, stale: 0, lastSeconds: null });
+    expect(staleEntries([reading(9, { b: 5 })], endpoints, 10)).toMatchObject({
+      stale: 0,
+      lastSeconds: null,
+    });
+    expect(disruptEvidenceSchema.shape.conntrack.safeParse(conntrack).error).toBeUndefined();
+  });
+
+  it('are read on four nodes at most', () => {
+    const loaderNodes = ['a', 'b', 'c', 'd'];
+    expect(nodesToRead({ loaderNodes })).toEqual(loaderNodes);
+    expect(() => nodesToRead({ loaderNodes: [...loaderNodes, 'e'] })).toThrow('the load may come from 5');
+  });
+});
+
+const { signal } = new AbortController();
+
+describe('the reader of a node', () => {
+  const line = (atSeconds: number) =>
+    `${JSON.stringify({ atSeconds, pods: { '10.0.0.7': { entries: 3, used: 2 } } })}\n`;
+
+  async function opened() {
+    const cluster = await jobCluster();
+    const { world, client } = cluster;
+    const run = {
+      ...{
+        world,
+        client,
+        runId: 'run',
+        namespace: 'n',
+        settings: kubernetesOf({}),
+        pullSecrets: [],
+        jobs: 0,
+      },
+      ...{ images: { checker: 'node:1' }, loaderNodes: ['worker'], architectures: new Map() },
+    } as unknown as ClusterRun;
+    cluster.print(line(100));
+    return {
+      ...cluster,
+      watch: await watchConntrack(run, { address: '10.96.0.10', runSeconds: 60, signal }),
+    };
+  }
+
+  it('that is lost is named, and a line that is cut short is not read', async () => {
+    const { watch, print, end } = await opened();
+    expect(watch.lostNodes()).toEqual([]);
+    print(line(101));
+    print('{"atSeconds":102,"pods":{"10.0\n');
+    print(line(103));
+    await expect.poll(() => watch.readings().length).toBe(3);
+    expect(watch.lostNodes()).toEqual([]);
+    end({ exitCode: 137, reason: 'Error' });
+    await expect.poll(watch.lostNodes).toEqual(['worker']);
+    await watch.stop();
+  });
+
+  it('that was stopped is not lost', async () => {
+    const { watch } = await opened();
+    await watch.stop();
+    expect(watch.lostNodes()).toEqual([]);
+  });
+});
+
+it('the endpoints of a Service are known as soon as they are watched', async () => {
+  const { client, objects } = await jobCluster();
+  objects.set('/apis/discovery.k8s.io/v1/namespaces/n/endpointslices/dns-1', {
+    metadata: { name: 'dns-1', labels: { 'kubernetes.io/service-name': 'dns' } },
+    ...{ endpoints: [{ addresses: ['10.0.0.7'], conditions: { ready: true } }] },
+  });
+  const watch = await watchEndpoints(client, { namespace: 'n', service: 'dns' }, signal);
+  expect(watch.readings.map(({ ready }) => [...ready])).toEqual([['10.0.0.7']]);
+  await watch.stop();
+});
