@@ -198,7 +198,7 @@ function methodOf({ settings }: DisruptRecord): string[] {
           `${faults.join('; ')}. --outage is ${outage} s, --delay ${delay} s. Servers with an upstream forward everything to it and cache; each name is asked once, so that no cache has it.`,
         ]
       : [
-          `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as the API server tells: kube-proxy hears of them no earlier.`,
+          `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as reported by the API server; kube-proxy learns of them no earlier.`,
         ]),
     'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
     'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',

@@ -66,7 +66,7 @@ export function caveats(record: RunRecord): string[] {
       ? 'Servers and load generator shared one machine and its loopback interface: no network card was involved, and another machine may rank the servers differently.'
       : 'The figures are of this cluster on this day: another one may rank the servers differently.',
     ...(servers.some((server) => /^dinodns\b/.test(server))
-      ? ['The authors of dinodns-bench also maintain DinoDNS: do not trust us, repeat it.']
+      ? ['The authors of dinodns-bench also maintain DinoDNS: distrust us, and rerun it.']
       : []),
     ...(isAtFixedRate(record)
       ? ['The rate was fixed: how many queries per second they can answer at most was not measured.']

@@ -132,7 +132,7 @@ function warningsOf(record: MemoryRecord, fits: readonly MemoryFit[]): string[] 
 const PROCEDURE = {
   here: [
     'Each start is a new CoreDNS, unmodified, whose kubernetes plugin reads this project’s API server, which serves generated objects: in protobuf, as lists or, where it asks for them, as streamed lists.',
-    'Just loaded: everything was read, and memory rose no more. Go returns memory late: without load, its next collection comes two minutes later, so this figure says more about the garbage of reading than about the objects.',
+    'Just loaded: everything was read, and memory had stopped rising. Go returns memory late: without load, its next collection comes two minutes later, so this figure says more about the garbage of reading than about the objects.',
     'Settled: queries for a hundred names, until at least four collections were over and memory fell by less than 2 % in three seconds.',
     'Full cache: three times as many names as it holds, positive and negative, until its metrics say that it is full.',
     'Read again: 410 Gone for everybody, as after a restart of the API server. The peak is the kernel’s own (VmHWM) less the pages of files.',

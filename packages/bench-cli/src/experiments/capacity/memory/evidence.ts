@@ -53,7 +53,7 @@ export const MEMORY_STAGES = ['loaded', 'settled', 'fullCache', 'underLoad', 're
 
 const peakSchema = z.object({
   peak: z.object({ anonymousBytes: bytes, residentBytes: bytes.nullable() }),
-  /** How long it lasted until memory rose no more; null where it was not measured. */
+  /** How long it took until memory stopped rising; null where it was not measured. */
   seconds: seconds.nullable(),
 });
 

@@ -283,5 +283,5 @@ export function createdTable(record: MemoryRecord): Block {
 
 /** What the figures mean. */
 export const MEANINGS: Block = text(
-  'Anonymous memory. It is what the kubelet counts as the working set, but for about a megabyte, and what an out-of-memory kill is about; about 50 MB of the program file come on top in the resident set. Just loaded: with the garbage of reading. Settled: after that was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
+  'Anonymous memory. It is what the kubelet counts as the working set, within about a megabyte, and out-of-memory kills depend on it; about 50 MB of the program file come on top in the resident set. Just loaded: with the garbage of reading. Settled: after that was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
 );
