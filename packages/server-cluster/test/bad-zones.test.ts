@@ -64,7 +64,7 @@ test.each([
   ],
 ])(
   '%s: refused, at most ten times the size in memory, and what is served stays',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   (name, text) => {
     const file = join(directory, `${name}.zone`);
     writeFileSync(file, text);
