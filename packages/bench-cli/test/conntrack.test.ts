@@ -1,6 +1,7 @@
 /** Entries of the connection tracking beside the endpoints of a Service, and readers of them that are lost. */
 import { describe, expect, it } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
+import { demandOften } from '../src/experiments/disrupt/cluster/plan.ts';
 import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import { nodesToRead, staleEntries, watchConntrack } from '../src/targets/kubernetes/conntrack.ts';
@@ -66,6 +67,26 @@ describe('entries of the connection tracking', () => {
     const loaderNodes = ['a', 'b', 'c', 'd'];
     expect(nodesToRead({ loaderNodes })).toEqual(loaderNodes);
     expect(() => nodesToRead({ loaderNodes: [...loaderNodes, 'e'] })).toThrow('the load may come from 5');
+  });
+
+  it.each([
+    [40, 1, undefined, null],
+    [39, 1, undefined, '--rate 40 or more'],
+    [500, 2, undefined, null],
+    [500, 3, ['fresh', 'reused'], '--rate 600 or more'],
+    [10, 3, ['fresh'], null],
+  ])('are told apart at %d queries a second, %d pods, sockets %j: %s', (rate, pods, sockets, fix) => {
+    const factors = sockets === undefined ? {} : { sockets };
+    const demand = (conntrack: boolean) => demandOften({ conntrack, rate, clients: 20, factors }, pods);
+    expect(() => demand(false)).not.toThrow();
+    if (fix === null) expect(() => demand(true)).not.toThrow();
+    else
+      expect(() => demand(true)).toThrow(
+        expect.objectContaining({
+          code: 'E_CONFIG',
+          problems: [expect.objectContaining({ fix: expect.stringContaining(fix) })],
+        }),
+      );
   });
 });
 

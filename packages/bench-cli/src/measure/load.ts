@@ -40,7 +40,7 @@ export const SOCKETS_PER_INSTANCE = 100;
 /** Each instance behind a load balancer gets the load that its own loader would send. */
 export function loadFor(
   { clients, threads, outstanding }: Pick<RunConfiguration, 'clients' | 'threads' | 'outstanding'>,
-  { instances = 1 }: Endpoint,
+  { instances = 1 }: Partial<Endpoint>,
 ): Pick<LoadRequest, 'clients' | 'threads' | 'outstanding'> {
   return {
     clients: (instances === 1 ? clients : Math.max(clients, SOCKETS_PER_INSTANCE)) * instances,

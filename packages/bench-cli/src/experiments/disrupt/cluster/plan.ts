@@ -6,6 +6,7 @@ import type { ExperimentPlan, Point } from '../../../engine/experiment.ts';
 import { pointKey, pointsOf } from '../../../engine/factors.ts';
 import { type Refusal, refuse } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { loadFor } from '../../../measure/load.ts';
 import { chosenPlacement, nodesFor } from '../../../targets/kubernetes/cluster-facts.ts';
 import {
   type Placement,
@@ -60,6 +61,29 @@ function demandLong({ duration }: DisruptSettings, lameduckSeconds: number): voi
       `--duration: ${duration} s is too short for a lameduck of ${lameduckSeconds} s`,
       `Use at least ${least} s, and more for a rolling update: each of its pods goes on for that long.`,
     ],
+  );
+}
+
+/**
+ * A packet shows in the time that its entry has left, in whole seconds: nodes do not count packets by default. With one packet in
+ * each half of a second, no entry in use looks unused.
+ */
+const LEAST_PACKETS_PER_SECOND = 2;
+
+/** @throws BenchError `E_CONFIG` where sockets that are used again send too seldom; the entry of a fresh one is new itself */
+export function demandOften(
+  { conntrack, rate, clients, factors }: Pick<DisruptSettings, 'conntrack' | 'rate' | 'clients' | 'factors'>,
+  instances: number,
+): void {
+  const { sockets: kinds = ['reused'] } = factors;
+  const { clients: sockets } = loadFor({ clients, threads: 1, outstanding: 1 }, { instances });
+  refuse(
+    conntrack &&
+      kinds.includes('reused') &&
+      rate < LEAST_PACKETS_PER_SECOND * sockets && [
+        `--conntrack cannot tell which entries are used: each of ${sockets} sockets sends less than ${LEAST_PACKETS_PER_SECOND} packets a second at --rate ${rate}`,
+        `Give --rate ${LEAST_PACKETS_PER_SECOND * sockets} or more, or omit --conntrack.`,
+      ],
   );
 }
 
@@ -133,6 +157,7 @@ export async function planOnCluster(
   const { lameduck = [], replicas: counts = [copy.replicas] } = settings.factors;
   const replicas = counts.map(Number);
   demandReplicas(faults, replicas);
+  demandOften(settings, Math.max(...replicas));
   const chosen = chosenPlacement(settings.serverNode, settings.serverTolerations);
   const fix =
     'Give --factors replicas=… fewer, or choose a node with --server-node: then copies have no such rule.';
