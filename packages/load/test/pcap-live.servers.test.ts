@@ -81,8 +81,8 @@ describe('a capture made by tcpdump', needs('tcpdump', 'dnsperf', 'root'), () =>
     expect(made.description).not.toContain('malformed');
     const due = Array.from(made.dueSeconds ?? []);
     expect(due).toEqual([...due].sort((a, b) => a - b));
-    // 50 queries at 500 a second cannot be sent in much less.
-    expect(due.at(-1)).toBeGreaterThan(0.05);
+    // 50 queries at 500 a second take 98 ms; if a busy machine let the first of them go late, the others catch up.
+    expect(due.at(-1)).toBeGreaterThan(0.01);
     expect(due.at(-1)).toBeLessThan(20);
   });
 });
