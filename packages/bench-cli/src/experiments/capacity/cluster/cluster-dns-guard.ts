@@ -9,7 +9,7 @@ import { parseQuantity } from '../../../quantity.ts';
 import { dnsContainer } from '../../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../../targets/kubernetes/existing-service.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
-import type { ClusterDnsState } from './created.ts';
+import { type ClusterDnsState, dnsText } from './created.ts';
 
 /** Of its limit: a list of everything, should it come now, takes about twice the steady memory of small clusters. */
 const MAX_SHARE = 0.6;
@@ -24,6 +24,10 @@ export interface ClusterDnsGuard {
   /** Its state now; null if the cluster has none that bench knows. */
   now(): Promise<ClusterDnsState | null>;
   stop(): void;
+  /** Stops, and reads its state for `closing`. Never rejects: what was created must go even if the figures cannot be had. */
+  end(): Promise<void>;
+  /** For the end of a run; nothing where its state is not known. */
+  closing(): string[];
 }
 
 async function findDns(client: KubeClient, signal: AbortSignal): Promise<FoundService | null> {
@@ -116,10 +120,20 @@ export async function guardClusterDns(client: KubeClient, signal: AbortSignal): 
     // What cannot be read now can be read in five seconds; the run has its own requests, which fail loudly.
     look().catch(() => undefined);
   });
+  const now = () => clusterDnsState(client, signal);
+  let after = before;
   return {
     before,
     signal: danger.signal,
-    now: () => clusterDnsState(client, signal),
+    now,
     stop,
+    end: async () => {
+      stop();
+      after = await now().catch(() => null);
+    },
+    closing: () =>
+      before === null || after === null
+        ? []
+        : [`DNS of the cluster, before → after: ${dnsText({ before, after })}.`],
   };
 }

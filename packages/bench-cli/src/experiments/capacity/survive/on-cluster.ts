@@ -10,7 +10,6 @@ import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
 import type { Phase } from '../beside/phases.ts';
 import { guardClusterDns } from '../cluster/cluster-dns-guard.ts';
-import { dnsText } from '../cluster/created.ts';
 import { serverImage } from '../cluster/images.ts';
 import { SERVICE_RULE } from '../cluster/pod-rights.ts';
 import { endIfRefused, KeptObjects, openPrivateDns } from '../cluster/private-dns.ts';
@@ -104,7 +103,6 @@ export async function openOnCluster(
   const described = await describeBoth(world, client, cluster, request.signal);
   const guard = await guardClusterDns(client, request.signal);
   const signal = AbortSignal.any([request.signal, guard.signal]);
-  let after = guard.before;
   const imageOf = (server: string) => serverImage(cluster, server, settings.corednsVersion);
   const objects = new KeptObjects<SurvivePoint>(
     ({ configuration, cluster: { services, pods, endpoints } }) =>
@@ -176,14 +174,9 @@ export async function openOnCluster(
     provisioned: [],
     conditions: { 'load generator': 'a program in the pod', ...limitConditions(settings) },
     lost: guard.signal,
-    closing: () =>
-      guard.before === null || after === null
-        ? []
-        : [`DNS of the cluster, before → after: ${dnsText({ before: guard.before, after })}.`],
+    closing: guard.closing,
     async [Symbol.asyncDispose]() {
-      guard.stop();
-      // The objects must go even if the figures cannot be had.
-      after = await guard.now().catch(() => null);
+      await guard.end();
       await objects[Symbol.asyncDispose]();
     },
   };

@@ -9,7 +9,6 @@ import { namespaceOf, unitSelector } from '../../../../targets/kubernetes/object
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
 import { runJob } from '../../../../targets/kubernetes/run-job.ts';
 import { guardClusterDns } from '../../cluster/cluster-dns-guard.ts';
-import { dnsText } from '../../cluster/created.ts';
 import { type DnsPodRequest, dnsPodJob } from '../../cluster/dns-job.ts';
 import { serverImage } from '../../cluster/images.ts';
 import { endIfRefused } from '../../cluster/private-dns.ts';
@@ -31,7 +30,6 @@ export async function openOnCluster(request: PropagationRequest): Promise<Opened
   const signal = AbortSignal.any([request.signal, guard.signal]);
   const namespace = namespaceOf(settings.namespacePrefix, runId);
   const imageOf = (server: string) => serverImage(settings, server, asked.corednsVersion);
-  let after = guard.before;
   let onFiles: TrialEvents['files'] = () => undefined;
   const places = createPlaces({
     ...{ world, client, settings, runId, namespace, signal },
@@ -52,14 +50,9 @@ export async function openOnCluster(request: PropagationRequest): Promise<Opened
         return measureStart({ ...place, corednsImage }, places, planned, on);
       },
     },
-    closing: () =>
-      guard.before === null || after === null
-        ? []
-        : [`DNS of the cluster, before → after: ${dnsText({ before: guard.before, after })}.`],
+    closing: guard.closing,
     async [Symbol.asyncDispose]() {
-      guard.stop();
-      // The objects must go even if the figures cannot be had.
-      after = await guard.now().catch(() => null);
+      await guard.end();
       await places.close();
     },
   };
