@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { groupAcrossModes, groupCases } from '../src/report/cases.ts';
-import { nameOf } from '../src/report/compare/charts.ts';
+import { nameOf } from '../src/report/compare/charts/data.ts';
 import { findings } from '../src/report/findings.ts';
 import { formats } from '../src/report/index.ts';
 import { renderOpenMetrics } from '../src/report/openmetrics.ts';

@@ -1,27 +1,12 @@
 /** How the figure that decides depends on what other programs took: the picture of `stats/allowance.ts`. Pure. */
-import type { CaseRecord, Delta, OkTrial, RunRecord } from '../../results/record.ts';
-import { takenDuring } from '../../stats/comparisons.ts';
-import { METRIC_TITLES } from '../../stats/metrics.ts';
-import type { CaseGroup } from '../cases.ts';
-import { type DecisiveMetric, decisiveDelta } from '../decisive.ts';
-import type { LineChart } from '../document/document.ts';
-import { formatFixed } from '../numbers.ts';
-
-/** A figure as charts draw it: its title, its axis with the unit, the size of the unit, and a figure in text. */
-interface DrawnFigure {
-  readonly title: string;
-  readonly axis: string;
-  readonly size: number;
-  show(value: number): string;
-}
-
-interface Data {
-  readonly record: RunRecord;
-  readonly groups: readonly CaseGroup[];
-  trialsOf(item: CaseRecord): readonly OkTrial[];
-  nameOf(item: CaseRecord): string;
-  figureOf(metric: DecisiveMetric, largest: number): DrawnFigure;
-}
+import type { CaseRecord, Delta, RunRecord } from '../../../results/record.ts';
+import { takenDuring } from '../../../stats/comparisons.ts';
+import { METRIC_TITLES } from '../../../stats/metrics.ts';
+import { type DecisiveMetric, decisiveDelta } from '../../decisive.ts';
+import type { LineChart } from '../../document/document.ts';
+import { formatFixed } from '../../numbers.ts';
+import { figureOf } from './bars.ts';
+import { type Data, nameOf } from './data.ts';
 
 type Allowance = NonNullable<Delta['allowance']>;
 
@@ -49,11 +34,11 @@ function allowanceIn(cases: readonly CaseRecord[], record: RunRecord) {
 
 /** The trials of a case, and the line along which they are brought to the calmest trial. */
 function linesOf(
-  { trialsOf, nameOf }: Data,
+  { record, trialsOf }: Data,
   item: CaseRecord,
   metric: DecisiveMetric,
   { slope, referenceCores }: Allowance,
-  { size, show }: DrawnFigure,
+  { size, show }: ReturnType<typeof figureOf>,
 ): LineChart['panels'][number]['lines'] {
   const seen = trialsOf(item).flatMap((trial) => {
     const [x, value] = [takenDuring(trial), trial.metrics[metric]];
@@ -66,12 +51,12 @@ function linesOf(
   const dots = seen.map(({ x, value, round }) => ({
     x,
     y: value / size,
-    tip: `${nameOf(item)}, trial ${round + 1}: ${show(value)} while others took ${formatFixed(x, 2)} CPUs`,
+    tip: `${nameOf(record, item)}, trial ${round + 1}: ${show(value)} while others took ${formatFixed(x, 2)} CPUs`,
   }));
   const ends = [referenceCores, Math.max(...seen.map(({ x }) => x))].map((x) => ({
     x,
     y: along(x) / size,
-    tip: `${nameOf(item)}: about ${show(along(x))} if others take ${formatFixed(x, 2)} CPUs`,
+    tip: `${nameOf(record, item)}: about ${show(along(x))} if others take ${formatFixed(x, 2)} CPUs`,
   }));
   return [
     { series: item.server, isJoined: false, points: dots },
@@ -81,7 +66,7 @@ function linesOf(
 
 /** Null where no comparison allows for what others took. */
 export function allowanceChart(data: Data): LineChart | null {
-  const { record, groups, trialsOf, figureOf } = data;
+  const { record, groups, trialsOf } = data;
   const found = groups.flatMap(({ title, cases }) => {
     const own = allowanceIn(cases, record);
     return own === null ? [] : [{ title, cases, ...own }];
