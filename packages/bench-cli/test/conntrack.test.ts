@@ -4,7 +4,14 @@ import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { demandOften } from '../src/experiments/disrupt/cluster/plan.ts';
 import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
-import { nodesToRead, staleEntries, watchConntrack } from '../src/targets/kubernetes/conntrack.ts';
+import {
+  type ConntrackWatch,
+  demandConntrack,
+  entriesRead,
+  nodesToRead,
+  staleEntries,
+  watchConntrack,
+} from '../src/targets/kubernetes/conntrack.ts';
 import { watchEndpoints } from '../src/targets/kubernetes/endpoints.ts';
 import { jobCluster } from './support/job-cluster.ts';
 
@@ -96,7 +103,7 @@ describe('the reader of a node', () => {
   const line = (atSeconds: number) =>
     `${JSON.stringify({ atSeconds, pods: { '10.0.0.7': { entries: 3, used: 2 } } })}\n`;
 
-  async function opened() {
+  async function prepared() {
     const cluster = await jobCluster();
     const { world, client } = cluster;
     const run = {
@@ -111,30 +118,67 @@ describe('the reader of a node', () => {
       },
       ...{ images: { checker: 'node:1' }, loaderNodes: ['worker'], architectures: new Map() },
     } as unknown as ClusterRun;
-    cluster.print(line(100));
     return {
       ...cluster,
-      watch: await watchConntrack(run, { address: '10.96.0.10', runSeconds: 60, signal }),
+      run,
+      opened: () => watchConntrack(run, { address: '10.96.0.10', runSeconds: 60, signal }),
     };
   }
 
-  it('that is lost is named, and a line that is cut short is not read', async () => {
+  async function opened() {
+    const cluster = await prepared();
+    cluster.print(line(100));
+    return { ...cluster, watch: await cluster.opened() };
+  }
+
+  /** What the record has of it, and what it is told to warn of. */
+  function recorded(watch: ConntrackWatch) {
+    const warnings: string[] = [];
+    return { entries: entriesRead(watch, [], 0, (text) => warnings.push(text)), warnings };
+  }
+
+  it('that is lost costs its figures, with a warning, and a line that is cut short is not read', async () => {
     const { watch, print, end } = await opened();
-    expect(watch.lostNodes()).toEqual([]);
+    expect(recorded(watch)).toMatchObject({ entries: { used: 2 }, warnings: [] });
     print(line(101));
     print('{"atSeconds":102,"pods":{"10.0\n');
     print(line(103));
     await expect.poll(() => watch.readings().length).toBe(3);
-    expect(watch.lostNodes()).toEqual([]);
+    expect(watch.lost()).toEqual([]);
     end({ exitCode: 137, reason: 'Error' });
-    await expect.poll(watch.lostNodes).toEqual(['worker']);
+    await expect.poll(() => watch.lost().length).toBe(1);
     await watch.stop();
+    const warnings = ['the reader of the connection tracking of worker has ended'];
+    expect(recorded(watch)).toEqual({ entries: null, warnings });
   });
+
+  it.each([
+    [
+      'may not read',
+      '{"error":"EACCES"}\n',
+      'the connection tracking of node worker cannot be read: its container runtime does not let root read /proc/net/nf_conntrack',
+    ],
+    ['does not start', '', 'the reader of the connection tracking of worker has ended'],
+  ])(
+    'that %s is an error before the first trial, and costs a later one its figures',
+    async (_, says, reason) => {
+      const { run, opened, print, end } = await prepared();
+      print(says);
+      const [watching, demanding] = [opened(), demandConntrack(run, '10.96.0.10', signal)];
+      // A moment after the pods are there.
+      await expect.poll(() => run.jobs).toBe(2);
+      if (says === '') end({ exitCode: 1, reason: 'Error' });
+      await expect(demanding).rejects.toThrow(reason);
+      const watch = await watching;
+      expect(recorded(watch)).toEqual({ entries: null, warnings: [reason] });
+      await watch.stop();
+    },
+  );
 
   it('that was stopped is not lost', async () => {
     const { watch } = await opened();
     await watch.stop();
-    expect(watch.lostNodes()).toEqual([]);
+    expect(watch.lost()).toEqual([]);
   });
 });
 

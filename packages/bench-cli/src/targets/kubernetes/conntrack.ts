@@ -1,4 +1,5 @@
 /** Where the connection tracking of nodes sends the clients of a Service: also to pods that are gone, until kube-proxy has removed that. */
+import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from './cluster-run.ts';
@@ -85,9 +86,21 @@ function unreadable(node: string, error: string): BenchError {
 export interface ConntrackWatch {
   /** So far. */
   readings(): readonly ConntrackReading[];
-  /** Nodes whose reader has ended by itself: what they would have said is not known. */
-  lostNodes(): readonly string[];
+  /** Why a reader did not start, or ended by itself: what it would have said is not known. */
+  lost(): readonly unknown[];
   stop(): Promise<void>;
+}
+
+/** As `staleEntries`; null where a reader is lost, of which `warn` is told. */
+export function entriesRead(
+  { readings, lost }: ConntrackWatch,
+  endpoints: readonly EndpointReading[],
+  fromSeconds: number,
+  warn: (text: string) => void,
+): StaleEntries | null {
+  if (lost().length === 0) return staleEntries(readings(), endpoints, fromSeconds);
+  for (const reason of lost()) warn(messageOf(reason));
+  return null;
 }
 
 interface WatchRequest {
@@ -98,7 +111,7 @@ interface WatchRequest {
   readonly signal: AbortSignal;
 }
 
-/** Resolves after the first reading. @throws BenchError `E_CONFIG` where it cannot be read, and as `runOnce`, before that */
+/** Resolves after the first reading, or when it is lost. */
 async function watchNode(
   run: ClusterRun,
   { address, node, runSeconds, signal: outer }: WatchRequest,
@@ -106,12 +119,12 @@ async function watchNode(
   const { clock, fs } = run.world;
   const over = new AbortController();
   const lines: (ConntrackReading & { readonly heardAt: number })[] = [];
-  let isLost = false;
-  const fail = (error: unknown) => {
-    isLost ||= !over.signal.aborted;
-    heard.reject(error);
-  };
+  const lost: unknown[] = [];
   const heard = Promise.withResolvers<void>();
+  const fail = (reason: unknown) => {
+    if (!over.signal.aborted && lost.length === 0) lost.push(reason);
+    heard.resolve();
+  };
   const text = await fs.readFile(new URL(`./${PROGRAM}`, import.meta.url), 'utf8');
   const running = runOnce(run, {
     ...{ name: 'conntrack', label: 'inspector', image: run.images.checker, node, inNodeNetwork: true },
@@ -128,26 +141,23 @@ async function watchNode(
       heard.resolve();
     },
   }).then(() => fail(new Error(`the reader of the connection tracking of ${node} has ended`)), fail);
-  const stop = async () => {
-    over.abort(new Error('the load is over'));
-    await running;
-  };
-  try {
-    await heard.promise;
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  await heard.promise;
   return {
     readings() {
       // By the clock of the node; what is heard of it is heard later, at the earliest at once.
       const offset = Math.min(...lines.map(({ atSeconds, heardAt }) => heardAt - atSeconds));
       return lines.map(({ atSeconds, pods }) => ({ atSeconds: atSeconds + offset, pods }));
     },
-    lostNodes: () => (isLost ? [node] : []),
-    stop,
+    lost: () => lost,
+    async stop() {
+      over.abort(new Error('the load is over'));
+      await running;
+    },
   };
 }
+
+/** How long a reader may take to say whether it can read. */
+const TRY_SECONDS = 60;
 
 /** Each takes a pod. */
 const MAX_NODES = 4;
@@ -162,24 +172,24 @@ export function nodesToRead({ loaderNodes }: Pick<ClusterRun, 'loaderNodes'>): r
   );
 }
 
-/** On all nodes that may send. @throws as `watchNode` */
+/** On all nodes that may send. Resolves when each was heard or is lost. @throws as `nodesToRead` */
 export async function watchConntrack(
   run: ClusterRun,
   request: Omit<WatchRequest, 'node'>,
 ): Promise<ConntrackWatch> {
-  const started = await Promise.allSettled(
-    nodesToRead(run).map((node) => watchNode(run, { ...request, node })),
-  );
-  const watches = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const stop = async () => void (await Promise.all(watches.map((watch) => watch.stop())));
-  const failed = started.find((each) => each.status === 'rejected');
-  if (failed === undefined)
-    return {
-      readings: () =>
-        watches.flatMap(({ readings }) => readings()).toSorted((a, b) => a.atSeconds - b.atSeconds),
-      lostNodes: () => watches.flatMap(({ lostNodes }) => lostNodes()),
-      stop,
-    };
-  await stop();
-  throw failed.reason;
+  const watches = await Promise.all(nodesToRead(run).map((node) => watchNode(run, { ...request, node })));
+  return {
+    readings: () =>
+      watches.flatMap(({ readings }) => readings()).toSorted((a, b) => a.atSeconds - b.atSeconds),
+    lost: () => watches.flatMap(({ lost }) => lost()),
+    stop: async () => void (await Promise.all(watches.map((watch) => watch.stop()))),
+  };
+}
+
+/** @throws BenchError `E_CONFIG` where it cannot be read, and as `nodesToRead` and `runOnce` */
+export async function demandConntrack(run: ClusterRun, address: string, signal: AbortSignal): Promise<void> {
+  const watch = await watchConntrack(run, { address, runSeconds: TRY_SECONDS, signal });
+  await watch.stop();
+  const [reason] = watch.lost();
+  if (reason !== undefined) throw reason;
 }

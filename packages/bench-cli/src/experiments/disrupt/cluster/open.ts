@@ -19,11 +19,9 @@ import { describeEnvironment } from '../../../environment/describe.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
 import { imageRecord } from '../../../servers/image-record.ts';
 import { loadServers } from '../../../servers/load.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { clusterWorkload } from '../../../targets/kubernetes/cluster-workloads.ts';
-import { nodesToRead, watchConntrack } from '../../../targets/kubernetes/conntrack.ts';
+import { demandConntrack, nodesToRead } from '../../../targets/kubernetes/conntrack.ts';
 import { uploadBeside } from '../../../targets/kubernetes/dns-copy/beside.ts';
-import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { prepareCopies } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
@@ -49,16 +47,6 @@ function rightsOf({ settings, decided }: Request, namespace: string): Right[] {
     ...faultRights(faults, inPlace ? null : namespace, workload),
     ...(changedPaths.length === 0 ? [] : sessionRights(changedPaths, leaseNamespace, namespace)),
   ];
-}
-
-/** @throws as `watchConntrack`, before the first trial */
-async function demandConntrack(
-  run: ClusterRun,
-  { service }: DnsWorkload,
-  signal: AbortSignal,
-): Promise<void> {
-  const watch = await watchConntrack(run, { address: service.address, runSeconds: 60, signal });
-  await watch.stop();
 }
 
 async function placeIn(
@@ -118,7 +106,7 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
     ...(settings.conntrack ? { podSecurity: 'privileged' } : {}),
   });
   await using made = cluster.made;
-  if (settings.conntrack) await demandConntrack(opened.run, copy.workload, cluster.signal);
+  if (settings.conntrack) await demandConntrack(opened.run, copy.workload.service.address, cluster.signal);
   const place = await placeIn(request, opened, api, guarded, cluster.signal);
   const closing = made.move();
   return {

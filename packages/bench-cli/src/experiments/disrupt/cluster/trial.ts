@@ -20,7 +20,7 @@ import { loadFor } from '../../../measure/load.ts';
 import type { Server } from '../../../servers/server.ts';
 import { openCheckedClient } from '../../../targets/kubernetes/checker.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { staleEntries, watchConntrack } from '../../../targets/kubernetes/conntrack.ts';
+import { entriesRead, watchConntrack } from '../../../targets/kubernetes/conntrack.ts';
 import { memoryOfServers } from '../../../targets/kubernetes/dns-copy/beside.ts';
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { configMapObjects, copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
@@ -196,19 +196,17 @@ async function measure(
   });
   const isWhole = await isRolledOut(podsOfFault(place, copy, outer));
   const times = endpointTimes(endpoints.readings, faultSeconds);
-  const lostNodes = conntrack?.lostNodes() ?? [];
-  for (const node of lostNodes)
-    on.warning(
-      `conntrack of node ${node} could not be read to the end in trial ${planned.order + 1}, which has no figures of it`,
+  const entries =
+    conntrack &&
+    entriesRead(conntrack, endpoints.readings, faultSeconds, (reason) =>
+      on.warning(`trial ${planned.order + 1} has no figures of the connection tracking: ${reason}`),
     );
   return {
     ...evidence,
     nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
     // Otherwise the last change is still to come.
     endpoints: isWhole ? times : { ...times, backSeconds: null },
-    ...(conntrack === null || lostNodes.length > 0
-      ? {}
-      : { conntrack: staleEntries(conntrack.readings(), endpoints.readings, faultSeconds) }),
+    ...(entries === null ? {} : { conntrack: entries }),
   };
 }
 
