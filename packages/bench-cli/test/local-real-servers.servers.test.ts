@@ -8,12 +8,15 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { createDnsClient } from '../src/dns/client.ts';
 import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
+import { checkAnswers } from '../src/measure/answer-check.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
 import { isEncrypted } from '../src/results/record.ts';
+import { withClusterNames } from '../src/servers/cluster-names.ts';
 import { findServers, SERVER_KINDS, serverNames } from '../src/servers/registry.ts';
 import { type Server, transportsOf } from '../src/servers/server.ts';
 import { createLocalTarget } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
+import { generatedClusterWorkload } from '../src/workload/cluster-names.ts';
 import { readinessQueries } from '../src/workload/workload.ts';
 import { realWorld, type World } from '../src/world.ts';
 import { uniqueRunId } from './local-fixtures.ts';
@@ -111,6 +114,49 @@ describe('on the local target', () => {
       );
     }
   }
+});
+
+describe('with the names of a generated cluster in zone files', () => {
+  const internal = generatedClusterWorkload('internal');
+  if (internal === null) throw new Error('no workload internal');
+  const servers = deployed
+    .map(withClusterNames)
+    .filter(({ answersNamesOf }) => answersNamesOf === 'zones-of-generated-cluster');
+  for (const server of servers) {
+    test(`${server.name} answers all that is asked for, as predicted`, needsOf(server), async () => {
+      const { world, temporary } = await stage();
+      const groups = await createResourceGroups(world, { runId: uniqueRunId(), request: 'quota' });
+      const target = await createLocalTarget(world, { groups, readinessQueries });
+      closers.push(target.close);
+      const { signal } = new AbortController();
+      const deployment = await target.deploy({
+        server,
+        program: await programOf(world, server),
+        zoneSet,
+        mode: 'single',
+        transport: 'udp',
+        allowances: [1],
+        logDirectory: join(temporary, 'logs'),
+        signal,
+      });
+      const [endpoint] = deployment.endpoints;
+      if (endpoint === undefined) throw new Error('nothing deployed');
+      const client = await deployment.openClient(endpoint, internal);
+      closers.push(async () => client.close());
+      const check = { client, server, zoneSet, workload: internal, dnssec: false, signal };
+      expect(await checkAnswers(check)).toBe(internal.size);
+    });
+  }
+
+  test('are those servers that read a file for each zone', () => {
+    expect(servers.map(({ name }) => name)).toEqual([
+      'coredns+file',
+      'dinodns',
+      'dinodns+busy-poll',
+      'knot',
+      'nsd',
+    ]);
+  });
 });
 
 describe('over an encrypted transport', () => {

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { codesProblem } from '../src/measure/response-codes.ts';
+import { clusterZoneFiles } from '../src/servers/cluster-names.ts';
 import { findServer } from '../src/servers/registry.ts';
 import { loadWorkload } from '../src/workload/load-workload.ts';
 import {
@@ -190,6 +191,20 @@ describe('names of a generated cluster', () => {
       type: 'A',
     });
     expect(first).toMatchObject({ code: 'NOERROR', records: [{ type: 'A', data: '10.96.1.0' }] });
+  });
+
+  it('are in zone files for servers that read such: every name that is asked for, in one of two zones', async () => {
+    const internal = await load('internal');
+    const texts = clusterZoneFiles().map(({ path, chunks }) => [path, [...chunks].join('')] as const);
+    expect(texts.map(([path]) => path)).toEqual(['cluster.local.zone', '10.in-addr.arpa.zone']);
+    const lines = texts.flatMap(([, text]) => text.trimEnd().split('\n'));
+    expect(new Set(lines).size).toBe(lines.length);
+    const owners = new Set(lines.map((line) => line.split(' ')[0]));
+    // Names with other types only, too: a server must not deny them.
+    expect([...internal.queries()].filter(({ name }) => !owners.has(`${name}.`))).toEqual([]);
+    expect(lines).toContain(
+      '_http._tcp.web-00000.team-000.svc.cluster.local. 30 IN SRV 0 100 80 web-00000.team-000.svc.cluster.local.',
+    );
   });
 
   it('are those that it forwards', async () => {

@@ -59,6 +59,7 @@ export {
   type Zone,
   type ZoneSet,
   type ZoneTemplate,
+  zonesInFiles,
   zoneTemplate,
 } from './zone-set.ts';
 export {

@@ -18,7 +18,7 @@ import {
 import { instantiate, type Plan, type PlannedRecord, planOf } from './plan.ts';
 import { isRecordType, type ResourceRecord } from './records.ts';
 import { aliasOf, type Redirection, redirectionOf } from './redirection.ts';
-import { parseSpec, type ZoneSetInput, type ZoneSetSpec } from './spec.ts';
+import { parseSpec, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
 
 export interface Zone {
   /** Lower case, without trailing dot. */
@@ -47,6 +47,8 @@ export interface ZoneSet {
   readonly spec: ZoneSetSpec;
   /** Number of zones, at least 1. */
   readonly size: number;
+  /** Names of all zones in ascending order. */
+  names(): Iterable<string>;
   /** All zones in ascending order, generated one by one in constant memory. */
   zones(): Iterable<Zone>;
   /**
@@ -56,12 +58,7 @@ export interface ZoneSet {
   lookup(name: string, type: string): Lookup;
 }
 
-/** Names of all zones in ascending order. */
-export function* zoneNames(zoneSet: Pick<ZoneSet, 'spec'>): Generator<string, void, void> {
-  const { spec } = zoneSet;
-  const pattern = parsePattern(spec.pattern);
-  const range = numberRange(spec.from, spec.to, spec.parity);
-  if (range === undefined) return;
+function* namesIn(pattern: Pattern, range: NumberRange): Generator<string, void, void> {
   for (let number = range.first; number <= range.last; number += range.step) yield nameOf(pattern, number);
 }
 
@@ -82,10 +79,11 @@ export function defineZoneSet(input: ZoneSetInput = {}): ZoneSet {
     name,
     records: plan.records.map((record) => instantiate(record, name)),
   });
-  const names = () => zoneNames({ spec });
+  const names = () => namesIn(pattern, range);
   const zoneSet: ZoneSet = {
     spec,
     size: range.count,
+    names,
     *zones() {
       for (const name of names()) yield zone(name);
     },
@@ -93,6 +91,17 @@ export function defineZoneSet(input: ZoneSetInput = {}): ZoneSet {
   };
   templates.set(zoneSet, { size: range.count, names, zone });
   return zoneSet;
+}
+
+/** Zones whose records are in files alone: for formats that are given `zoneFiles`. */
+export function zonesInFiles(names: readonly string[]): ZoneSet {
+  return {
+    spec: zoneSetSpecSchema.parse({ pattern: names.join(', '), from: 0, to: 0, parity: 'all' }),
+    size: names.length,
+    names: () => names,
+    zones: () => names.map((name) => ({ name, records: [] })),
+    lookup: () => ({ kind: 'no-such-zone' }),
+  };
 }
 
 /** How to generate the zones of a set, for programs that generate a million of them in their own way. */

@@ -3,7 +3,7 @@
  * with a stand-in name, and only the name is then filled in for every zone.
  */
 import { encodeName } from '@dinodns-bench/wire';
-import { type ZoneSet, zoneNames } from './zone-set.ts';
+import type { ZoneSet } from './zone-set.ts';
 
 /** A zone's name, as passed to a renderer. */
 export interface ZoneReference {
@@ -62,7 +62,7 @@ export function* zoneChunks(
 ): Generator<string, void, void> {
   let chunk = head;
   let zones = 0;
-  for (const name of zoneNames(zoneSet)) {
+  for (const name of zoneSet.names()) {
     if (separator !== '' && zones > 0) chunk += separator;
     chunk += textOf(name);
     zones += 1;

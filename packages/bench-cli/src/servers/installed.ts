@@ -3,7 +3,7 @@ import { installedProgram } from '../provision/path-tools.ts';
 import { readVersion, type VersionQuestion } from '../provision/tool-version.ts';
 import type { InstancePlan, InstanceRequest, ServerDefinition, ServerImage } from './server.ts';
 
-export interface InstalledServer extends Pick<ServerDefinition, 'transports' | 'servesSigned'> {
+export interface InstalledServer extends Pick<ServerDefinition, 'transports' | 'readsZoneFiles'> {
   readonly executable: string;
   /** The package that contains it: one name for all systems, or one for each package manager. */
   readonly packages: Parameters<typeof installedProgram>[1];
@@ -26,7 +26,7 @@ export function installedServer(server: InstalledServer): ServerDefinition {
     image = null,
     workers: workersFor = onePerCpu,
     transports,
-    servesSigned,
+    readsZoneFiles,
   } = server;
   return {
     program: installedProgram({ name: executable, question }, packages),
@@ -34,7 +34,7 @@ export function installedServer(server: InstalledServer): ServerDefinition {
     answersUnknownZoneWith: 'REFUSED',
     unsupported: () => null,
     ...(transports === undefined ? {} : { transports }),
-    ...(servesSigned === undefined ? {} : { servesSigned }),
+    ...(readsZoneFiles === undefined ? {} : { readsZoneFiles }),
     plan(request) {
       const workers = workersFor(request.cpus);
       return { ...server.plan(request, workers), env: {}, readiness: { kind: 'answer' }, workers };

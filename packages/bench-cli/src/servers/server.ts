@@ -10,6 +10,7 @@ import type { RenderOptions, ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
 import type { ServicePath } from '../config/paths.ts';
+import type { DnsQuery } from '../dns/client.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { Program, WantedVersion } from '../provision/provision.ts';
 import type { Mode, Transport } from '../results/record.ts';
@@ -43,8 +44,8 @@ export interface InstanceRequest {
   readonly cpus: number;
   /** CPUs that cluster mode derives its number of workers from; default `cpus`. Differs under `--workers node`. */
   readonly workerCpus?: number;
-  /** Absolute path of a directory with a signed zone file for each zone, `NAME.zone`; only for servers that serve them. */
-  readonly signedZones?: string;
+  /** Absolute path of a directory with a file for each zone, `NAME.zone`, such as signed ones; only for servers that read them. */
+  readonly zoneFiles?: string;
   /** Absolute path of the directory that will hold `files`. Exists only on the target. */
   readonly directory: string;
   /** Absolute path of a directory where the server may write, if it may not in `directory`. Exists only on the target. */
@@ -70,8 +71,11 @@ export interface Companion {
 
 /** How bench knows that an instance answers. Both are bounded in time, and end early if the instance exits. */
 export type Readiness =
-  /** The first line of standard output is a JSON object with `"ready": true` (and perhaps `workers`). */
-  | { readonly kind: 'stdout-json' }
+  /**
+   * The first line of standard output is a JSON object with `"ready": true` (and perhaps `workers`). In a pod, whose output is
+   * not read, it is asked for a name.
+   */
+  | { readonly kind: 'stdout-json'; readonly name?: string }
   /**
    * A query for the first name of the workload is answered. Until then it may answer with an error for this many seconds
    * more than other servers, which load nothing but zones. Default: 0. In a pod, `http` says whether it has loaded everything.
@@ -79,7 +83,7 @@ export type Readiness =
   | {
       readonly kind: 'answer';
       readonly loadSeconds?: number;
-      /** Asked instead, where bench starts it: answered only once everything is loaded. Type A; it need not exist. */
+      /** Asked instead: answered only once everything is loaded. Type A; it need not exist. */
       readonly name?: string;
       readonly http?: { readonly port: number; readonly path: string };
     }
@@ -175,8 +179,13 @@ export interface ServerDefinition {
    * reports mark its figures. Default: a DNS server.
    */
   readonly answers?: 'echo';
-  /** It has the names of a generated cluster and no others; default: those of the zone set. */
-  readonly answersNamesOf?: 'generated-cluster';
+  /**
+   * It has the names of a generated cluster and no others, or only those of them that are in zones, so that it knows none
+   * outside the cluster; default: the names of the zone set.
+   */
+  readonly answersNamesOf?: 'generated-cluster' | 'zones-of-generated-cluster';
+  /** Why it cannot have the names of a generated cluster, where more is known than that bench cannot configure it so. */
+  readonly withoutClusterNames?: string;
   /**
    * It goes through this search list by itself: a query for a name below the first domain gets the answer of the first
    * candidate that exists (CoreDNS's `autopath`). Default: it does not.
@@ -195,8 +204,8 @@ export interface ServerDefinition {
   readonly transports?: readonly Transport[];
   /** Why this combination of a mode and one of its transports cannot be run, or null if it can. */
   unsupported(mode: Mode, transport: Transport, ip: IpVersion): string | null;
-  /** It serves signed zone files, with their signatures where a query has the DO bit. Default: it does not. */
-  readonly servesSigned?: true;
+  /** It serves `zoneFiles`; signed ones with their signatures where a query has the DO bit. Default: it does not. */
+  readonly readsZoneFiles?: true;
   plan(request: InstanceRequest): InstancePlan;
   /** How to run it as a cache that forwards every query to `upstream` instead. Absent where bench does not know. */
   planForwarding?(request: InstanceRequest, upstream: Endpoint, options?: ForwardOptions): InstancePlan;
@@ -205,6 +214,15 @@ export interface ServerDefinition {
   /** Arguments that make the program print its version, and how to read what it prints. Empty: it is not asked. */
   readonly versionArguments: readonly string[];
   parseVersion(output: string): ServerVersion | null;
+}
+
+/** What is asked to find out whether it has loaded everything; `others` by default. */
+export function readinessQueriesOf(
+  { readiness }: InstancePlan,
+  others: readonly DnsQuery[],
+): readonly DnsQuery[] {
+  if (readiness.kind === 'line' || readiness.name === undefined) return others;
+  return [{ name: readiness.name, type: 'A' }];
 }
 
 const UNENCRYPTED: readonly Transport[] = ['udp', 'tcp'];

@@ -3,19 +3,21 @@ import {
   type AnswerRecord,
   type Cluster,
   externalQuestions,
-  internalQuestions,
   type Question,
   type Service,
   serviceQuestion,
 } from '@dinodns-bench/cluster-objects';
 import type { Query } from '@dinodns-bench/zones';
 import { BenchError } from '../errors.ts';
-import { CLUSTER, EXTERNAL, UPSTREAM_DELAY_SECONDS } from '../servers/coredns-cluster/cluster.ts';
+import {
+  CLUSTER,
+  EXTERNAL,
+  ownQuestions,
+  QUESTIONS,
+  UPSTREAM_DELAY_SECONDS,
+} from '../servers/coredns-cluster/cluster.ts';
 import { type LookupOptions, lookupWorkload } from './lookup.ts';
 import type { BenchWorkload, Expectation } from './workload.ts';
-
-/** All of them fit into CoreDNS's cache (9,984 entries), and each is checked before every trial. */
-const QUESTIONS = 2000;
 
 /** What a pod of the cluster's first namespace looks up: its own services, and names outside the cluster. */
 const LOOKUPS = ['lookup-internal', 'lookup-external'] as const;
@@ -129,7 +131,7 @@ export function generatedClusterWorkload(name: string): BenchWorkload | null {
   if (name === 'internal') {
     const { services, pods } = CLUSTER.spec;
     const size = `${services} services and ${pods.toLocaleString('en')} pods`;
-    return workloadOf(name, `names of a cluster with ${size}: ${MIX}`, internalQuestions(CLUSTER, QUESTIONS));
+    return workloadOf(name, `names of a cluster with ${size}: ${MIX}`, ownQuestions());
   }
   if (name !== 'external') return null;
   const upstream = `an upstream that answers after ${UPSTREAM_DELAY_SECONDS * 1000} ms`;

@@ -1,7 +1,6 @@
 /** CoreDNS with the `auto` plugin, which loads every zone file of a directory; the file's name is the zone's. */
 import type { Problem } from '@dinodns-bench/program';
 import { sharedZoneFile } from '../presentation.ts';
-import { zoneNames } from '../zone-set.ts';
 import { corednsBlockForAll } from './coredns.ts';
 import { defineFormat, ENCRYPTED_TRANSPORTS } from './format.ts';
 import { inDirectory } from './paths.ts';
@@ -34,7 +33,7 @@ export const corefileAuto = defineFormat({
     return [corednsBlockForAll(context, auto)];
   },
   *renderMore({ zoneSet, plan, heading }) {
-    for (const name of zoneNames(zoneSet)) {
+    for (const name of zoneSet.names()) {
       yield { path: `${DIRECTORY}/db.${name}`, chunks: sharedZoneFile(plan.records, heading) };
     }
   },

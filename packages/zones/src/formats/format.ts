@@ -255,9 +255,9 @@ function typeProblems(zoneSet: ZoneSet, name: string, types: readonly RecordType
 }
 
 function headingFor({ size, spec }: ZoneSet): string {
-  if (parsePattern(spec.pattern).isName) return `1 zone: ${spec.pattern}. Made by dinodns-zones.`;
-  const parity = spec.parity === 'all' ? '' : `${spec.parity} `;
   const count = size === 1 ? '1 zone' : `${size} zones`;
+  if (parsePattern(spec.pattern).isName) return `${count}: ${spec.pattern}. Made by dinodns-zones.`;
+  const parity = spec.parity === 'all' ? '' : `${spec.parity} `;
   return `${count}: ${spec.pattern} with ${parity}X from ${spec.from} to ${spec.to}. Made by dinodns-zones.`;
 }
 

@@ -20,7 +20,7 @@ import { renderPlan } from '../../plan/render.ts';
 import { withRelativePaths } from '../../results/portable-paths.ts';
 import type { Transport } from '../../results/record.ts';
 import { locateServers } from '../../servers/at/index.ts';
-import { withClusterNames } from '../../servers/coredns-cluster/index.ts';
+import { withClusterNames } from '../../servers/cluster-names.ts';
 import { loadServers } from '../../servers/load.ts';
 import { type Server, transportsOf } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS, isClusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
@@ -86,22 +86,44 @@ function asksForClusterNames({ workloads }: RunConfiguration): boolean {
   return workloads.every((workload) => GENERATED_CLUSTER_WORKLOADS.includes(workload));
 }
 
+const isOfCluster = (workload: string) => GENERATED_CLUSTER_WORKLOADS.includes(workload);
+
+/** Whether the server, as it would be run, has the names of the workload. */
+function hasNames({ answersNamesOf }: Server, workload: string): boolean {
+  if (answersNamesOf === 'zones-of-generated-cluster') return workload === 'internal';
+  return isOfCluster(workload) === (answersNamesOf === 'generated-cluster');
+}
+
+/** Why not, and what to do. */
+function withoutNames(
+  { answersNamesOf, withoutClusterNames }: Server,
+  foreign: string,
+  isAlone: boolean,
+): [string, string] {
+  const all = GENERATED_CLUSTER_WORKLOADS.join(',');
+  if (answersNamesOf === 'generated-cluster') return ['', `Give --workload ${all}, or one of them.`];
+  if (answersNamesOf !== undefined)
+    return [
+      ': bench gives it zone files with names of the cluster alone',
+      `Give --workload internal; ${all} are for coredns, coredns-cluster and echo.`,
+    ];
+  const reason = isAlone
+    ? (withoutClusterNames ?? 'bench can configure it for the zone set only')
+    : 'another workload asks for those of the zone set';
+  return [
+    `: ${reason}`,
+    `Use ${foreign} with coredns or coredns-cluster, internal also with coredns+file, dinodns, knot, nsd and echo, and with no other workloads than ${all}: the names are those of a generated cluster.`,
+  ];
+}
+
 /** The names of a generated cluster belong to servers that have it, and only to them. */
 function demandSameNames(servers: readonly Server[], { workloads }: RunConfiguration): void {
-  const isOfCluster = (workload: string) => GENERATED_CLUSTER_WORKLOADS.includes(workload);
   for (const server of servers.filter(({ existing }) => !existing)) {
-    const hasCluster = server.answersNamesOf === 'generated-cluster';
-    const foreign = workloads.find((workload) => isOfCluster(workload) !== hasCluster);
+    const foreign = workloads.find((workload) => !hasNames(server, workload));
     if (foreign === undefined) continue;
-    throw new BenchError(
-      'E_CONFIG',
-      `--workload: ${server.name} has no names for the workload "${foreign}"`,
-      {
-        fix: hasCluster
-          ? `Give --workload ${GENERATED_CLUSTER_WORKLOADS.join(',')}, or one of them.`
-          : `Use it with coredns or coredns-cluster, and with no other workloads than ${GENERATED_CLUSTER_WORKLOADS.join(' and ')}: its names are those of a generated cluster.`,
-      },
-    );
+    const [reason, fix] = withoutNames(server, foreign, workloads.every(isOfCluster));
+    const message = `--workload: ${server.name} has no names for the workload "${foreign}"${reason}`;
+    throw new BenchError('E_CONFIG', message, { fix });
   }
 }
 
@@ -125,7 +147,7 @@ function noTransport(server: Server, transport: Transport, servers: readonly Ser
 
 /** Every case must be possible. */
 function demandSupport(servers: readonly Server[], plan: Plan, { ip, dnssec }: RunConfiguration): void {
-  const unsigned = servers.find(({ servesSigned }) => dnssec && servesSigned !== true);
+  const unsigned = servers.find(({ readsZoneFiles }) => dnssec && readsZoneFiles !== true);
   if (unsigned !== undefined) {
     throw new BenchError('E_CONFIG', `--dnssec: ${unsigned.name} does not serve signed zones`, {
       fix: 'Compare servers that do: --servers knot,nsd,dinodns,coredns+file',

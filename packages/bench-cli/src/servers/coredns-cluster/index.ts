@@ -1,6 +1,6 @@
 /** CoreDNS as clusters run it, as a server kind, with the configurations that are compared. */
 import { coredns } from '../coredns/index.ts';
-import type { Server, ServerKind, Variant } from '../server.ts';
+import type { ServerKind, Variant } from '../server.ts';
 import { type Choice, definitionOf } from './definition.ts';
 
 function variant(title: string, description: string, choice: Choice): Variant {
@@ -29,13 +29,3 @@ export const corednsCluster: ServerKind = {
   },
   ...(coredns.defaultVersion === undefined ? {} : { defaultVersion: coredns.defaultVersion }),
 };
-
-/**
- * `coredns` where only names of a cluster are asked for: as clusters run it, under its own name. So
- * `--servers coredns@1.11.3,coredns@1.13.1 --workload internal,external` compares the versions.
- */
-export function withClusterNames(server: Server): Server {
-  return server.kind === coredns.name && server.variant === null
-    ? { ...server, ...corednsCluster.definition }
-    : server;
-}

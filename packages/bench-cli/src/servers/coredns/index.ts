@@ -70,14 +70,15 @@ function definition({ format, sockets: socketsFor, cache }: Configuration): Serv
     answersUnknownZoneWith: 'REFUSED',
     transports: TRANSPORTS,
     unsupported: () => null,
-    ...(format === 'corefile-file' ? { servesSigned: true as const } : {}),
+    ...(format === 'corefile-file' ? { readsZoneFiles: true as const } : {}),
+    ...(format === 'corefile-hosts' ? { withoutClusterNames: 'a hosts file has no SRV records' } : {}),
     plan(request: InstanceRequest) {
       const sockets = socketsFor?.(request.cpus);
       const files = findFormat(format).render(request.zoneSet, {
         directory: request.directory,
         address: request.address,
         port: request.port,
-        zoneFiles: request.signedZones,
+        zoneFiles: request.zoneFiles,
         ...encryptionOf(request),
         coredns: { multisocket: sockets, cache },
       });

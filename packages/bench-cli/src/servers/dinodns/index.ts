@@ -35,10 +35,8 @@ function portArguments({ transport, port, certificate }: InstanceRequest): strin
 }
 
 /** The zones of the run: generated from their description, or signed ones in files. */
-function zoneArguments({ directory, signedZones }: InstanceRequest): string[] {
-  return signedZones === undefined
-    ? ['--zones-spec', `${directory}/${ZONES_SPEC}`]
-    : ['--zone-dir', signedZones];
+function zoneArguments({ directory, zoneFiles }: InstanceRequest): string[] {
+  return zoneFiles === undefined ? ['--zones-spec', `${directory}/${ZONES_SPEC}`] : ['--zone-dir', zoneFiles];
 }
 
 function definition(profile: Profile): ServerDefinition {
@@ -50,12 +48,20 @@ function definition(profile: Profile): ServerDefinition {
     unsupported: (_mode, _transport, ip) =>
       ip === 6 && profile.profile === 'stock' ? 'it listens on IPv4 only' : null,
     replacesWorkers: true,
-    ...(profile.profile === 'dinodns' ? { servesSigned: true as const } : {}),
+    ...(profile.profile === 'dinodns'
+      ? { readsZoneFiles: true as const }
+      : {
+          withoutClusterNames:
+            'its DefaultStore answers NXDOMAIN where a name has other types only, and a quarter of the queries ask for AAAA of such names',
+        }),
     plan(request: InstanceRequest) {
       const workers = request.mode === 'multi' ? profile.workers(request.workerCpus ?? request.cpus) : 1;
       return {
         // Not the zones themselves: the server generates a million of them faster than it reads them.
-        files: [{ path: ZONES_SPEC, chunks: [`${JSON.stringify(request.zoneSet.spec)}\n`] }],
+        files:
+          request.zoneFiles === undefined
+            ? [{ path: ZONES_SPEC, chunks: [`${JSON.stringify(request.zoneSet.spec)}\n`] }]
+            : [],
         command: [
           ...request.program,
           '--profile',

@@ -15,11 +15,8 @@ const definition = installedServer({
   image: ownImage('knot', 'docker build -t IMAGE k8s/images/knot'),
   // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
   transports: ['udp', 'tcp'],
-  servesSigned: true,
-  plan: (
-    { zoneSet, directory, stateDirectory, address, port, program, signedZones: zoneFiles },
-    workers,
-  ) => ({
+  readsZoneFiles: true,
+  plan: ({ zoneSet, directory, stateDirectory, address, port, program, zoneFiles }, workers) => ({
     files: [
       ...findFormat('knot').render(zoneSet, { directory, stateDirectory, address, port, workers, zoneFiles }),
     ],

@@ -14,9 +14,9 @@ const definition = installedServer({
   question: VERSION,
   image: ownImage('nsd', 'docker build -t IMAGE k8s/images/nsd'),
   transports: ['udp', 'tcp', 'tls'],
-  servesSigned: true,
+  readsZoneFiles: true,
   plan(request, workers) {
-    const { zoneSet, directory, stateDirectory, address, port, program, signedZones: zoneFiles } = request;
+    const { zoneSet, directory, stateDirectory, address, port, program, zoneFiles } = request;
     const options = {
       directory,
       stateDirectory,

@@ -6,6 +6,7 @@ import { type Certificates, makeCertificates } from '../../certificates/certific
 import type { DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import { isEncrypted } from '../../results/record.ts';
+import { readinessQueriesOf } from '../../servers/server.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
@@ -101,7 +102,7 @@ export async function deployServer(
     nodeCpus: coresOfServerNode(run),
     pullSecrets,
   });
-  const [readiness] = readinessQueries(zoneSet);
+  const [readiness] = readinessQueriesOf(objects.plan, readinessQueries(zoneSet));
   if (readiness === undefined) throw new Error('a zone set without a record');
   const deleteNow = () => deleteObjects(run, objects, server.name, force);
   // --keep keeps the last server; earlier ones would compete with the next one for CPU.

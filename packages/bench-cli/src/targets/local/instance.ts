@@ -11,7 +11,13 @@ import { findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
-import type { CertificateFiles, ConfigurationFile, InstancePlan, StopSignal } from '../../servers/server.ts';
+import {
+  type CertificateFiles,
+  type ConfigurationFile,
+  type InstancePlan,
+  readinessQueriesOf,
+  type StopSignal,
+} from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 import type { DeployRequest } from '../target.ts';
 import { NO_COMPANIONS, startCompanions } from './companions.ts';
@@ -273,11 +279,6 @@ async function start(
   return { process, ready: outcome };
 }
 
-function readinessQueriesOf({ readiness }: InstancePlan, others: readonly DnsQuery[]): readonly DnsQuery[] {
-  const name = readiness.kind === 'answer' ? readiness.name : undefined;
-  return name === undefined ? others : [{ name, type: 'A' }];
-}
-
 /**
  * Deploys one instance. Rejects with `E_SERVER_START`, `E_PORT_TAKEN`, a write error or the signal's
  * reason, and leaves nothing behind.
@@ -318,7 +319,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       ...(request.workers === 'node' ? { workerCpus: world.machine.cpus.length } : {}),
       directory,
       program: request.program,
-      ...(signedZones === null ? {} : { signedZones }),
+      ...(signedZones === null ? {} : { zoneFiles: signedZones }),
       companionPorts: companions.ports,
       ...(certificates === null ? {} : { certificate: certificateFilesIn(directory) }),
     });
