@@ -7,7 +7,7 @@ import { parseLine } from '../../../targets/kubernetes/program-line.ts';
  * cache; under queries, which go on from then; while it reads all objects again; while endpoints are replaced; after an API
  * server that was away.
  */
-export const PHASES = ['cold-start', 'rest', 'cache', 'load', 'relist', 'replace', 'outage'] as const;
+const PHASES = ['cold-start', 'rest', 'cache', 'load', 'relist', 'replace', 'outage'] as const;
 export type Phase = (typeof PHASES)[number];
 
 const bytes = z.number().nonnegative().nullable();

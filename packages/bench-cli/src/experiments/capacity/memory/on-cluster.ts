@@ -7,7 +7,7 @@ import { describeBoth } from '../../../targets/kubernetes/cluster-facts.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
-import { PHASES, type PhaseFigures } from '../beside/phases.ts';
+import type { Phase, PhaseFigures } from '../beside/phases.ts';
 import { serverImage } from '../cluster/images.ts';
 import { KeptObjects, openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
@@ -17,6 +17,9 @@ import type { MemoryEvidence, MemoryStage } from './evidence.ts';
 import type { MemoryPlan, Sampler } from './here.ts';
 import { clusterConfiguration, createdSize, type MemoryPoint, rateOf } from './points.ts';
 import type { MemorySettings } from './settings.ts';
+
+/** Those that only read: the others change objects, which the program beside CoreDNS may not do here. */
+const PHASES = ['cold-start', 'rest', 'cache', 'load', 'relist'] as const satisfies readonly Phase[];
 
 /** How long memory at rest and under load is watched; with --quick, a second. */
 const PHASE_SECONDS = 20;
@@ -57,7 +60,7 @@ function evidenceOf(
       fix: 'See the memory of the node, and the limits of the namespace.',
     });
   }
-  const phaseOf = (name: PhaseResult['phase']): PhaseResult => {
+  const phaseOf = (name: (typeof PHASES)[number]): PhaseResult => {
     const found = phases.find(({ phase }) => phase === name);
     if (found === undefined)
       throw new BenchError('E_INTERNAL', `no phase ${name}`, { fix: 'Report this bug.' });
