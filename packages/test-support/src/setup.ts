@@ -6,7 +6,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, inject } from 'vitest';
+import { aroundAll, expect, inject } from 'vitest';
 import { type LeftBy, lastingLeftovers, removeLeftovers } from './leftovers.ts';
 import {
   COSTS_VARIABLE,
@@ -71,14 +71,15 @@ function markThisFile(): LeftBy {
 
 const by = markThisFile();
 
-// Vitest kills this process, which would keep its compiled code only when it ends by itself.
-afterAll(() => flushCompileCache());
-
 const costs = process.env[COSTS_VARIABLE];
-if (costs !== undefined) afterAll(() => noteCost(costs));
 
-afterAll(
-  async () => {
+// Around everything, because `afterAll` does not run once another one has failed.
+aroundAll(
+  async (runFile) => {
+    await runFile();
+    // Vitest kills this process, which would keep its compiled code only when it ends by itself.
+    flushCompileCache();
+    if (costs !== undefined) noteCost(costs);
     const left = await lastingLeftovers(by, GRACE_SECONDS);
     await removeLeftovers(by, REMOVAL_SECONDS);
     rmSync(by.folder, { recursive: true, force: true });

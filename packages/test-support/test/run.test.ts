@@ -72,11 +72,13 @@ describe('what tests leave behind', PATIENCE, () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('a test that fails and leaves something behind is reported as both', async () => {
-    const { stdout, stderr, status } = await run('leaks', { FIXTURE_LEAKS: 'failure,process' });
+  it.each(['failure', 'failure at the end'])('of a file with a %s is reported as both', async (failure) => {
+    const { stdout, stderr, status } = await run('leaks', { FIXTURE_LEAKS: `${failure},process` });
     expect(status).toBe(1);
     expect(`${stdout}${stderr}`).toMatch(/process \d+: .*left-behind/);
     expect(stdout).toMatch(/1 failed/);
+    // Its temporary folder went with the file: it is none of what its tests left.
+    expect(stderr).not.toContain('Left behind by the tests');
   });
 
   it('what a killed test process leaves behind is found at the end of the run', async () => {
