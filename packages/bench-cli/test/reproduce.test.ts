@@ -1,18 +1,11 @@
 /** Published results: their records, and `bench reproduce` beside runs whose ratios are known. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PUBLICATIONS, publishedRecord } from '../src/history/published.ts';
-import {
-  type Cell,
-  judgementText,
-  type Reproduction,
-  verdictOn,
-} from '../src/history/reproduce/procedure.ts';
+import { type Reproduction, verdictOn } from '../src/history/reproduce/procedure.ts';
 import type { Mode, RunRecord } from '../src/results/record.ts';
 import { symmetricDelta } from '../src/stats/deltas.ts';
-import { METRIC_NAMES } from '../src/stats/metrics.ts';
 import { asDuet, type CaseInput, makeRecord } from './fixtures/make-record.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
@@ -292,7 +285,7 @@ describe('bench reproduce', () => {
     expect(text).toContain('2 reproduced, 1 in the same direction, 3 contradicted');
     expect(text).toMatch(/^DinoDNS: qps +0\.891 +0\.8\d\d \[0\.8\d\d, 0\.[89]\d\d\] +reproduced$/m);
     expect(text).toContain('contradicted: opposite');
-    expect(text).toContain('• --duration: 600 → 10');
+    expect(text).toMatch(/^--duration +600 +10$/m);
   });
 
   it('as Markdown has whole tables and the conditions', async () => {
@@ -301,7 +294,7 @@ describe('bench reproduce', () => {
     const text = world.out();
     expect(text).toContain('## 2 vCPU, relative to CoreDNS');
     expect(text).toMatch(/\| 1 vCPU, DinoDNS: qps +\| +18,584 \| +-11\.52% \|/);
-    expect(text).toContain('## Conditions');
+    expect(text).toContain('## Conditions that differ');
     let columns = 0;
     for (const line of text.split('\n')) {
       const pipes = line.startsWith('|') ? (line.match(/(?<!\\)\|/g) ?? []).length : 0;
@@ -328,63 +321,6 @@ describe('bench reproduce', () => {
   it('says where there are no runs at all', async () => {
     expect(await world.bench('reproduce', 'blog')).toBe(6);
     expect(world.err()).toContain('bench run');
-  });
-});
-
-describe('docs/publications.md', () => {
-  const page = readFile(new URL('../../../docs/publications.md', import.meta.url), 'utf8');
-  const results = new URL('../../../results/reference/', import.meta.url);
-
-  /** Of each run, what `bench reproduce` says. */
-  const cellsOf = (publication: string, runs: readonly string[]) =>
-    Promise.all(
-      runs.map(async (name) => {
-        const run = await testWorld();
-        try {
-          const argv = ['reproduce', publication, fileURLToPath(new URL(name, results)), '--json'];
-          expect(await run.bench(...argv), run.err()).toBe(0);
-          return (JSON.parse(run.out()) as Reproduction).cells;
-        } finally {
-          await run.remove();
-        }
-      }),
-    );
-
-  const text = ({ measured, ...judged }: Cell) => {
-    // Outwards, as bench prints them.
-    const bound = (value: number | null, round: (value: number) => number) =>
-      (round((value ?? Number.NaN) * 1000) / 1000).toFixed(3);
-    const { ratio, low, high } = measured ?? {};
-    const interval = `[${bound(low ?? null, Math.floor)}, ${bound(high ?? null, Math.ceil)}]`;
-    return `${ratio === undefined ? '–' : `${ratio.toFixed(3)} ${interval}`} | ${judgementText(judged)}`;
-  };
-
-  it('has what bench reproduce says of the runs of the first publication', async () => {
-    const written = (await page).split('\n').filter((line) => /^\| tier \d, /.test(line));
-    const ours = await cellsOf('blog', ['local-tier1-both', 'kubernetes-testcluster']);
-    const expected = (ours[0] ?? []).map(({ tier, title, metric, published }, index) => {
-      const both = ours.flatMap((cells) => cells[index] ?? []).map(text);
-      return `| tier ${tier}, ${title}: ${METRIC_NAMES[metric]} | ${published.ratio.toFixed(3)} | ${both.join(' | ')} |`;
-    });
-    expect(written).toEqual(expected);
-  });
-
-  it('has what it says of the swaps, with averages of the published readings', async () => {
-    const written = (await page)
-      .split('\n')
-      .filter((line) => /^\| names .*: 1\.13\.1 ÷ 1\.11\.3 /.test(line));
-    const ours = await cellsOf('swap', ['kubernetes-swap-published', 'local-coredns-versions']);
-    const names = ['names of the cluster', 'names outside'];
-    const published = ['283.7m → 296.4m, +4.45 %', '282.2m → 303.5m, +7.57 %'];
-    const expected = (ours[0] ?? []).map((cell, index) => {
-      const both = ours.flatMap((cells) => cells[index] ?? []).map(text);
-      const { ratio } = cell.published;
-      // What stands in words beside the ratio is the same ratio.
-      expect(published[index]).toContain(`+${(ratio * 100 - 100).toFixed(2)} %`);
-      return `| ${names[index]}: 1.13.1 ÷ 1.11.3 | ${ratio.toFixed(3)} (${published[index]}) | ${both.join(' | ')} |`;
-    });
-    expect(expected).toHaveLength(2);
-    expect(written).toEqual(expected);
   });
 });
 

@@ -1,5 +1,6 @@
 /** What was published about the capacity of a cluster's DNS, beside our runs of bench capacity. */
 
+import { BenchError } from '../../errors.ts';
 import { POOL_SIGN } from '../../history/pool.ts';
 import type { Publication } from '../../history/reproduce/publication.ts';
 import { findRun, type RunIndex } from '../../history/resolve.ts';
@@ -10,13 +11,24 @@ import { CACHING, cachingKind, THROUGHPUT, throughputKind } from './cases/eviden
 import { memoryKind } from './memory/evidence.ts';
 import { madeHere, ownRecords } from './own-records.ts';
 import { capacityReproduction, missingLines } from './reproduce/document.ts';
-import { CAPACITY_PUBLICATIONS, type CapacityPublication, reproducedRows } from './reproduce/publications.ts';
+import {
+  CAPACITY_PUBLICATIONS,
+  type CapacityPublication,
+  reproducedConditions,
+  reproducedRows,
+} from './reproduce/publications.ts';
 import type { Sources } from './reproduce/rows.ts';
 
-type Found = { -readonly [W in keyof Sources]: Sources[W] };
+type Found = { -readonly [W in keyof Sources]: Sources[W] | undefined };
+
+/** What each publication measured. */
+const MEASURED: Readonly<Record<CapacityPublication, readonly (keyof Sources)[]>> = {
+  scaling: ['throughput', 'memory'],
+  'kube-dns': ['caching', 'memory'],
+};
 
 /** The newest of this machine of each kind. */
-async function latestSources(world: World, store: RunStore): Promise<Sources> {
+async function latestSources(world: World, store: RunStore): Promise<Found> {
   const newest = async <R extends Pick<RecordHeader, 'environment'>>(kind: RecordKind<R>) => {
     for await (const record of ownRecords(store, kind, madeHere(world))) return record;
     return undefined;
@@ -28,14 +40,19 @@ async function latestSources(world: World, store: RunStore): Promise<Sources> {
   };
 }
 
-async function namedSources(store: RunStore, known: RunIndex, names: string): Promise<Sources> {
-  const found: Found = { memory: undefined, throughput: undefined, caching: undefined };
+async function namedSources(store: RunStore, known: RunIndex, names: string): Promise<Found> {
+  const found: Found = {};
   for (const name of names.split(POOL_SIGN)) {
     const path = findRun(known, name)?.path ?? name;
     const { experiment } = await store.find(path);
-    if (experiment === THROUGHPUT) found.throughput ??= (await store.loadAs(throughputKind, path)).record;
-    else if (experiment === CACHING) found.caching ??= (await store.loadAs(cachingKind, path)).record;
-    else found.memory ??= (await store.loadAs(memoryKind, path)).record;
+    const what = experiment === THROUGHPUT ? 'throughput' : experiment === CACHING ? 'caching' : 'memory';
+    if (found[what] !== undefined)
+      throw new BenchError('E_USAGE', `two runs of ${what} were named: ${found[what].id} and ${name}`, {
+        fix: 'Name one run of each measurement, or run the command once for each.',
+      });
+    if (what === 'throughput') found[what] = (await store.loadAs(throughputKind, path)).record;
+    else if (what === 'caching') found[what] = (await store.loadAs(cachingKind, path)).record;
+    else found[what] = (await store.loadAs(memoryKind, path)).record;
   }
   return found;
 }
@@ -46,11 +63,15 @@ function capacityPublication(name: CapacityPublication): Publication {
     /** Of `latest` the newest of this machine of each measurement; else one run, or several with a plus between them. */
     async reproduce({ world, known, run }) {
       const store = createStore(world, known.resultsDirectory);
-      const sources =
+      const found =
         run === 'latest' ? await latestSources(world, store) : await namedSources(store, known, run);
+      const sources: Sources = Object.fromEntries(
+        MEASURED[name].flatMap((what) => (found[what] === undefined ? [] : [[what, found[what]]])),
+      );
       const rows = reproducedRows(name, sources);
-      const json = { publication: name, figures: rows, missing: missingLines(rows) };
-      return { document: capacityReproduction(name, sources, rows), json };
+      const conditions = reproducedConditions(name, sources);
+      const json = { publication: name, figures: rows, missing: missingLines(rows), ...conditions };
+      return { document: capacityReproduction(name, sources, rows, conditions), json };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** `bench reproduce lookup`: tiger-bench's published sample beside a run of ours, or beside results of tiger-bench itself. */
 import type { ImportedRecord } from '../../history/imported.ts';
 import { publishedRecord } from '../../history/published.ts';
+import { conditionsSection } from '../../history/reproduce/document.ts';
 import { answer, code, list, type ReportDocument, table } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
 import { percentileOf } from './distribution.ts';
@@ -192,7 +193,6 @@ export function reproductionDocument(reproducing: Reproducing): ReportDocument {
   const conditions = reproducedConditions(reproducing);
   const differing = conditions.filter(({ isSame }) => isSame === false).length;
   const numbers = ['published', ...titles].map((text) => ({ title: text, isNumber: true }));
-  const words = ['published', ...titles].map((text) => ({ title: text }));
   return answer({
     kind: 'Reproduction',
     title: `tiger-bench dnsperf, the sample of its documentation, beside ${title}`,
@@ -209,21 +209,7 @@ export function reproductionDocument(reproducing: Reproducing): ReportDocument {
           ),
         ],
       },
-      {
-        title: 'Conditions',
-        blocks: [
-          table(
-            'Conditions of both',
-            [{ title: 'condition' }, ...words, { title: 'same' }],
-            conditions.map(({ name, published, ours, isSame }) => [
-              name,
-              published,
-              ...ours,
-              isSame === null ? 'not said' : isSame ? 'yes' : 'no',
-            ]),
-          ),
-        ],
-      },
+      conditionsSection(titles, conditions),
       { title: 'How to read them', blocks: [list(NOTES)] },
       ...(command === null ? [] : [{ title: 'Again', isBrief: false, blocks: [code(command)] }]),
     ],

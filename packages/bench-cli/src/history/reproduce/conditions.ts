@@ -16,6 +16,10 @@ export interface Condition {
 /** Names of an entry's environment that need other words; the rest is named as it is. */
 const WORDS: Readonly<Record<string, string>> = {
   'cluster.provider': 'cluster provider',
+  'cluster.cni': 'network plugin',
+  'server coredns-cluster': 'CoreDNS version',
+  'setting tier': 'CPUs of the server',
+  'setting upstreamDelay': 'delay of the upstream, ms',
   cpuModel: 'machine',
   cpuCores: 'cores of a machine',
   cpuLimits: 'CPU limits',
@@ -28,13 +32,14 @@ const LOADER_CPU = `${SETTING}loaderCpu`;
 const TRIALS = 'trials of each case';
 
 function wordsFor(name: string): string {
+  if (WORDS[name] !== undefined) return WORDS[name];
   if (name.startsWith(SETTING)) return flagLabel(name.slice(SETTING.length));
-  if (!name.startsWith(SERVER)) return WORDS[name] ?? name;
+  if (!name.startsWith(SERVER)) return name;
   const [server = '', component] = name.slice(SERVER.length).split(', ');
   return `${server} ${component ?? 'version'}`;
 }
 
-/** What the run says of the servers that stand for a published one; with their names if there are several. */
+/** What the run says of the servers that stand for a published one; with their names if they differ. */
 function ofServers(name: string, entry: Entry, used: readonly string[]): string | null {
   const exact = entry.environment[name];
   if (exact !== undefined) return exact;
@@ -45,9 +50,10 @@ function ofServers(name: string, entry: Entry, used: readonly string[]): string 
     const value = entry.environment[[`${SERVER}${server}`, ...component].join(', ')];
     return value === undefined ? [] : [{ server, value }];
   });
-  if (told.length === 0) return null;
-  if (told.length === 1) return told[0]?.value ?? null;
-  return told.map(({ server, value }) => `${value} (${server})`).join(', ');
+  if (new Set(told.map(({ value }) => value)).size < 2) return told[0]?.value ?? null;
+  return told
+    .map(({ server, value }) => (server.endsWith(`@${value}`) ? value : `${value} (${server})`))
+    .join(', ');
 }
 
 /** `10`, or `8 to 10` if cases have different numbers. */
@@ -76,7 +82,8 @@ export function conditionsOf(published: Entry, entry: Entry, usedCases: Readonly
     // On this machine it has no effect.
     if (name === LOADER_CPU && entry.environment.target !== 'kubernetes') return null;
     if (name.startsWith(SERVER)) return ofServers(name, entry, servers);
-    return entry.environment[name] ?? null;
+    const told = entry.environment[name] ?? entry.environment[`${SETTING}${name}`];
+    return told?.replace(/^\[(.*)\]$/, '$1') ?? null;
   };
   return Object.entries(published.environment).map(([name, value]) => {
     const ours = oursFor(name);

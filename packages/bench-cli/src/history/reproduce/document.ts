@@ -122,15 +122,27 @@ function figuresSection({ cells, publication }: Reproduction): Section {
   };
 }
 
-function conditionsSection({ conditions }: Reproduction): Section {
+/** Each condition as published and as in each run, which may not say it. */
+export function conditionsSection(
+  runs: readonly string[],
+  conditions: readonly {
+    readonly name: string;
+    readonly published: string;
+    readonly ours: readonly (string | null)[];
+    readonly isSame: boolean | null;
+  }[],
+): Section {
+  const title = 'Conditions that differ';
   const same = conditions.filter(({ isSame }) => isSame).map(({ name }) => name);
   return {
-    title: 'Conditions: published → ours',
+    title,
     blocks: [
-      list(
+      table(
+        title,
+        ['condition', 'published', ...runs].map((head) => ({ title: head })),
         conditions
-          .filter(({ isSame }) => !isSame)
-          .map(({ name, published, run }) => `${name}: ${published} → ${run ?? 'not recorded'}`),
+          .filter(({ isSame }) => isSame !== true)
+          .map(({ name, published, ours }) => [name, published, ...ours.map((said) => said ?? NOTHING)]),
       ),
       text(same.length === 0 ? '' : `The same: ${same.join(', ')}.`),
     ],
@@ -148,7 +160,10 @@ export function reproductionDocument(result: Reproduction): ReportDocument {
     sections: [
       ...sectionsOf(result),
       figuresSection(result),
-      conditionsSection(result),
+      conditionsSection(
+        ['ours'],
+        result.conditions.map((condition) => ({ ...condition, ours: [condition.run] })),
+      ),
       { title: 'How to read them', blocks: [text(EXPLANATION), list(notes)] },
     ],
   });

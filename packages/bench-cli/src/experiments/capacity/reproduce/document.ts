@@ -1,12 +1,12 @@
 /** Published figures and ours side by side, as a document. Pure. */
 import { publishedRecord } from '../../../history/published.ts';
-import { VERDICT_TONES } from '../../../history/reproduce/document.ts';
-import { judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
+import { conditionsSection, VERDICT_TONES } from '../../../history/reproduce/document.ts';
+import { type Judgement, judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
 import { answer, list, type ReportDocument, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
-import { kilobytesEach, megabytes, withInterval } from '../figures.ts';
-import type { CapacityPublication } from './publications.ts';
-import type { OurFigure, ReproducedRow, Sources, Unit } from './rows.ts';
+import { kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
+import { type CapacityPublication, hasKubeDns, type reproducedConditions } from './publications.ts';
+import type { ReproducedRow, Sources, Unit } from './rows.ts';
 
 const SHOW: Readonly<Record<Unit, (value: number) => string>> = {
   'lookups/s': formatCount,
@@ -17,40 +17,41 @@ const SHOW: Readonly<Record<Unit, (value: number) => string>> = {
   ratio: (value) => formatFixed(value, 2),
 };
 
-function cellOf({ unit }: ReproducedRow, figure: OurFigure | undefined) {
-  if (figure === undefined) return '–';
-  const text = withInterval(figure, SHOW[unit]);
-  const { judgement } = figure;
-  return judgement === null
-    ? text
-    : { text: `${text}: ${judgementText(judgement)}`, tone: VERDICT_TONES[judgement.verdict] };
+function verdictCell(judgement: Judgement | null | undefined) {
+  return judgement == null ? '–' : { text: judgementText(judgement), tone: VERDICT_TONES[judgement.verdict] };
 }
 
 /** Newest first, as far as they are numbers. */
 const newestFirst = (versions: readonly string[]) =>
   [...new Set(versions)].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
 
+/** With verdicts where there are any. */
 function sectionOf(title: string, rows: readonly ReproducedRow[]): ReportDocument['sections'][number] {
-  const versions = newestFirst(rows.flatMap(({ ours }) => ours.map(({ version }) => version)));
+  const all = rows.flatMap(({ ours }) => ours);
+  const versions = newestFirst(all.map(({ version }) => version));
+  const hasVerdicts = all.some(({ judgement }) => judgement !== null);
+  const cellsOf = ({ unit, ours }: ReproducedRow, version: string) => {
+    const figure = ours.find((each) => each.version === version);
+    const text = withInterval(figure ?? null, SHOW[unit]);
+    return hasVerdicts ? [text, verdictCell(figure?.judgement)] : [text];
+  };
   return {
     title,
     blocks: [
       table(
         title,
         [
-          { title: '' },
-          { title: 'Published', isNumber: true },
-          ...versions.map((version) => ({ title: `Ours, ${version} [95 %]`, isNumber: true })),
+          { title: 'figure' },
+          numberColumn('published'),
+          ...versions.flatMap((version) => [
+            numberColumn(`ours, ${version} [95 %]`),
+            ...(hasVerdicts ? [{ title: 'verdict' }] : []),
+          ]),
         ],
         rows.map((row) => [
           row.name,
           SHOW[row.unit](row.published),
-          ...versions.map((version) =>
-            cellOf(
-              row,
-              row.ours.find((figure) => figure.version === version),
-            ),
-          ),
+          ...versions.flatMap((version) => cellsOf(row, version)),
         ]),
       ),
     ],
@@ -68,23 +69,30 @@ export function missingLines(rows: readonly ReproducedRow[]): string[] {
   );
 }
 
+const SAME =
+  'As published, ours has 100 lookups in flight, the same search list of four domains, ndots 5, and asks for type A only.';
+
 const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
   scaling: [
     'Published for CoreDNS 1.2.5 on n1-standard-2 (2 vCPUs), in 2018. Absolute figures are those of another machine: a difference is no verdict. Ratios have one.',
     'Published points are the maximum memory of CoreDNS 1.2.4 and 1.2.5, without cache and load: beside them stands the most that ours needed before its cache was filled. The formula, which includes a full cache and 30,000 queries a second, stands beside our memory under load.',
     'The published autopath formula divides by 250. Its own points give 400, and so do the 0.0025 MB for each object of another revision: 250 looks like an arithmetic slip.',
     'A full cache is 10,000 entries there; ours holds as many positive and as many negative answers.',
+    SAME,
   ],
   'kube-dns': [
     'Published for kube-dns of Kubernetes 1.12 and CoreDNS 1.2.5 on n1-standard-2 (2 vCPUs), in 2018. Absolute figures are those of another machine: a difference is no verdict. Ratios have one.',
-    'Ours is not kube-dns, but its caching tier: Debian’s dnsmasq with kube-dns’s flags, in front of a CoreDNS backend. Answers come from the cache, as far as the tier keeps them.',
+    'Answers come from the cache, as far as the tier keeps them.',
+    SAME,
   ],
 };
 
-function runsOf({ memory, throughput, caching }: Sources): string[] {
-  const records = { memory, throughput, caching };
-  return Object.entries(records).flatMap(([what, record]) =>
-    record === undefined ? [] : [`${what}: run ${record.id}, ${record.startedAt.slice(0, 10)}`],
+const IN_ITS_PLACE =
+  'Ours is not kube-dns, but its caching tier: Debian’s dnsmasq with kube-dns’s flags, in front of a CoreDNS backend.';
+
+function runsOf(sources: Sources): string[] {
+  return Object.entries(sources).map(
+    ([what, { id, startedAt }]) => `${what}: run ${id}, ${startedAt.slice(0, 10)}`,
   );
 }
 
@@ -105,11 +113,13 @@ export function capacityReproduction(
   name: CapacityPublication,
   sources: Sources,
   rows: readonly ReproducedRow[],
+  { runs: measured, conditions }: ReturnType<typeof reproducedConditions>,
 ): ReportDocument {
   const { facts } = publishedRecord(name);
   const found = rows.filter(({ ours }) => ours.length > 0).length;
   const runs = runsOf(sources);
   const missing = missingLines(rows);
+  const inItsPlace = name === 'scaling' || hasKubeDns(sources) ? [] : [IN_ITS_PLACE];
   return answer({
     kind: 'Reproduction',
     title: `${facts.title}${facts.date === null ? '' : ` (${facts.date})`}, beside ours`,
@@ -121,7 +131,8 @@ export function capacityReproduction(
       ...(missing.length === 0
         ? []
         : [{ title: 'Missing figures, and the commands that measure them', blocks: [list(missing)] }]),
-      { title: 'How to read them', blocks: [list([VERDICT_EXPLANATION, ...NOTES[name]])] },
+      conditionsSection(measured, conditions),
+      { title: 'How to read them', blocks: [list([VERDICT_EXPLANATION, ...NOTES[name], ...inItsPlace])] },
     ],
   });
 }

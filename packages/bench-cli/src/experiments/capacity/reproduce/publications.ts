@@ -1,10 +1,12 @@
 /** The publications whose figures stand beside those of the capacity experiment. Pure. */
 
+import { engineEntry } from '../../../engine/entry.ts';
 import type { EngineCase } from '../../../engine/record.ts';
 import type { ImportedCase } from '../../../history/imported.ts';
 import { publishedRecord } from '../../../history/published.ts';
+import { conditionsOf } from '../../../history/reproduce/conditions.ts';
 import type { CasesRecord } from '../cases/evidence.ts';
-import { DNSMASQ, NEGATIVE } from '../cases/subjects.ts';
+import { DNSMASQ, KUBE_DNS, NEGATIVE } from '../cases/subjects.ts';
 import {
   figureRow,
   LATENCY,
@@ -91,6 +93,10 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
   ];
 }
 
+/** Whether its own containers were measured; else the tier with the same cache stands for them. */
+export const hasKubeDns = ({ caching }: Sources) =>
+  caching?.cases.some(({ subject }) => subject === KUBE_DNS) ?? false;
+
 function kubeDnsRows(sources: Sources): ReproducedRow[] {
   const { cases } = publishedRecord('kube-dns').record;
   const source: CasesRecord | undefined = sources.caching;
@@ -100,28 +106,20 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
   const cached = ({ point }: EngineCase) => point.cache === 'cached';
   const coredns = (kind: Kind) =>
     published(cases, 'coredns', kind, (item, { baseline }) => cached(item) && item.subject === baseline);
+  const front = hasKubeDns(sources) ? KUBE_DNS : DNSMASQ;
   const tier = (kind: Kind, isNegative: boolean) =>
     published(
       cases,
       isNegative ? 'kube-dns+negcache' : 'kube-dns',
       kind,
-      (item) => cached(item) && item.subject === (isNegative ? `${DNSMASQ}${NEGATIVE}` : DNSMASQ),
+      (item) => cached(item) && item.subject === (isNegative ? `${front}${NEGATIVE}` : front),
     );
-  const growth = (server: string, ours: readonly OurFigure[], how: string | null): ReproducedRow[] => {
-    const bytes = cases.find(({ key }) => key === `${server}/memory-under-load`)?.figures?.memoryGrowthBytes;
-    return bytes === undefined
-      ? []
-      : [
-          {
-            section: 'Memory',
-            name: `${server}: growth under load`,
-            unit: 'bytes',
-            published: bytes,
-            ours,
-            command: how,
-          },
-        ];
-  };
+  const growth = (server: string, ours: readonly OurFigure[], how: string | null): ReproducedRow[] =>
+    cases.flatMap(({ key, title = key, figures: { memoryGrowthBytes: bytes } = {} }) =>
+      key !== `${server}/memory-under-load` || bytes === undefined
+        ? []
+        : [{ section: 'Memory', name: title, unit: 'bytes' as const, published: bytes, ours, command: how }],
+    );
   return [
     ...KINDS.flatMap((kind) =>
       [coredns(kind), tier(kind, false), tier(kind, true)].flatMap((row) => [
@@ -141,6 +139,21 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
     ),
     ...growth('kube-dns', [], null),
   ];
+}
+
+/** What the publication says of its conditions, and the run of each measurement, in the order of `runs`. */
+export function reproducedConditions(name: CapacityPublication, sources: Sources) {
+  const { entry } = publishedRecord(name);
+  const told = Object.values(sources).map((record) => {
+    const ours = engineEntry(record, '');
+    return conditionsOf(entry, ours, new Set(ours.cases.map(({ key }) => key)));
+  });
+  const conditions = conditionsOf(entry, entry, new Set()).map(({ name: condition, published }, index) => {
+    const ours = told.map((each) => each[index]?.run ?? null);
+    const isSame = ours.includes(null) ? null : told.every((each) => each[index]?.isSame);
+    return { name: condition, published, ours, isSame };
+  });
+  return { runs: Object.keys(sources), conditions };
 }
 
 /** Every published figure and ratio, with ours. */

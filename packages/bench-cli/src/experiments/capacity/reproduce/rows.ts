@@ -5,11 +5,11 @@ import type { CasesRecord } from '../cases/evidence.ts';
 import type { Summary } from '../figures.ts';
 import type { MemoryRecord } from '../memory/evidence.ts';
 
-/** The records of ours that a reproduction rests on; undefined where there is none. */
+/** The records of ours that a reproduction rests on, as far as there are any. */
 export interface Sources {
-  readonly memory: MemoryRecord | undefined;
-  readonly throughput: CasesRecord | undefined;
-  readonly caching: CasesRecord | undefined;
+  readonly memory?: MemoryRecord;
+  readonly throughput?: CasesRecord;
+  readonly caching?: CasesRecord;
 }
 
 type AnyRecord = Pick<CasesRecord, 'id' | 'programs'>;
