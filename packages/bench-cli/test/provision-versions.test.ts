@@ -1,7 +1,5 @@
 /** Versions that a server's name asks for: which exist, and getting another version of the framework. */
 import { readdir } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createProvisioner } from '../src/provision/provisioner.ts';
@@ -9,7 +7,7 @@ import { nearestVersions } from '../src/provision/versions.ts';
 import { corednsProgram } from '../src/servers/coredns/program.ts';
 import { dinodnsProgram } from '../src/servers/dinodns/program.ts';
 import { realWorld, type World } from '../src/world.ts';
-import { emptyMachine, type Machine } from './provision-fixtures.ts';
+import { emptyMachine, httpServer, type Machine } from './provision-fixtures.ts';
 
 const KNOWN = ['1.9.0', '1.10.0', '1.11.3', '1.12.0-rc.1', '1.13.1', '1.14.0', '1.15.0'];
 
@@ -18,8 +16,11 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function machineWith(scripts: Readonly<Record<string, string>>): Promise<Machine> {
-  const machine = await emptyMachine({ GOPROXY: 'http://127.0.0.1:1' });
+/** Port 1 of loopback refuses connections. */
+const NOBODY = 'http://127.0.0.1:1';
+
+async function machineWith(scripts: Readonly<Record<string, string>>, releases = NOBODY): Promise<Machine> {
+  const machine = await emptyMachine({ GOPROXY: NOBODY, DINODNS_BENCH_COREDNS_RELEASES: releases });
   closers.push(machine.remove);
   for (const [name, text] of Object.entries(scripts)) await machine.script(name, text);
   return machine;
@@ -69,6 +70,19 @@ esac`;
     await expect(demandCoredns(world, '1.13.1')).resolves.toBeUndefined();
   });
 
+  it('is taken where it was released, though the Go module proxy does not have it', async () => {
+    const asked: string[] = [];
+    const { url, close } = await httpServer((request, response) => {
+      asked.push(request.url ?? '');
+      response.writeHead(request.url?.startsWith('/v1.13.2/') === true ? 200 : 404).end('x');
+    });
+    closers.push(close);
+    const { world } = await machineWith({ go: absent }, url);
+    await expect(demandCoredns(world, '1.13.2')).resolves.toBeUndefined();
+    await expect(demandCoredns(world, '1.13.9')).rejects.toMatchObject({ code: 'E_UNKNOWN_SERVER' });
+    expect(asked[0]).toBe('/v1.13.2/coredns_1.13.2_linux_amd64.tgz.sha256');
+  });
+
   it('passes where nobody can be asked, so that the attempt to get it says why', async () => {
     for (const script of ['exit 1', go('reading …/v1.13.2.info: 403 Forbidden')]) {
       const { world } = await machineWith({ go: script });
@@ -83,7 +97,7 @@ esac`;
     [500, 'resolves'],
   ] as const)('is asked of the proxy where Go is missing: status %d %s', async (status, outcome) => {
     const asked: string[] = [];
-    const proxy = createServer((request, response) => {
+    const { url, close } = await httpServer((request, response) => {
       asked.push(request.url ?? '');
       const found = request.url?.endsWith('/@v/list')
         ? 'v1.15.0\n'
@@ -92,10 +106,11 @@ esac`;
           : null;
       response.writeHead(found === null ? status : 200).end(found ?? '');
     });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    closers.push(() => new Promise((resolve) => proxy.close(() => resolve())));
-    const { port } = proxy.address() as AddressInfo;
-    const machine = await emptyMachine({ GOPROXY: `http://127.0.0.1:${port},direct` });
+    closers.push(close);
+    const machine = await emptyMachine({
+      GOPROXY: `${url},direct`,
+      DINODNS_BENCH_COREDNS_RELEASES: NOBODY,
+    });
     closers.push(machine.remove);
     await expect(demandCoredns(machine.world, '1.11.3')).resolves.toBeUndefined();
     if (outcome === 'resolves') await expect(demandCoredns(machine.world, '9.9.9')).resolves.toBeUndefined();

@@ -21,6 +21,19 @@ export function corednsArchiveUrl(world: World, version: string): string | null 
   return `${base}/v${version}/coredns_${version}_linux_${architecture}.tgz`;
 }
 
+/** Whether its archive can be had. Rejects only when aborted. */
+export async function isReleased(world: World, version: string, signal: AbortSignal): Promise<boolean> {
+  const url = corednsArchiveUrl(world, version);
+  if (url === null) return false;
+  try {
+    await downloadText(world, `${url}.sha256`, { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof DownloadError) return false;
+    throw error;
+  }
+}
+
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 async function fetchInto(

@@ -1,6 +1,6 @@
 /**
- * Whether a version of CoreDNS exists, by the Go module proxy, through the Go tool or over HTTP. The version itself is asked for:
- * what a proxy lists may be short.
+ * Whether a version of CoreDNS exists, by the Go module proxy, through the Go tool or over HTTP, or by its release. The version itself
+ * is asked for: what a proxy lists, and what it has, may be short.
  */
 import { findExecutable } from '../../machine/find-executable.ts';
 import { runToEnd } from '../../process.ts';
@@ -8,6 +8,7 @@ import { DownloadError, downloadText } from '../../provision/download.ts';
 import type { VersionAnswer } from '../../provision/versions.ts';
 import type { World } from '../../world.ts';
 import { COREDNS_MODULE, corednsGoTarget } from './go-install.ts';
+import { isReleased } from './release.ts';
 
 /** The answers are short; a proxy that takes longer is not there. */
 const ANSWER_SECONDS = 5;
@@ -49,10 +50,12 @@ async function askProxy(world: World, path: string, signal: AbortSignal): Promis
 async function isKnown(world: World, version: string, signal: AbortSignal): Promise<boolean | null> {
   const said = await askGo(world, corednsGoTarget(version));
   if (said?.code === 0) return true;
-  if (said !== null && DENIED.test(said.stderr)) return false;
-  const answer = await askProxy(world, `v${encodeURIComponent(version)}.info`, signal);
-  if (typeof answer === 'string') return true;
-  return DENIED_STATUS.has(answer) ? false : null;
+  if (said === null || !DENIED.test(said.stderr)) {
+    const answer = await askProxy(world, `v${encodeURIComponent(version)}.info`, signal);
+    if (typeof answer === 'string') return true;
+    if (!DENIED_STATUS.has(answer)) return null;
+  }
+  return isReleased(world, version, signal);
 }
 
 /** Without a leading `v`; as many as are listed. */
