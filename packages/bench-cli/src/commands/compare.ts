@@ -11,19 +11,16 @@ import {
   checkNormalize,
   commonEstimands,
   estimandsFrom,
+  type FigureOptions,
   intervalFrom,
   knownRuns,
   selectSide,
 } from './history-options.ts';
 
-export interface CompareCommandOptions {
+export interface CompareCommandOptions extends FigureOptions {
   /** At least two; the first is what the others are compared with. */
   readonly references: readonly string[];
-  readonly out: string;
-  readonly format: string;
-  readonly metric: string | undefined;
-  readonly normalize: string | undefined;
-  readonly interval: string | undefined;
+  readonly interval?: string;
 }
 
 /** Unless trials are paired, the same trials on both sides would be compared with themselves. */

@@ -16,6 +16,7 @@ import {
   checkNormalize,
   commonEstimands,
   estimandsFrom,
+  type FigureOptions,
   findEstimand,
   intervalFrom,
   knownRuns,
@@ -23,21 +24,17 @@ import {
   selectRun,
 } from './history-options.ts';
 
-export interface GateCommandOptions {
+export interface GateCommandOptions extends FigureOptions {
   /** What is judged. */
   readonly run: string;
   /** Another run; undefined with `base`. */
-  readonly against: string | undefined;
+  readonly against?: string;
   /** A server of the same run, or what it compares instead of servers. */
-  readonly base: string | undefined;
-  readonly maxRegression: string | undefined;
-  readonly out: string;
-  readonly format: string;
-  readonly metric: string | undefined;
-  readonly normalize: string | undefined;
-  readonly interval: string | undefined;
+  readonly base?: string;
+  readonly maxRegression?: string;
+  readonly interval?: string;
   /** Too few trials fail as well. */
-  readonly strict: boolean;
+  readonly strict?: boolean;
   /** Cases of both runs. */
   readonly select: Selector;
 }
@@ -111,7 +108,7 @@ function limitsFrom(
   ];
 }
 
-function statusOf({ outcome }: Gate, strict: boolean): number {
+function statusOf({ outcome }: Gate, strict = false): number {
   if (outcome === 'failed') return EXIT_STATUS.threshold;
   return outcome === 'not enough trials' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
 }

@@ -5,8 +5,12 @@ import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import type { Selector } from '../history/axes.ts';
 import { PUBLICATIONS } from '../history/published.ts';
-
-type Values = Readonly<Record<string, string | boolean | undefined>>;
+import type { CompareCommandOptions } from './compare.ts';
+import type { GateCommandOptions } from './gate.ts';
+import type { HistoryOptions } from './history.ts';
+import type { ImportOptions } from './import.ts';
+import type { ReproduceOptions } from './reproduce.ts';
+import type { TrendOptions } from './trend.ts';
 
 const METRICS = 'qps, latency, cpu, memory, or any other figure of the runs';
 const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
@@ -43,12 +47,13 @@ const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'th
   threshold: 'shown to be worse: the 95 % interval leaves out the tolerance',
 });
 
-function text(values: Values, name: string): string | undefined {
-  const value = values[name];
-  return typeof value === 'string' ? value : undefined;
-}
+/** As commander has them: under the names of the flags. */
+type Flags<Options> = Options & { readonly json?: boolean };
 
-const formatOf = (values: Values) => (values.json === true ? 'json' : (text(values, 'format') ?? 'text'));
+/** `--json` is a format. */
+function withFormat<Options extends { readonly format: string }>(values: Flags<Options>): Options {
+  return values.json === true ? { ...values, format: 'json' } : values;
+}
 
 /** What tells cases apart, as flags. */
 const AXIS_FLAGS = {
@@ -68,13 +73,14 @@ function addSelection(command: Command): Command {
   );
 }
 
+type Selection = Readonly<Partial<Record<keyof typeof AXIS_FLAGS | 'select', string>>>;
+
 /** Throws `E_USAGE`. */
-async function selectionFrom(values: Values): Promise<Selector> {
+async function selectionFrom({ select, ...values }: Selection): Promise<Selector> {
   const given = Object.keys(AXIS_FLAGS).flatMap((name) => {
-    const value = text(values, name);
+    const value = values[name as keyof typeof AXIS_FLAGS];
     return value === undefined ? [] : [[name, value] as const];
   });
-  const select = text(values, 'select');
   const { parseSelector } = await import('../history/select.ts');
   return { ...Object.fromEntries(given), ...(select === undefined ? {} : parseSelector(select)) };
 }
@@ -94,21 +100,9 @@ export function addHistory(program: Command, call: Call): void {
     .option(...OUT)
     .option(...FORMAT)
     .option(...JSON_FLAG)
-    .action(async (values: Values) => {
+    .action(async (values: Flags<HistoryOptions>) => {
       const { historyCommand } = await import('./history.ts');
-      call.status = await historyCommand(call.world, {
-        out: text(values, 'out') ?? DEFAULTS.out,
-        format: formatOf(values),
-        server: text(values, 'server'),
-        branch: text(values, 'branch'),
-        commit: text(values, 'commit'),
-        tag: text(values, 'tag'),
-        kind: text(values, 'kind'),
-        status: text(values, 'status'),
-        since: text(values, 'since'),
-        until: text(values, 'before'),
-        limit: text(values, 'limit'),
-      });
+      call.status = await historyCommand(call.world, withFormat(values));
     });
   addHistoryMaintenance(history, call);
 }
@@ -118,13 +112,9 @@ function addHistoryMaintenance(history: Command, call: Call): void {
   history
     .command('rebuild')
     .description('read all records again, and name those that cannot be read')
-    .action(async (_values: Values, command: Command) => {
-      const values: Values = command.optsWithGlobals();
+    .action(async (_values: unknown, command: Command) => {
       const { rebuildCommand } = await import('./history.ts');
-      call.status = await rebuildCommand(call.world, {
-        out: text(values, 'out') ?? DEFAULTS.out,
-        json: values.json === true,
-      });
+      call.status = await rebuildCommand(call.world, command.optsWithGlobals());
     });
   history
     .command('tag')
@@ -132,11 +122,9 @@ function addHistoryMaintenance(history: Command, call: Call): void {
     .argument('<run>', 'the run')
     .argument('<name>', 'its name, for example main')
     .option('--remove', 'delete the name')
-    .action(async (run: string, name: string, _values: Values, command: Command) => {
-      const values: Values = command.optsWithGlobals();
-      const out = text(values, 'out') ?? DEFAULTS.out;
+    .action(async (run: string, name: string, _values: unknown, command: Command) => {
       const { tagCommand } = await import('./history.ts');
-      call.status = await tagCommand(call.world, { run, name, out, remove: values.remove === true });
+      call.status = await tagCommand(call.world, { ...command.optsWithGlobals(), run, name });
     });
 }
 
@@ -151,16 +139,9 @@ export function addCompare(program: Command, call: Call): void {
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .addHelpText('after', RUNS_HELP + POOL_HELP)
-    .action(async (references: string[], values: Values) => {
+    .action(async (references: string[], values: Flags<CompareCommandOptions>) => {
       const { compareCommand } = await import('./compare.ts');
-      call.status = await compareCommand(call.world, {
-        references,
-        out: text(values, 'out') ?? DEFAULTS.out,
-        format: formatOf(values),
-        metric: text(values, 'metric'),
-        normalize: text(values, 'normalize'),
-        interval: text(values, 'interval'),
-      });
+      call.status = await compareCommand(call.world, { ...withFormat(values), references });
     });
 }
 
@@ -171,15 +152,10 @@ export function addTrend(program: Command, call: Call): void {
     .option(...OUT)
     .option(...FORMAT)
     .option(...JSON_FLAG)
-    .action(async (values: Values) => {
+    .action(async (values: Flags<Omit<TrendOptions, 'select'>> & Selection) => {
       const { trendCommand } = await import('./trend.ts');
-      call.status = await trendCommand(call.world, {
-        out: text(values, 'out') ?? DEFAULTS.out,
-        format: formatOf(values),
-        metric: text(values, 'metric'),
-        normalize: text(values, 'normalize'),
-        select: await selectionFrom(values),
-      });
+      const select = await selectionFrom(values);
+      call.status = await trendCommand(call.world, { ...withFormat(values), select });
     });
 }
 
@@ -200,21 +176,10 @@ export function addGate(program: Command, call: Call): void {
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .addHelpText('after', `${RUNS_HELP}\n${GATE_HELP}`)
-    .action(async (run: string, values: Values) => {
+    .action(async (run: string, values: Flags<Omit<GateCommandOptions, 'run' | 'select'>> & Selection) => {
       const { gateCommand } = await import('./gate.ts');
-      call.status = await gateCommand(call.world, {
-        run,
-        against: text(values, 'against'),
-        base: text(values, 'base'),
-        maxRegression: text(values, 'maxRegression'),
-        out: text(values, 'out') ?? DEFAULTS.out,
-        format: formatOf(values),
-        metric: text(values, 'metric'),
-        normalize: text(values, 'normalize'),
-        interval: text(values, 'interval'),
-        strict: values.strict === true,
-        select: await selectionFrom(values),
-      });
+      const select = await selectionFrom(values);
+      call.status = await gateCommand(call.world, { ...withFormat(values), run, select });
     });
 }
 
@@ -227,14 +192,9 @@ export function addReproduce(program: Command, call: Call): void {
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .addHelpText('after', `${RUNS_HELP}\n${VERDICTS_HELP}`)
-    .action(async (publication: string, run: string, values: Values) => {
+    .action(async (publication: string, run: string, values: Flags<ReproduceOptions>) => {
       const { reproduceCommand } = await import('./reproduce.ts');
-      call.status = await reproduceCommand(call.world, {
-        publication,
-        run,
-        out: text(values, 'out') ?? DEFAULTS.out,
-        format: formatOf(values),
-      });
+      call.status = await reproduceCommand(call.world, { ...withFormat(values), publication, run });
     });
 }
 
@@ -249,14 +209,8 @@ export function addImport(program: Command, call: Call): void {
     .option('--server <name>', 'the server that was measured, which most formats do not record')
     .option(...OUT)
     .option(...JSON_FLAG)
-    .action(async (files: string[], values: Values) => {
+    .action(async (files: string[], values: Omit<ImportOptions, 'files'>) => {
       const { importCommand } = await import('./import.ts');
-      call.status = await importCommand(call.world, {
-        files,
-        format: text(values, 'format'),
-        server: text(values, 'server'),
-        out: text(values, 'out') ?? DEFAULTS.out,
-        json: values.json === true,
-      });
+      call.status = await importCommand(call.world, { ...values, files });
     });
 }

@@ -20,6 +20,19 @@ import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
 import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 
+/** What every question takes. */
+export interface QuestionOptions {
+  /** Directory of the runs. */
+  readonly out: string;
+  readonly format: string;
+}
+
+/** What questions about figures take besides. */
+export interface FigureOptions extends QuestionOptions {
+  readonly metric?: string;
+  readonly normalize?: string;
+}
+
 /** How many records that cannot be read every command names. */
 const MAX_PROBLEMS = 3;
 

@@ -10,21 +10,16 @@ import { loadEntry } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
 import { counted } from '../text.ts';
 import type { World } from '../world.ts';
-import { answering, knownRuns, printJson } from './history-options.ts';
+import { answering, knownRuns, printJson, type QuestionOptions } from './history-options.ts';
 
-export interface HistoryOptions {
-  readonly out: string;
-  readonly format: string;
-  readonly server: string | undefined;
-  readonly branch: string | undefined;
-  readonly commit: string | undefined;
-  readonly tag: string | undefined;
-  readonly kind: string | undefined;
-  readonly status: string | undefined;
-  readonly since: string | undefined;
-  readonly until: string | undefined;
-  readonly limit: string | undefined;
-}
+export interface HistoryOptions
+  extends QuestionOptions,
+    Partial<
+      Record<
+        'server' | 'branch' | 'commit' | 'tag' | 'kind' | 'status' | 'since' | 'before' | 'limit',
+        string
+      >
+    > {}
 
 /** The moment that a date (or date and time) begins, in UTC unless it says otherwise. */
 function momentFrom(text: string, flag: string): number {
@@ -60,7 +55,7 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
   const kind = oneOf(options.kind, '--kind', ['run', 'imported', 'published']);
   const status = oneOf(options.status, '--status', ['complete', 'interrupted', 'running', 'imported']);
   const since = options.since === undefined ? null : momentFrom(options.since, '--since');
-  const until = options.until === undefined ? null : momentFrom(options.until, '--before');
+  const before = options.before === undefined ? null : momentFrom(options.before, '--before');
   const { server, branch, commit, tag } = options;
   return (run) =>
     (kind === undefined || run.kind === kind) &&
@@ -70,7 +65,7 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
     (commit === undefined || run.commit?.startsWith(commit) === true) &&
     (tag === undefined || tags.get(tag) === run.id) &&
     (since === null || Date.parse(run.startedAt) >= since) &&
-    (until === null || Date.parse(run.startedAt) < until);
+    (before === null || Date.parse(run.startedAt) < before);
 }
 
 export async function historyCommand(world: World, options: HistoryOptions): Promise<number> {
@@ -104,7 +99,10 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
 }
 
 /** Reads all records again. Those that cannot be read are listed; the command still succeeds. */
-export async function rebuildCommand(world: World, options: { out: string; json: boolean }): Promise<number> {
+export async function rebuildCommand(
+  world: World,
+  options: { out: string; json?: boolean },
+): Promise<number> {
   const directory = resolve(world.cwd, options.out);
   if ((await world.fs.stat(directory).catch(() => null))?.isDirectory() !== true) {
     throw new BenchError('E_RECORD_UNREADABLE', `there is no directory ${directory}`, {
@@ -113,7 +111,7 @@ export async function rebuildCommand(world: World, options: { out: string; json:
   }
   const { runs, problems } = await knownRuns(world, options.out, { isAnew: true });
   const files = runs.length + problems.length;
-  if (options.json) printJson(world, { files, problems });
+  if (options.json === true) printJson(world, { files, problems });
   else world.stdout.write(`Read ${counted(files, 'record')} in ${directory}\n`);
   return 0;
 }
@@ -121,10 +119,10 @@ export async function rebuildCommand(world: World, options: { out: string; json:
 /** Names a run, or removes its name. */
 export async function tagCommand(
   world: World,
-  options: { run: string; name: string; out: string; remove: boolean },
+  options: { run: string; name: string; out: string; remove?: boolean },
 ): Promise<number> {
   const known = await knownRuns(world, options.out);
-  if (options.remove) {
+  if (options.remove === true) {
     await removeTag(world, known.resultsDirectory, options.name);
     return 0;
   }

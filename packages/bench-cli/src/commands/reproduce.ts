@@ -3,13 +3,11 @@ import { BenchError } from '../errors.ts';
 import { publicationNamed } from '../experiments/registry.ts';
 import { findPublication } from '../history/published.ts';
 import type { World } from '../world.ts';
-import { answering, knownRuns, selectRun } from './history-options.ts';
+import { answering, knownRuns, type QuestionOptions, selectRun } from './history-options.ts';
 
-export interface ReproduceOptions {
+export interface ReproduceOptions extends QuestionOptions {
   readonly publication: string;
   readonly run: string;
-  readonly out: string;
-  readonly format: string;
 }
 
 /** Prints both; every verdict is a result, so the status is 0. */

@@ -10,13 +10,9 @@ import { type FigureRow, figureRows, trendLines } from '../history/trend.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
 import { summarize } from '../stats/summarize.ts';
 import type { World } from '../world.ts';
-import { answering, findEstimand, knownRuns } from './history-options.ts';
+import { answering, type FigureOptions, findEstimand, knownRuns } from './history-options.ts';
 
-export interface TrendOptions {
-  readonly out: string;
-  readonly format: string;
-  readonly metric: string | undefined;
-  readonly normalize: string | undefined;
+export interface TrendOptions extends FigureOptions {
   readonly select: Selector;
 }
 
