@@ -8,8 +8,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import type { PhaseFigures } from '../src/experiments/capacity/beside/phases.ts';
-import { syntheticCluster } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
 import { openSyntheticRun } from '../src/experiments/capacity/cluster/synthetic-run.ts';
 import { type ApiSource, startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
 import { newRunId } from '../src/results/run-id.ts';
@@ -23,8 +23,6 @@ const [services = 500, pods = 9500, starts = 3] = process.argv.slice(2).map(Numb
 const world = realWorld();
 const signal = new AbortController().signal;
 const runId = newRunId(world.clock.now());
-const namespace = `dinodns-bench-validate-${runId}`;
-const cluster = syntheticCluster({ services, pods }, namespace);
 
 /** The address of the cluster, and a token of the account that may read it. */
 async function apiOf(directory: string): Promise<ApiSource> {
@@ -33,7 +31,7 @@ async function apiOf(directory: string): Promise<ApiSource> {
   const server = config.getCurrentCluster();
   if (server === null) throw new Error('the kubeconfig has no current cluster');
   const { status } = await config.makeApiClient(CoreV1Api).createNamespacedServiceAccountToken({
-    namespace,
+    namespace: run.namespace,
     name: 'dns',
     body: { spec: { audiences: [], expirationSeconds: 7200 } },
   });
@@ -53,15 +51,10 @@ const { executable } = await corednsProgram.provide(world, {
 const client = await openClient(world, undefined);
 const directory = await mkdtemp(join(tmpdir(), 'validate-'));
 const run = await openSyntheticRun({
-  world,
-  client,
-  runId,
-  namespace,
-  cluster,
-  withPods: false,
-  onProgress: () => undefined,
-  signal,
+  ...{ world, client, runId, signal, settings: kubernetesOf({}) },
+  ...{ size: { services, pods }, withPods: false },
 });
+const { cluster } = run;
 /** Ours streams lists if the real one does: what is read as a list has another peak than what is streamed. */
 async function streamsLists(): Promise<boolean> {
   const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -132,6 +125,6 @@ try {
   console.log('medians real → ours, and ours against real with the 95 % interval of the pairs:');
   for (const [title, phase, of] of COMPARED) console.log(`  ${title}: ${ratioText(phase, of)}`);
 } finally {
-  await run.close();
+  await run[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 }

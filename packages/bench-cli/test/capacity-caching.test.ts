@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import type { CacheState } from '../src/experiments/capacity/cases/caching.ts';
 import { tierLoad } from '../src/experiments/capacity/cases/cluster/caching.ts';
-import { tierFiles, tierJob, watchFiles } from '../src/experiments/capacity/cases/cluster/job.ts';
+import { tierPod, watchFiles } from '../src/experiments/capacity/cases/cluster/job.ts';
 import { tierOf } from '../src/experiments/capacity/cases/cluster/tiers.ts';
 import { syntheticCluster } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
+import { jobOf } from '../src/targets/kubernetes/objects/job.ts';
 import { testWorld } from './support/test-world.ts';
 
 const cluster = syntheticCluster({ services: 50, pods: 950 }, 'bench-1');
@@ -17,23 +18,18 @@ describe('caching tiers on a cluster', () => {
   const images = { coredns: 'coredns:1', dnsmasq: 'dnsmasq:1', kubeDns };
   const jobFor = (subject: string, cache: CacheState = 'cached') => {
     const tier = tierOf(images, { subject, cache });
-    const load = tierLoad('internal', { cluster, namespace: 'n', given: { duration: 1 } }, tier.port);
-    const files = tierFiles({ namespace: 'n', runId: 'run', name: 'trial-1', tier });
-    const job = tierJob({
-      settings: kubernetesOf({}),
-      namespace: 'n',
-      runId: 'run',
-      unit: 'trial-1',
-      tier,
-      mount: files.mount,
-      watch: watchFiles('n', 'run').mount,
-      load,
-      loaderImage: 'load:1',
-      upstreamDelaySeconds: 0.002,
-      pullSecrets: [],
-      deadlineSeconds: 60,
+    const settings = kubernetesOf({});
+    const load = tierLoad('internal', { cluster, namespace: 'n' }, { duration: 1 }, tier.port);
+    const { mount: watch } = watchFiles('n', 'run');
+    const pod = tierPod({
+      ...{ settings, tier, watch, load, loaderImage: 'load:1', upstreamDelaySeconds: 0.002 },
     });
-    return { pod: job.spec?.template.spec, data: files.object.data, port: tier.port };
+    const job = jobOf({
+      ...{ ...pod, name: 'trial-1', namespace: 'n', labels: {}, component: pod.label, settings },
+      ...{ pullSecrets: [], deadlineSeconds: 60 },
+      mounts: { ...pod.mounts, [pod.files.directory]: { configMap: 'trial-1', items: {} } },
+    });
+    return { pod: job.spec?.template.spec, data: tier.files, port: tier.port };
   };
 
   it("runs kube-dns's own containers with the arguments of its manifest, and asks our upstream for other names", () => {
@@ -87,7 +83,7 @@ describe('caching tiers on a cluster', () => {
       value: 'coredns,dnsmasq,dnsmasq-nanny,kube-dns,sidecar',
     });
     expect(main?.command).toEqual(['node', '/etc/bench-watch/watch.mjs']);
-    expect(pod?.volumes?.map(({ configMap }) => configMap?.name)).toEqual(['trial-1', 'watch', undefined]);
+    expect(pod?.volumes?.map(({ configMap }) => configMap?.name)).toEqual(['watch', 'trial-1', undefined]);
   });
 
   const plan = async (...flags: string[]) => {

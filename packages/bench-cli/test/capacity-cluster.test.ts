@@ -7,7 +7,7 @@ import { existingNames } from '../src/experiments/capacity/beside/existing-names
 import { parsePhaseLine } from '../src/experiments/capacity/beside/phases.ts';
 import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
 import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
-import { dnsAccount, dnsFiles, dnsJob } from '../src/experiments/capacity/cluster/dns-job.ts';
+import { dnsAccount, dnsPod } from '../src/experiments/capacity/cluster/dns-job.ts';
 import { startDns } from '../src/experiments/capacity/cluster/start-dns.ts';
 import {
   headlessShare,
@@ -17,6 +17,7 @@ import {
   syntheticCount,
   syntheticObjects,
 } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
+import { jobOf } from '../src/targets/kubernetes/objects/job.ts';
 import { realWorld } from '../src/world.ts';
 import { jobCluster } from './support/job-cluster.ts';
 
@@ -159,20 +160,12 @@ describe("the cluster's own DNS", () => {
 
 describe('the private CoreDNS', () => {
   const settings = kubernetesOf({});
-  const start = {
-    settings,
-    namespace: 'n',
-    runId: 'run',
-    unit: 'start-1',
+  const pod = {
     corednsImage: 'coredns/coredns:1',
-    observerImage: 'node:1',
-    pullSecrets: [],
-    phases: ['cold-start'] as const,
-    podsVerified: true,
-    seconds: 1,
-    queriesPerSecond: 0,
+    corefile: { pods: 'verified', autopath: '@kubernetes' },
     memory: { request: '70Mi', limit: '170Mi' },
-  };
+    names: ['a.n.svc.cluster.local'],
+  } as const;
 
   it('may read and nothing else, and its role goes with the namespace', () => {
     const { role, binding } = dnsAccount({ metadata: { name: 'n', uid: 'u' } }, 'run');
@@ -185,26 +178,22 @@ describe('the private CoreDNS', () => {
   });
 
   it('reads through the program beside it, and does not use the DNS of the cluster', () => {
-    const { object, mount } = dnsFiles({
-      namespace: 'n',
-      runId: 'run',
-      name: 'dns',
-      corefile: { pods: 'verified', autopath: '@kubernetes' },
-      reads: 'through the program',
-      names: ['a.n.svc.cluster.local'],
+    const { files, corefile, label, ...rest } = dnsPod(settings, 'n', {
+      ...{ ...pod, reads: 'through the program', entry: 'main.mjs', env: {} },
     });
-    expect(object.data?.Corefile).toContain('endpoint http://127.0.0.1:8001');
-    expect(object.data?.Corefile).toContain('autopath @kubernetes');
-    expect(Object.keys(object.data ?? {})).toContain('relay.mjs');
-    const { spec } = dnsJob({ ...start, mount, deadlineSeconds: 60 });
-    const pod = spec?.template.spec;
-    expect(pod).toMatchObject({
-      dnsPolicy: 'Default',
-      shareProcessNamespace: true,
-      serviceAccountName: 'dns',
+    expect(corefile).toContain('endpoint http://127.0.0.1:8001');
+    expect(corefile).toContain('autopath @kubernetes');
+    expect(files.list.map(({ path }) => path)).toContain('relay.mjs');
+    const { spec } = jobOf({
+      ...{ ...rest, component: label, args: [], settings, pullSecrets: [], deadlineSeconds: 60 },
+      ...{ name: 'start-1', namespace: 'n', labels: {} },
+      mounts: { [files.directory]: { configMap: 'start-1', items: {} } },
     });
-    expect(pod?.containers.map(({ name }) => name)).toEqual(['dns', 'main']);
-    expect(pod?.containers[0]?.resources).toEqual({
+    const made = spec?.template.spec;
+    expect(made).toMatchObject({ dnsPolicy: 'Default', shareProcessNamespace: true });
+    expect(made?.containers.map(({ name }) => name)).toEqual(['dns', 'main']);
+    expect(made?.containers[0]?.volumeMounts).toEqual(made?.containers[1]?.volumeMounts);
+    expect(made?.containers[0]?.resources).toEqual({
       requests: { memory: '70Mi' },
       limits: { memory: '170Mi' },
     });
@@ -216,8 +205,11 @@ describe('the private CoreDNS', () => {
     const made = () => [...objects.keys()].filter((each) => each.startsWith(path));
     const kept = { metadata: { name: 'synthetic', namespace: 'n', labels: SERVICE_LABELS } };
     await client.create('Service', kept, signal);
-    const files = { configMap: 'dns', items: {} };
-    const result = startDns({ ...start, client, mount: files, changes: true, signal });
+    const run = { client, settings, namespace: 'n', runId: 'run', pullSecrets: [], jobs: 0 };
+    const result = startDns(run, {
+      ...{ ...pod, unit: 'start-1', phases: ['cold-start'], seconds: 1, queriesPerSecond: 0 },
+      ...{ changes: true, signal },
+    });
     const job = await vi.waitUntil(() => objects.get('/apis/batch/v1/namespaces/n/jobs/start-1') as V1Job);
     const { env = [] } = job.spec?.template.spec?.containers[1] ?? {};
     const settingOf = (wanted: string) => env.find(({ name }) => name === wanted)?.value ?? '';

@@ -9,9 +9,7 @@ import { answersOf, identityOf, type Server } from '../../servers/server.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { describeService, findService, imageTag } from './existing-service.ts';
 import type { LoaderKind } from './images.ts';
-import { jobOf } from './objects/job.ts';
-import { unitLabels, unitSelector } from './objects/labels.ts';
-import { runJob } from './run-job.ts';
+import { type OnceRequest, runOnce } from './run-job.ts';
 
 const VERSION_QUESTIONS = {
   dnsperf: { command: ['dnsperf'], args: DNSPERF_VERSION.arguments },
@@ -40,13 +38,8 @@ interface Answer {
   readonly architecture: string;
 }
 
-interface Question {
-  readonly image: string;
-  readonly what: string;
-  readonly args: readonly string[];
-  readonly command?: readonly string[];
+interface Question extends Pick<OnceRequest, 'image' | 'what' | 'args' | 'command' | 'needsBindService'> {
   readonly atLoader: boolean;
-  readonly needsBindService?: boolean;
 }
 
 async function askImage(
@@ -55,37 +48,13 @@ async function askImage(
   node: string | null,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { client, namespace, runId, settings, pullSecrets, architectures } = run;
-  const { image, what, args, command, atLoader, needsBindService } = request;
-  run.jobs += 1;
-  const unit = `version-${run.jobs}`;
-  // The images must be pulled where servers run and where the loader runs.
-  const component = atLoader ? 'loader' : 'server';
-  const labels = unitLabels(runId, 'inspector', unit);
   const lines: string[] = [];
-  const { pod } = await runJob({
-    client,
-    namespace,
-    labels: unitSelector(runId, unit),
-    what,
-    signal,
-    job: jobOf({
-      name: unit,
-      namespace,
-      labels,
-      settings,
-      component,
-      image,
-      args,
-      ...(node === null ? {} : { node }),
-      ...(command === undefined ? {} : { command }),
-      ...(needsBindService === undefined ? {} : { needsBindService }),
-      pullSecrets,
-      deadlineSeconds: settings.readyTime + RUN_SECONDS,
-    }),
-    scheduleSeconds: settings.scheduleTime,
-    startSeconds: settings.readyTime,
-    runSeconds: RUN_SECONDS,
+  const { pod } = await runOnce(run, {
+    ...request,
+    ...{ name: 'version', label: 'inspector', signal, runSeconds: RUN_SECONDS },
+    // The images must be pulled where servers run and where the loader runs.
+    component: request.atLoader ? 'loader' : 'server',
+    ...(node === null ? {} : { node }),
     onLine: (line) => {
       lines.push(line);
     },
@@ -94,9 +63,9 @@ async function askImage(
   const { nodeName = '' } = pod.spec ?? {};
   return {
     text: lines.join('\n'),
-    image: status?.imageID || status?.image || image,
+    image: status?.imageID || status?.image || request.image,
     node: nodeName,
-    architecture: architectures.get(nodeName) ?? '',
+    architecture: run.architectures.get(nodeName) ?? '',
   };
 }
 

@@ -6,9 +6,9 @@ import { followLog } from '../../kubernetes-api/logs.ts';
 import { follow } from '../../kubernetes-api/watch.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { configMapOf, type NamedFile } from './objects/config-map.ts';
-import { jobOf } from './objects/job.ts';
+import { type JobRequest, jobOf } from './objects/job.ts';
 import { type Component, unitLabels, unitSelector } from './objects/labels.ts';
-import { CONTAINER, type PodRequest } from './objects/pods.ts';
+import { CONTAINER } from './objects/pods.ts';
 import { assessPod } from './pod-state.ts';
 import { type PodSelection, podError, waitForPods } from './wait-for-pods.ts';
 
@@ -140,15 +140,23 @@ async function removeAfter(
   await client.delete(kind, name, namespace, limit).catch(() => undefined);
 }
 
-/** A container that runs once in the namespace of a run. */
+/** What everything that runs once in the namespace of a run shares. */
+export type OnceRun = Pick<
+  ClusterRun,
+  'client' | 'namespace' | 'runId' | 'settings' | 'pullSecrets' | 'jobs'
+>;
+
+/** A pod that runs once in the namespace of a run. */
 export interface OnceRequest
   extends Pick<
-      PodRequest,
-      'image' | 'command' | 'env' | 'resources' | 'mounts' | 'node' | 'needsBindService' | 'inNodeNetwork'
+      JobRequest,
+      | ('image' | 'command' | 'env' | 'resources' | 'mounts' | 'node' | 'needsBindService' | 'inNodeNetwork')
+      | 'change'
     >,
-    Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine'> {
-  /** Its name, with a number behind it. */
+    Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine' | 'onEnd'> {
+  /** Its name, with a number behind it unless it is unique by itself. */
   readonly name: string;
+  readonly isUnique?: true;
   readonly label: Component;
   /** Of whose kind its placement is. Default: `label`. */
   readonly component?: Component;
@@ -159,11 +167,11 @@ export interface OnceRequest
 }
 
 /** Runs it to its end, with the limits of the run. @throws as `runJob` */
-export async function runOnce(run: ClusterRun, request: OnceRequest): Promise<JobOutcome> {
+export async function runOnce(run: OnceRun, request: OnceRequest): Promise<JobOutcome> {
   const { client, namespace, runId, settings, pullSecrets } = run;
-  const { name, label, component = label, args = [], files, what, signal, runSeconds, onLine } = request;
+  const { label, component = label, args = [], files, signal, runSeconds } = request;
   run.jobs += 1;
-  const unit = `${name}-${run.jobs}`;
+  const unit = request.isUnique ? request.name : `${request.name}-${run.jobs}`;
   const labels = unitLabels(runId, label, unit);
   const made =
     files === undefined ? null : configMapOf({ name: unit, namespace, labels }, files.what, files.list);
@@ -174,7 +182,8 @@ export async function runOnce(run: ClusterRun, request: OnceRequest): Promise<Jo
       : { ...request.mounts, [files.directory]: made.mount };
   try {
     return await runJob({
-      ...{ client, namespace, what, signal, runSeconds, onLine },
+      ...request,
+      ...{ client, namespace },
       labels: unitSelector(runId, unit),
       job: jobOf({
         ...request,

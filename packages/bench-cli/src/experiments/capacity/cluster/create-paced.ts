@@ -23,8 +23,6 @@ export interface PaceOptions {
   readonly perSecond?: number;
   /** Default `MAX_P99_SECONDS`. */
   readonly maxP99Seconds?: number;
-  /** Called after each creation with how many are done. */
-  readonly onProgress?: (done: number) => void;
 }
 
 export interface Paced {
@@ -42,9 +40,8 @@ export interface Paced {
 export async function createPaced<T>(
   items: Iterable<T>,
   create: (item: T) => Promise<void>,
-  options: PaceOptions,
+  { clock, signal, perSecond = MAX_CREATION_RATE, maxP99Seconds = MAX_P99_SECONDS }: PaceOptions,
 ): Promise<Paced> {
-  const { clock, signal, perSecond = MAX_CREATION_RATE, maxP99Seconds = MAX_P99_SECONDS } = options;
   const begin = clock.monotonicSeconds();
   const recent: number[] = [];
   const iterator = items[Symbol.iterator]();
@@ -54,7 +51,6 @@ export async function createPaced<T>(
 
   const account = (seconds: number) => {
     created += 1;
-    options.onProgress?.(created);
     recent.push(seconds);
     if (recent.length > WINDOW) recent.shift();
     if (recent.length < MIN_REQUESTS) return;

@@ -1,17 +1,25 @@
+/** A start of a private CoreDNS whose memory is measured. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { parseSummary } from '../../../observe/kubernetes/summary.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
-import { runJob } from '../../../targets/kubernetes/run-job.ts';
-import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import { type OnceRun, runOnce } from '../../../targets/kubernetes/run-job.ts';
+import type { Phase, PhaseFigures, QueryCounts } from '../beside/phases.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
 import type { ContainerEnd } from './created.ts';
-import { DNS_CONTAINER, type DnsJobRequest, dnsJob } from './dns-job.ts';
+import { DNS_CONTAINER, type DnsPodRequest, dnsPod } from './dns-job.ts';
 import { SERVICE_LABELS } from './synthetic-objects.ts';
 
-export interface StartRequest extends Omit<DnsJobRequest, 'deadlineSeconds'> {
-  readonly client: KubeClient;
+export interface StartRequest extends Omit<DnsPodRequest, 'reads' | 'entry' | 'env'> {
+  /** `start-1` */
+  readonly unit: string;
+  readonly phases: readonly Phase[];
+  /** Of `rest` and `load`. */
+  readonly seconds: number;
+  readonly queriesPerSecond: number;
+  /** More settings of the program. */
+  readonly besideEnv?: Readonly<Record<string, string>>;
   /** Whether the program creates Services. They are removed at the end: the next start would read them as well. */
   readonly changes: boolean;
   /** Of phases that take longer than `rest` and `load`. */
@@ -55,7 +63,8 @@ async function workingSetOf(
 }
 
 async function placeOf(
-  { client, namespace, runId, unit }: StartRequest,
+  { client, namespace, runId }: OnceRun,
+  unit: string,
   signal: AbortSignal,
 ): Promise<{ namespace: string; pod: string; node: string } | null> {
   const { items } = await client.list('Pod', { namespace, labels: unitSelector(runId, unit) }, signal);
@@ -74,7 +83,10 @@ export function containerEnd({ metadata, status }: V1Pod): ContainerEnd | null {
 }
 
 /** Also where the program ended before it was done with them. */
-async function removeServices({ client, namespace, runId, unit, signal }: StartRequest): Promise<void> {
+async function removeServices(
+  { client, namespace, runId }: OnceRun,
+  { unit, signal }: StartRequest,
+): Promise<void> {
   const { items } = await client.list('Service', { namespace, labels: unitSelector(runId, unit) }, signal);
   for (const { metadata } of items) await client.delete('Service', metadata?.name ?? '', namespace, signal);
 }
@@ -83,13 +95,12 @@ async function removeServices({ client, namespace, runId, unit, signal }: StartR
  * Resolves when all phases are over, or CoreDNS has ended before.
  * @throws BenchError if the pod cannot be started, or its program fails: not a finding about CoreDNS.
  */
-export async function startDns(request: StartRequest): Promise<StartResult> {
-  const { client, settings, namespace, runId, unit, phases, seconds, moreSeconds = 0, signal } = request;
-  const labels = unitSelector(runId, unit);
+export async function startDns(run: OnceRun, request: StartRequest): Promise<StartResult> {
+  const { client, settings, namespace, runId } = run;
+  const { unit, phases, seconds, moreSeconds = 0, changes, signal } = request;
   const workingSets: Promise<number | null>[] = [];
-  const runSeconds = SECONDS_BESIDE_PHASES + seconds * phases.length + moreSeconds;
   const readWorkingSet = async () => {
-    const place = await placeOf(request, signal);
+    const place = await placeOf(run, unit, signal);
     return place === null ? null : workingSetOf(client, place, signal);
   };
   const reader = readPhases(() => workingSets.push(readWorkingSet().catch(() => null)));
@@ -97,26 +108,25 @@ export async function startDns(request: StartRequest): Promise<StartResult> {
   let isKilled = false;
   let container: ContainerEnd | null = null;
   try {
-    await runJob({
-      client,
-      namespace,
-      labels,
-      what: 'the private CoreDNS',
-      signal,
-      job: dnsJob({
+    await runOnce(run, {
+      ...dnsPod(settings, namespace, {
         ...request,
-        deadlineSeconds: settings.readyTime + runSeconds,
-        besideEnv: {
+        reads: 'through the program',
+        entry: 'main.mjs',
+        env: {
           ...request.besideEnv,
-          CHANGES: String(request.changes),
+          PHASES: phases.join(','),
+          SECONDS: String(seconds),
+          QUERIES_PER_SECOND: String(request.queriesPerSecond),
+          // Then only pods that exist have a name.
+          PODS_VERIFIED: String(request.corefile.pods === 'verified'),
+          CHANGES: String(changes),
           PREFIX: unit,
-          LABELS: JSON.stringify({ ...SERVICE_LABELS, ...labels }),
+          LABELS: JSON.stringify({ ...SERVICE_LABELS, ...unitSelector(runId, unit) }),
         },
       }),
-      scheduleSeconds: settings.scheduleTime,
-      startSeconds: settings.readyTime,
-      runSeconds,
-      onLine: reader.onLine,
+      ...{ name: unit, isUnique: true, signal, onLine: reader.onLine },
+      runSeconds: SECONDS_BESIDE_PHASES + seconds * phases.length + moreSeconds,
       onEnd: (pod) => {
         container = containerEnd(pod);
       },
@@ -127,7 +137,7 @@ export async function startDns(request: StartRequest): Promise<StartResult> {
     death = error.message;
     isKilled = true;
   } finally {
-    if (request.changes) await removeServices(request);
+    if (changes) await removeServices(run, request);
   }
   if (death !== null && !isKilled) reader.demandSound();
   const read = await Promise.all(workingSets);

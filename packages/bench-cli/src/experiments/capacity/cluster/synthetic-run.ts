@@ -4,13 +4,16 @@
  */
 import type { Cluster } from '@dinodns-bench/cluster-objects';
 import type { V1PolicyRule } from '@kubernetes/client-node';
+import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { LABELS, labelValue } from '../../../targets/kubernetes/objects/labels.ts';
+import { LABELS, labelValue, namespaceOf, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
 import {
   demandPermissions,
   describePermission,
   type Permission,
 } from '../../../targets/kubernetes/permissions.ts';
+import { copyPullSecrets } from '../../../targets/kubernetes/pull-secrets.ts';
+import type { OnceRun } from '../../../targets/kubernetes/run-job.ts';
 import {
   NAMESPACE_GONE_SECONDS,
   openNamespace,
@@ -20,9 +23,15 @@ import type { World } from '../../../world.ts';
 import { guardClusterDns } from './cluster-dns-guard.ts';
 import { createPaced, type Paced } from './create-paced.ts';
 import type { ClusterDnsState } from './created.ts';
-import { dnsAccount } from './dns-job.ts';
+import { ACCOUNT, dnsAccount } from './dns-job.ts';
 import { grantPermissions, podRights } from './pod-rights.ts';
-import { type SyntheticObject, syntheticCount, syntheticObjects } from './synthetic-objects.ts';
+import {
+  type SyntheticObject,
+  type SyntheticSize,
+  syntheticCluster,
+  syntheticCount,
+  syntheticObjects,
+} from './synthetic-objects.ts';
 
 /** Objects are deleted at some hundred a second; this is for a slow API server. */
 const SECONDS_PER_DELETED_OBJECT = 0.05;
@@ -67,23 +76,23 @@ export const syntheticPermissions = (
 export interface SyntheticRequest {
   readonly world: World;
   readonly client: KubeClient;
+  readonly settings: KubernetesSettings;
   readonly runId: string;
-  /** Of the run, and of all objects. */
-  readonly namespace: string;
-  readonly cluster: Cluster;
+  readonly size: SyntheticSize;
+  /** Else only their addresses exist, in EndpointSlices. */
   readonly withPods: boolean;
   /** What the program beside CoreDNS may change in the namespace. Default: nothing. */
   readonly podRules?: readonly V1PolicyRule[];
-  readonly onProgress: (created: number) => void;
   readonly signal: AbortSignal;
 }
 
-export interface SyntheticRun {
+/** Where a private CoreDNS runs once, under its account. Disposing deletes the namespace and waits until all of it is gone. */
+export interface SyntheticRun extends OnceRun, AsyncDisposable {
+  /** What was created. */
+  readonly cluster: Cluster;
   readonly creation: Paced;
   /** The cluster's own DNS before and after the creation; null where there is none that bench knows. */
   readonly clusterDns: { readonly before: ClusterDnsState; readonly after: ClusterDnsState } | null;
-  /** Deletes the namespace and waits until it and all that belongs to it is gone. */
-  close(): Promise<void>;
 }
 
 /** A pod that never ran, with the status of one that runs: CoreDNS knows it by its address. */
@@ -113,13 +122,10 @@ async function createOne(client: KubeClient, item: SyntheticObject, signal: Abor
 }
 
 /** The account of the private CoreDNS, with its roles and bindings, which belong to the namespace. */
-async function createAccount({
-  client,
-  namespace: name,
-  runId,
-  podRules = [],
-  signal,
-}: SyntheticRequest): Promise<void> {
+async function createAccount(
+  { client, runId, podRules = [], signal }: SyntheticRequest,
+  name: string,
+): Promise<void> {
   const namespace = await client.get('Namespace', name, undefined, signal);
   if (namespace === null) throw new Error(`the namespace ${name} is gone`);
   const { account, role, binding } = dnsAccount(namespace, runId);
@@ -147,30 +153,40 @@ async function removeAll(client: KubeClient, namespace: string, objects: number)
   await waitUntilNamespaceGone(client, namespace, signal, seconds);
 }
 
-/** Creates everything; on any failure everything is deleted again. */
+/**
+ * Creates everything; on any failure everything is deleted again.
+ * @throws BenchError `E_CLUSTER_FORBIDDEN` without a right, `E_CLUSTER_REFUSED` if the API server gets slow or the cluster's own
+ * DNS would be in danger
+ */
 export async function openSyntheticRun(request: SyntheticRequest): Promise<SyntheticRun> {
-  const { world, client, runId, namespace: name, cluster, withPods, signal } = request;
-  await demandPermissions(client, syntheticPermissions(withPods, request.podRules), name, signal);
+  const { world, client, settings, runId, withPods, signal } = request;
+  const namespace = namespaceOf(settings.namespacePrefix, runId);
+  const cluster = syntheticCluster(request.size, namespace);
+  await demandPermissions(client, syntheticPermissions(withPods, request.podRules), namespace, signal);
   const guard = await guardClusterDns(client, signal);
   const expected = syntheticCount(cluster, { withPods });
   try {
-    await openNamespace(world, client, { name, runId }, signal);
-    await createAccount(request);
+    await openNamespace(world, client, { name: namespace, runId }, signal);
+    await createAccount(request, namespace);
+    const secrets = settings.pullSecrets ?? [];
+    const pullSecrets = await copyPullSecrets(client, secrets, namespace, runLabels(runId), signal);
     const limit = AbortSignal.any([signal, guard.signal]);
     const creation = await createPaced(
       syntheticObjects(cluster, { withPods }),
       (item) => createOne(client, item, limit),
-      { clock: world.clock, signal: limit, onProgress: request.onProgress },
+      { clock: world.clock, signal: limit },
     );
     const after = await guard.now();
     return {
-      creation,
+      ...{ client, runId, namespace, cluster, creation, pullSecrets, jobs: 0 },
+      settings: { ...settings, serviceAccount: ACCOUNT },
       clusterDns: guard.before === null || after === null ? null : { before: guard.before, after },
-      close: () => removeAll(client, name, expected),
+      [Symbol.asyncDispose]: () => removeAll(client, namespace, expected),
     };
   } catch (error) {
     // Only what this run made: a namespace of the same name that is somebody else's was refused above.
-    if (await isOfRun(client, name, runId)) await removeAll(client, name, expected).catch(() => undefined);
+    if (await isOfRun(client, namespace, runId))
+      await removeAll(client, namespace, expected).catch(() => undefined);
     throw error;
   } finally {
     guard.stop();

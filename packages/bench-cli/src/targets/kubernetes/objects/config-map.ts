@@ -11,6 +11,11 @@ export interface NamedFile {
   readonly chunks: Iterable<string>;
 }
 
+/** Whole texts by their paths. */
+export function textFiles(texts: Readonly<Record<string, string>>): NamedFile[] {
+  return Object.entries(texts).map(([path, text]) => ({ path, chunks: [text] }));
+}
+
 /** A key may hold letters, digits, dots, underscores and hyphens; the path is given back at the mount. */
 function keyOf(path: string): string {
   return path.replaceAll(/[^\w.-]/g, '__');

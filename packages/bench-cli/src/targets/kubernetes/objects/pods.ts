@@ -151,7 +151,10 @@ function volumesOf(mounts: PodRequest['mounts'] = {}): V1Volume[] {
   return [...maps, SCRATCH];
 }
 
-function containerOf(request: PodRequest): V1Container {
+/** The container of a pod, or one of several. */
+export function containerOf(
+  request: Omit<PodRequest, 'labels' | 'component' | 'pullSecrets' | 'restartPolicy'>,
+): V1Container {
   const { settings, image, command, args, env = {}, resources, mounts = {}, ports } = request;
   return {
     name: CONTAINER,

@@ -1,5 +1,5 @@
 /** What `bench capacity caching --target kubernetes` measures: caching tiers, each trial in a pod of its own. */
-import { type Cluster, defineExternal } from '@dinodns-bench/cluster-objects';
+import { defineExternal } from '@dinodns-bench/cluster-objects';
 import type { CannonInput } from '@dinodns-bench/load';
 import { z } from 'zod';
 import {
@@ -11,7 +11,6 @@ import { pickSettings } from '../../../../config/setting.ts';
 import { closedAfter } from '../../../../engine/close.ts';
 import type { Opened, PlannedTrial, Subject } from '../../../../engine/experiment.ts';
 import { BenchError } from '../../../../errors.ts';
-import type { KubeClient } from '../../../../kubernetes-api/client.ts';
 import { parseEvent } from '../../../../loaders/builtin/events.ts';
 import { SEGMENTATION } from '../../../../loaders/builtin/options.ts';
 import { loadResultOf } from '../../../../loaders/builtin/result.ts';
@@ -21,17 +20,14 @@ import { loadServers } from '../../../../servers/load.ts';
 import type { Server } from '../../../../servers/server.ts';
 import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
 import { imagesOf } from '../../../../targets/kubernetes/images.ts';
-import { namespaceOf, runLabels, unitSelector } from '../../../../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../../../../targets/kubernetes/objects/pods.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
-import { copyPullSecrets } from '../../../../targets/kubernetes/pull-secrets.ts';
-import { runJob } from '../../../../targets/kubernetes/run-job.ts';
+import { runOnce } from '../../../../targets/kubernetes/run-job.ts';
 import { counted } from '../../../../text.ts';
 import { BENCH_VERSION } from '../../../../version.ts';
 import type { LookupKind } from '../../../../workload/cluster-names.ts';
 import type { World } from '../../../../world.ts';
-import { syntheticCluster } from '../../cluster/synthetic-objects.ts';
-import { openSyntheticRun } from '../../cluster/synthetic-run.ts';
+import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
 import { demandClusterServers } from '../../machine.ts';
 import { type CacheState, cacheStates, subjectsAt } from '../caching.ts';
 import type { CasesContext, CasesPlan, CasesRequest } from '../cases.ts';
@@ -40,7 +36,7 @@ import { figuresOf } from '../server-cases.ts';
 import type { CachingSettings } from '../settings.ts';
 import { DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL, tierName } from '../subjects.ts';
 import { LOOKUP_RULES } from '../throughput.ts';
-import { tierFiles, tierJob, watchFiles } from './job.ts';
+import { tierPod, watchFiles } from './job.ts';
 import { type TierImages, tierOf } from './tiers.ts';
 
 /** Services of the run: each takes an address of the cluster, and all fit into every cache. */
@@ -158,57 +154,37 @@ async function openTiers(
   const { settings } = means;
   const client = await openClient(world, settings.context);
   const described = await describeBoth(world, client, settings, signal);
-  const namespace = namespaceOf(settings.namespacePrefix, runId);
-  const cluster = syntheticCluster({ services: SERVICES, pods: 0, headless: 0 }, namespace);
   display.line(`creating ${counted(SERVICES, 'Service')}`);
-  const run = await openSyntheticRun({
-    ...{ world, client, runId, namespace, cluster, withPods: false, signal },
-    onProgress: () => undefined,
-  });
+  const size = { services: SERVICES, pods: 0, headless: 0 };
+  const run = await openSyntheticRun({ world, client, settings, runId, size, withPods: false, signal });
   const close = async () => {
     display.line('deleting everything');
-    await run.close();
+    await run[Symbol.asyncDispose]();
   };
-  try {
-    const watch = watchFiles(namespace, runId);
-    await client.create('ConfigMap', watch.object, signal);
-    const pullSecrets = await copyPullSecrets(
-      ...([client, settings.pullSecrets ?? [], namespace, runLabels(runId), signal] as const),
-    );
-    const place = { ...means, client, namespace, runId, cluster, watch: watch.mount, pullSecrets, signal };
-    return {
-      context: { measure: (planned) => measureTier(place, planned) },
-      ...described,
-      programs: programsOf(means),
-      provisioned: [],
-      conditions: { 'load generator': `builtin ${BENCH_VERSION}, in the pod`, 'CPU limits': 'none' },
-      [Symbol.asyncDispose]: close,
-    };
-  } catch (error) {
-    return closedAfter(error, close);
-  }
+  const watch = watchFiles(run.namespace, runId);
+  await client.create('ConfigMap', watch.object, signal).catch((error) => closedAfter(error, close));
+  const place = { ...means, run, watch: watch.mount, signal };
+  return {
+    context: { measure: (planned) => measureTier(place, planned) },
+    ...described,
+    programs: programsOf(means),
+    provisioned: [],
+    conditions: { 'load generator': `builtin ${BENCH_VERSION}, in the pod`, 'CPU limits': 'none' },
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 interface Place extends Means {
-  readonly client: KubeClient;
-  readonly namespace: string;
-  readonly runId: string;
-  readonly cluster: Cluster;
+  readonly run: SyntheticRun;
   readonly watch: ConfigMapMount;
-  readonly pullSecrets: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /** What the generator is told: lookups as the resolver of a pod of the namespace makes them. */
 export function tierLoad(
   lookup: LookupKind,
-  {
-    cluster,
-    namespace,
-    given,
-  }: Pick<Place, 'cluster' | 'namespace'> & {
-    readonly given: Pick<CachingSettings, 'duration'>;
-  },
+  { cluster, namespace }: Pick<SyntheticRun, 'cluster' | 'namespace'>,
+  { duration }: Pick<CachingSettings, 'duration'>,
   port: number,
 ): CannonInput {
   const { search, ndots, types } = LOOKUP_RULES;
@@ -227,7 +203,7 @@ export function tierLoad(
       types: [...types],
     },
     load: { kind: 'closed', outstanding: IN_FLIGHT, maxRate: null },
-    durationSeconds: given.duration,
+    durationSeconds: duration,
     workers: 1,
     timeoutSeconds: 5,
     segmentation: SEGMENTATION,
@@ -269,33 +245,21 @@ export function evidenceOf(end: DriverEnd | null, usage: Usage | null): CasesEvi
   };
 }
 
-async function measureTier(place: Place, planned: PlannedTrial): Promise<CasesEvidence> {
-  const { client, settings, namespace, runId, images, given, loader, watch, pullSecrets, signal } = place;
-  const { subject, point } = planned.case;
-  const unit = `trial-${planned.order + 1}`;
+async function measureTier(place: Place, { order, case: item }: PlannedTrial): Promise<CasesEvidence> {
+  const { run, images, given, loader, watch, signal } = place;
+  const { subject, point } = item;
   // The plan has no others.
   const tier = tierOf(images, { subject, cache: point.cache as CacheState });
-  const files = tierFiles({ namespace, runId, name: unit, tier });
-  await client.create('ConfigMap', files.object, signal);
-  const runSeconds = given.duration + SECONDS_BESIDE;
   let end: DriverEnd | null = null;
   let usage: Usage | null = null;
-  await runJob({
-    client,
-    namespace,
-    labels: unitSelector(runId, unit),
-    what: subject,
-    signal,
-    job: tierJob({
-      ...{ settings, namespace, runId, unit, tier, mount: files.mount, watch, pullSecrets },
-      load: tierLoad(point.lookup as LookupKind, place, tier.port),
-      loaderImage: loader,
+  await runOnce(run, {
+    ...tierPod({
+      ...{ settings: run.settings, tier, watch, loaderImage: loader },
+      load: tierLoad(point.lookup as LookupKind, run, given, tier.port),
       upstreamDelaySeconds: given.upstreamDelay / 1000,
-      deadlineSeconds: settings.readyTime + runSeconds,
     }),
-    scheduleSeconds: settings.scheduleTime,
-    startSeconds: settings.readyTime,
-    runSeconds,
+    ...{ name: `trial-${order + 1}`, isUnique: true, what: subject, signal },
+    runSeconds: given.duration + SECONDS_BESIDE,
     onLine(line) {
       const event = parseEvent(line);
       if (event?.event === 'result' || event?.event === 'error') end = event;

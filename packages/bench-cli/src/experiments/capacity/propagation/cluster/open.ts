@@ -1,25 +1,25 @@
 /** Propagation on a cluster: starts of a private CoreDNS, in whose pod Services are created and asked for until they resolve. */
-import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
+import { type ClusterSpec, defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
 import { kubernetesOf } from '../../../../config/kubernetes-settings.ts';
 import type { Opened, PlannedTrial, TrialEvents } from '../../../../engine/experiment.ts';
+import { formatCount } from '../../../../report/numbers.ts';
 import { imageRecord } from '../../../../servers/image-record.ts';
 import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
-import { checkerImage } from '../../../../targets/kubernetes/images.ts';
-import { namespaceOf, unitSelector } from '../../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
-import { runJob } from '../../../../targets/kubernetes/run-job.ts';
+import { runOnce } from '../../../../targets/kubernetes/run-job.ts';
 import { guardClusterDns } from '../../cluster/cluster-dns-guard.ts';
-import { type DnsPodRequest, dnsPodJob } from '../../cluster/dns-job.ts';
+import { dnsPod } from '../../cluster/dns-job.ts';
 import { serverImage } from '../../cluster/images.ts';
-import { endIfRefused } from '../../cluster/private-dns.ts';
+import { SERVICE_RULE } from '../../cluster/pod-rights.ts';
+import { endIfRefused, KeptObjects } from '../../cluster/private-dns.ts';
 import { SERVICE_LABELS } from '../../cluster/synthetic-objects.ts';
-import type { ConfigurationName } from '../../configurations.ts';
+import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
+import { CONFIGURATIONS, type ConfigurationName } from '../../configurations.ts';
 import type { PropagationContext, PropagationRequest } from '../context.ts';
 import type { PropagationEvidence } from '../evidence.ts';
 import { type PropagationSettings, pollSecondsOf } from '../settings.ts';
 import { loadOf } from '../words.ts';
 import { readPropagation } from './lines.ts';
-import { createPlaces, type Places } from './places.ts';
 
 export async function openOnCluster(request: PropagationRequest): Promise<Opened<PropagationContext>> {
   const { world, settings: asked, runId, display } = request;
@@ -28,15 +28,17 @@ export async function openOnCluster(request: PropagationRequest): Promise<Opened
   const described = await describeBoth(world, client, settings, request.signal);
   const guard = await guardClusterDns(client, request.signal);
   const signal = AbortSignal.any([request.signal, guard.signal]);
-  const namespace = namespaceOf(settings.namespacePrefix, runId);
   const imageOf = (server: string) => serverImage(settings, server, asked.corednsVersion);
-  let onFiles: TrialEvents['files'] = () => undefined;
-  const places = createPlaces({
-    ...{ world, client, settings, runId, namespace, signal },
-    onFiles: (server, files) => onFiles(server, files),
-    tell: (text) => display.line(text),
-  });
-  const place = { client, settings, asked, namespace, runId, observerImage: checkerImage(settings), signal };
+  const objects = new KeptObjects<ClusterSpec, SyntheticRun>(
+    ({ services, pods }) => `${formatCount(services)} services, ${formatCount(pods)} pods`,
+    ({ services, pods, endpoints }, name) => {
+      display.line(services + pods === 0 ? 'creating the namespace' : `creating objects: ${name}`);
+      const size = { services, pods, endpoints };
+      return openSyntheticRun({
+        ...{ world, client, settings, runId, size, withPods: false, podRules: [SERVICE_RULE], signal },
+      });
+    },
+  );
   return {
     ...described,
     programs: asked.servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
@@ -44,24 +46,26 @@ export async function openOnCluster(request: PropagationRequest): Promise<Opened
     conditions: {},
     lost: guard.signal,
     context: {
-      measure(planned, on) {
-        onFiles = on.files;
-        const corednsImage = imageOf(String(planned.case.point.server));
-        return measureStart({ ...place, corednsImage }, places, planned, on);
-      },
+      measure: (planned, on) =>
+        measureStart(
+          { objects, asked, corednsImage: imageOf(String(planned.case.point.server)), signal },
+          planned,
+          on,
+        ),
     },
     closing: guard.closing,
     async [Symbol.asyncDispose]() {
       await guard.end();
-      await places.close();
+      display.line('deleting everything');
+      await objects[Symbol.asyncDispose]();
     },
   };
 }
 
-interface Place
-  extends Pick<DnsPodRequest, 'settings' | 'namespace' | 'runId' | 'corednsImage' | 'observerImage'> {
-  readonly client: Awaited<ReturnType<typeof openClient>>;
+interface Place {
+  readonly objects: KeptObjects<ClusterSpec, SyntheticRun>;
   readonly asked: PropagationSettings;
+  readonly corednsImage: string;
   readonly signal: AbortSignal;
 }
 
@@ -70,17 +74,15 @@ const SECONDS_PER_SERVICE = 2;
 const SECONDS_BESIDE = 300;
 
 async function measureStart(
-  place: Place,
-  places: Places,
-  planned: PlannedTrial,
+  { objects: kept, asked, corednsImage, signal }: Place,
+  { order, case: { subject, point } }: PlannedTrial,
   on: TrialEvents,
 ): Promise<PropagationEvidence> {
-  const { client, namespace, runId, settings, asked, signal } = place;
   const { services, timeout } = asked;
-  const { subject, point } = planned.case;
   const { objects, churn } = loadOf(subject);
-  const unit = `trial-${planned.order + 1}`;
-  const runSeconds = SECONDS_BESIDE + services * SECONDS_PER_SERVICE + timeout;
+  const unit = `trial-${order + 1}`;
+  // The plan has no others.
+  const configuration = CONFIGURATIONS[point.configuration as ConfigurationName];
   let evidence: PropagationEvidence | null = null;
   const reader = readPropagation(
     (done) => on.phase(`${done} of ${services} Services`),
@@ -89,35 +91,26 @@ async function measureStart(
     },
   );
   try {
-    const opened = await places.open({
-      server: String(point.server),
-      // The plan has no others.
-      configuration: point.configuration as ConfigurationName,
-      cluster: defineCluster({ ...specForObjects(objects), headless: 0.1 }).spec,
-    });
+    const run = await kept.of(defineCluster({ ...specForObjects(objects), headless: 0.1 }).spec);
     on.phase('starting');
-    const pod = { ...place, ...opened, unit, memory: null, deadlineSeconds: settings.readyTime + runSeconds };
-    await runJob({
-      client,
-      namespace,
-      labels: unitSelector(runId, unit),
-      what: 'the private CoreDNS',
-      signal,
-      job: dnsPodJob(pod, {
-        entry: 'propagation.mjs',
-        env: {
-          CHURN: String(churn),
-          SERVICES: String(services),
-          POLL_MS: String(pollSecondsOf(asked) * 1000),
-          TIMEOUT_SECONDS: String(timeout),
-          PREFIX: unit,
-          LABELS: JSON.stringify(SERVICE_LABELS),
-        },
-      }),
-      scheduleSeconds: settings.scheduleTime,
-      startSeconds: settings.readyTime,
-      runSeconds,
-      onLine: reader.onLine,
+    const pod = dnsPod(run.settings, run.namespace, {
+      corednsImage,
+      corefile: { cache: configuration.choice.cache ?? 'on' },
+      reads: 'by itself',
+      entry: 'propagation.mjs',
+      env: {
+        CHURN: String(churn),
+        SERVICES: String(services),
+        POLL_MS: String(pollSecondsOf(asked) * 1000),
+        TIMEOUT_SECONDS: String(timeout),
+        PREFIX: unit,
+        LABELS: JSON.stringify(SERVICE_LABELS),
+      },
+    });
+    on.files(String(point.server), { Corefile: pod.corefile });
+    await runOnce(run, {
+      ...{ ...pod, name: unit, isUnique: true, signal, onLine: reader.onLine },
+      runSeconds: SECONDS_BESIDE + services * SECONDS_PER_SERVICE + timeout,
     });
     reader.demandComplete();
     if (evidence === null) throw new Error('no figures');
