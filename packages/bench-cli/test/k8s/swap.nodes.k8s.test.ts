@@ -20,9 +20,6 @@ import {
 import {
   asBefore,
   IMAGE,
-  makeStandIn,
-  removeStandIn,
-  type StandIn,
   setByOthers,
   snapshotOf,
   swapFlags,
@@ -33,17 +30,13 @@ import { swapSuite } from './support/swap-suite.ts';
 
 const { first, second } = NODES;
 const SURGE = '/spec/updateStrategy/rollingUpdate/maxSurge';
-const suite = swapSuite('nodes', ['in-place', 'optional']);
-let dns: StandIn;
+const suite = swapSuite('nodes', ['in-place', 'optional'], 'DaemonSet');
 let openshift: OpenShift;
 
 beforeAll(async () => {
-  [dns, openshift] = await Promise.all([
-    makeStandIn(`dns-${suite.name}`, suite.images.ours, 'DaemonSet'),
-    makeOpenShift(suite.images.ours),
-  ]);
+  openshift = await makeOpenShift(suite.images.ours);
 });
-afterAll(() => Promise.all([removeStandIn(dns), removeOpenShift()]));
+afterAll(removeOpenShift);
 
 async function swap(flags: readonly string[], check: (seen: Seen) => Promise<void>): Promise<void> {
   const world = await clusterWorld(suite.kubeconfig);
@@ -104,34 +97,34 @@ describe('DNS on two nodes', () => {
   it('is not touched if the image is missing on one of them, which is named', async () => {
     const image = `only-on-first/${suiteName()}-swap:1`;
     await nameOnFirstNode(suite.images.ours, image);
-    await swap([...swapFlags(dns, image), '--pull-policy', 'Never'], async ({ status, said }) => {
+    await swap([...swapFlags(suite.dns, image), '--pull-policy', 'Never'], async ({ status, said }) => {
       expect(status).toBe(3);
       expect(said).toMatch(new RegExp(`E_POD_IMAGE\\]: .*on node ${second} cannot get its image ${image}`));
       expect(said).not.toContain('planned:');
     });
-    expect(await snapshotOf(dns.path)).toEqual(dns.before);
+    expect(await snapshotOf(suite.dns.path)).toEqual(suite.dns.before);
   });
 
   it('is not touched in the middle of a rolling update, while the nodes run different versions', async () => {
     const image = `only-on-first/${suiteName()}-rolling:1`;
     await nameOnFirstNode(suite.images.ours, image);
     // Both at once: the first one does not wait for the second, which cannot get the image.
-    await setByOthers(dns.path, SURGE, 2);
-    await setByOthers(dns.path, IMAGE, image);
+    await setByOthers(suite.dns.path, SURGE, 2);
+    await setByOthers(suite.dns.path, IMAGE, image);
     try {
       const updated = async () =>
-        valueAt(await read(await adminApi(), dns.path), '/status/updatedNumberScheduled');
+        valueAt(await read(await adminApi(), suite.dns.path), '/status/updatedNumberScheduled');
       await until(updated, 1);
-      await swap(swapFlags(dns, suite.images.clusters), async ({ status, said }) => {
+      await swap(swapFlags(suite.dns, suite.images.clusters), async ({ status, said }) => {
         expect(status, said).toBe(2);
         expect(said).toMatch(/is not at rest: 1 of 2 pods are updated/);
         expect(said).not.toContain('planned:');
       });
-      expect(textAt(await read(await adminApi(), dns.path), IMAGE)).toBe(image);
+      expect(textAt(await read(await adminApi(), suite.dns.path), IMAGE)).toBe(image);
     } finally {
-      await setByOthers(dns.path, IMAGE, dns.image);
-      await setByOthers(dns.path, SURGE, 1);
-      await asBefore(dns);
+      await setByOthers(suite.dns.path, IMAGE, suite.dns.image);
+      await setByOthers(suite.dns.path, SURGE, 1);
+      await asBefore(suite.dns);
     }
   });
 });

@@ -16,10 +16,13 @@ export const IMAGE = '/spec/template/spec/containers/0/image';
 /** Images of two versions that the nodes have: that of the suite, and the one that the cluster's own DNS runs. */
 export async function twoImages(): Promise<{ ours: string; clusters: string }> {
   const api = await adminApi();
-  const node = await read(api, '/api/v1/nodes');
-  const images = JSON.stringify(valueAt(node, '/items'));
-  const ours = /"(?:docker\.io\/|localhost\/)?(coredns\/coredns:\d[^"@]*)"/.exec(images)?.[1];
-  if (ours === undefined) throw new Error('the node has no image coredns/coredns');
+  let ours = '';
+  // A kubelet tells only after some time which images its node has got.
+  await until(async () => {
+    const images = JSON.stringify(valueAt(await read(api, '/api/v1/nodes'), '/items'));
+    ours = /"(?:docker\.io\/|localhost\/)?(coredns\/coredns:\d[^"@]*)"/.exec(images)?.[1] ?? '';
+    return ours !== '';
+  }, true);
   return { ours, clusters: textAt(await read(api, CLUSTER_DNS), IMAGE) };
 }
 
@@ -120,7 +123,8 @@ export async function snapshotOf(path: string): Promise<unknown> {
   return essenceOf(await read(await adminApi(), path));
 }
 
-const WAIT_SECONDS = 120;
+/** A machine with ten times as much to do as it can takes minutes to start the pods of a file. */
+const WAIT_SECONDS = 240;
 const POLL_MS = 250;
 
 /** Reads until the value equals what is expected. `expect.poll` does not know its test among concurrent ones. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { benchRoles, makeAccount, removeAccount } from './account.ts';
 import { type Halted, startBench } from './bench-process.ts';
-import { twoImages } from './stand-in.ts';
+import { type Kind, makeStandIn, removeStandIn, type StandIn, twoImages } from './stand-in.ts';
 
 const FILE = 'rbac-swap.yaml';
 export type SwapRole = 'in-place' | 'shadow' | 'optional';
@@ -19,6 +19,8 @@ export interface SwapSuite {
   /** Of the account. */
   readonly kubeconfig: string;
   readonly images: Awaited<ReturnType<typeof twoImages>>;
+  /** The stand-in of a file that has one for all of its tests. */
+  readonly dns: StandIn;
   /**
    * Acts while a swap is stopped (SIGSTOP) that measures the other version, with its guard on this node. It is killed at the end,
    * if it was not before. Its namespaces begin with the prefix.
@@ -35,11 +37,18 @@ const MEASURING = 'placement 1: measuring';
 /**
  * Makes them before the tests of the file, which may read them from then on, and removes them afterwards.
  * @param roles Of k8s/rbac-swap.yaml: the account has these and those of `bench run`, and no others.
+ * @param kind Of the stand-in; without it there is none.
  */
-export function swapSuite(what: string, roles: readonly SwapRole[]): SwapSuite {
+export function swapSuite(what: string, roles: readonly SwapRole[], kind?: Kind): SwapSuite {
   const name = `swap-${what}-${Math.random().toString(36).slice(2, 6)}`;
+  const namespace = `dns-${name}`;
+  let dns: StandIn | undefined;
   const suite = {
     ...{ name, directory: '', kubeconfig: '', images: { ours: '', clusters: '' } },
+    get dns() {
+      if (dns === undefined) throw new Error('the suite has no stand-in');
+      return dns;
+    },
     whileOther: async (...[node, flags, act]: Parameters<SwapSuite['whileOther']>) => {
       const prefix = `${name}-${Math.random().toString(36).slice(2, 6)}`;
       // Its guard begins when the Lease has ended.
@@ -62,8 +71,10 @@ export function swapSuite(what: string, roles: readonly SwapRole[]): SwapSuite {
     if (own.length !== wanted.length) throw new Error(`k8s/${FILE} lacks one of ${wanted.join(', ')}`);
     suite.kubeconfig = await makeAccount(name, [...(await benchRoles()), ...own], suite.directory);
     suite.images = await twoImages();
+    if (kind !== undefined) dns = await makeStandIn(namespace, suite.images.ours, kind);
   });
   afterAll(async () => {
+    if (kind !== undefined) await removeStandIn({ namespace });
     await removeAccount(name);
     await rm(suite.directory, { recursive: true, force: true });
   });
