@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OkTrial, RunRecord } from '../../src/results/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { leftovers } from './support/admin.ts';
-import { clusterWorld, recordOf, SMALL } from './support/bench.ts';
+import { clusterWorld, recordOf, UNOBSERVED } from './support/bench.ts';
 
 const SERVERS = ['echo', 'knot', 'nsd'];
 const ok = (record: RunRecord) => record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
@@ -16,30 +16,17 @@ describe('echo, knot and nsd behind a Service', () => {
   let record: RunRecord;
   beforeAll(async () => {
     world = await clusterWorld();
-    const times = ['--tier', '500m', '--mode', 'single', '--duration', '2', '--warmup', '0', '--trials', '1'];
-    status = await world.bench(
-      'run',
-      '--target',
-      'kubernetes',
-      '--servers',
-      SERVERS.join(),
-      '--baseline',
-      'echo',
-      ...times,
-      ...SMALL,
-    );
+    status = await world.bench('run', ...UNOBSERVED, '--servers', SERVERS.join(), '--baseline', 'echo');
     record = await recordOf(world);
   });
   afterAll(() => world.remove());
 
-  it('measures all of them, with the CPU time of each pod', () => {
+  it('measures all of them', () => {
     expect(record.trials.flatMap((trial) => (trial.status === 'failed' ? [trial.failure] : []))).toEqual([]);
     expect(status, world.err()).toBe(0);
     expect(record.cases.map(({ server }) => server)).toEqual(SERVERS);
     for (const trial of ok(record)) {
-      expect(trial.load.queriesCompleted, trial.key).toBeGreaterThan(1000);
-      expect(trial.server?.cpuSource).toBe('kubelet-summary');
-      expect(trial.server?.cpuSeconds, trial.key).toBeGreaterThan(0);
+      expect(trial.load.queriesCompleted, trial.key).toBeGreaterThan(500);
     }
   });
 

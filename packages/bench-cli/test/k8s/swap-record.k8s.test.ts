@@ -1,19 +1,14 @@
 /** `bench swap --method in-place`: what its record says of CPU, of clients, and of what was put back. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SwapRecord } from '../../src/experiments/swap/evidence.ts';
+import { estimandName, MIN_RATE_RATIO } from '../../src/experiments/swap/figures.ts';
 import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { clusterWorld } from './support/bench.ts';
-import { asBefore, makeStandIn, removeStandIn, type StandIn, swapFlags } from './support/stand-in.ts';
+import { asBefore, note, swapFlags } from './support/stand-in.ts';
 import { swapSuite } from './support/swap-suite.ts';
 
-const suite = swapSuite('record', ['in-place', 'optional']);
-let dns: StandIn;
-
-beforeAll(async () => {
-  dns = await makeStandIn(`dns-${suite.name}`, suite.images.ours);
-});
-afterAll(() => removeStandIn(dns));
+const suite = swapSuite('record', ['in-place', 'optional'], 'Deployment');
 
 /** Placements that were measured. */
 const measuredIn = ({ trials }: SwapRecord) =>
@@ -40,9 +35,12 @@ describe('an in-place swap', () => {
   it('records CPU above idle, what the canary lost, and what was put back, in every report', async () => {
     const world = await clusterWorld(suite.kubeconfig);
     try {
-      const flags = ['--observe', 'summary', '--idle', '1', '--duration', '2', '--rate', '500'];
+      // Both as long: the kubelet's counters are read before and after, and what is used until then counts as well.
+      const flags = ['--observe', 'summary', '--idle', '4', '--duration', '4', '--rate', '500'];
       flags.push('--loader-cpu', '400m');
-      expect(await world.bench(...swapFlags(dns, suite.images.clusters), ...flags), world.err()).toBe(0);
+      expect(await world.bench(...swapFlags(suite.dns, suite.images.clusters), ...flags), world.err()).toBe(
+        0,
+      );
       const { record } = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
       expect(record).toMatchObject({ status: 'complete', settings: { method: 'in-place' } });
       expect(record.programs.map(({ executable }) => executable)).toEqual([
@@ -50,7 +48,7 @@ describe('an in-place swap', () => {
         suite.images.clusters,
       ]);
       expect(record.conditions['DNS of the cluster']).toBe(
-        `Deployment ${dns.namespace}/dns, container coredns, Service dns`,
+        `Deployment ${suite.dns.namespace}/dns, container coredns, Service dns`,
       );
       checkPlacements(record);
       expect(measuredIn(record).map(({ evidence }) => evidence.rolloutCanary === null)).toEqual([
@@ -58,20 +56,26 @@ describe('an in-place swap', () => {
         false,
       ]);
       const [restored, change, canary] = record.closing ?? [];
-      expect(restored).toMatch(/^Everything was as before [\d.]+ s after the last placement\.$/);
+      const [, seconds] =
+        /^Everything was as before ([\d.]+) s after the last placement\.$/.exec(restored ?? '') ?? [];
+      expect(seconds, restored).toBeDefined();
+      await note('no fault', Number(seconds));
       expect(change).toContain(`"${suite.images.ours}" → "${suite.images.clusters}", reverted`);
       expect(canary).toMatch(/The canary lost \d+ of \d+ .*during 2 rolling updates/);
       for (const { summary } of record.cases) {
-        for (const names of ['internal', 'external']) {
-          expect(summary[`net-${names}`]?.median).toBeGreaterThan(0);
-          expect(summary[`loaded-${names}`]?.median).toBeGreaterThan(summary.idle?.median ?? 1);
+        for (const names of ['internal', 'external'] as const) {
+          // On a busy machine the rate may not be held, and then its CPU means nothing.
+          const isHeld = (summary[estimandName('held', names)]?.median ?? 0) >= MIN_RATE_RATIO;
+          const net = summary[estimandName('net', names)]?.median;
+          expect(net !== undefined, JSON.stringify(summary)).toBe(isHeld);
+          if (isHeld) expect(net).toBeGreaterThan(0);
         }
       }
       expect(world.out().replaceAll(/\s+/g, ' ')).toMatch(
         /The canary lost \d+ of \d+ .*during 2 rolling updates/,
       );
       expect(await world.bench('report', 'latest', '--format', 'md,csv,json,html,blog,svg,png')).toBe(0);
-      await asBefore(dns);
+      await asBefore(suite.dns);
     } finally {
       await world.remove();
     }
@@ -81,12 +85,12 @@ describe('an in-place swap', () => {
 it('bench swap canary asks as a client does, and changes nothing', async () => {
   const world = await clusterWorld(suite.kubeconfig);
   try {
-    const flags = ['--workload', `${dns.namespace}/deployment/dns`, '--duration', '3', '--json'];
+    const flags = ['--workload', `${suite.dns.namespace}/deployment/dns`, '--duration', '3', '--json'];
     expect(await world.bench('swap', 'canary', ...flags), world.err()).toBe(0);
     const { sent, lost } = JSON.parse(world.out());
     expect(sent).toBeGreaterThan(40);
     expect(lost).toBe(0);
-    await asBefore(dns);
+    await asBefore(suite.dns);
   } finally {
     await world.remove();
   }
