@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PUBLISHED_POINTS } from '../src/experiments/capacity/published.ts';
 import { PUBLICATIONS, publishedRecord } from '../src/history/published.ts';
 import { type Reproduction, verdictOn } from '../src/history/reproduce/procedure.ts';
 import type { Mode, RunRecord } from '../src/results/record.ts';
@@ -61,7 +62,7 @@ describe('the published records', () => {
   it.each([
     ['default', 1165, 54.1],
     ['autopath', 400, 55.5],
-  ])(
+  ] as const)(
     'of scaling have the points behind the formula: %s is ÷ %d + %d by least squares',
     (name, divisor, constant) => {
       const points = publishedRecord('scaling').record.cases.flatMap(({ parameters, trials }) => {
@@ -70,6 +71,7 @@ describe('the published records', () => {
           ? []
           : [{ x: Number(parameters.podsAndServices), y: bytes / 1e6 }];
       });
+      expect(points.map(({ x, y }) => [x, y])).toEqual(PUBLISHED_POINTS[name]);
       const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
       const [x, y] = [mean(points.map((point) => point.x)), mean(points.map((point) => point.y))];
       const slope =

@@ -70,7 +70,8 @@ function capacityPublication(name: CapacityPublication): Publication {
       );
       const rows = reproducedRows(name, sources);
       const conditions = reproducedConditions(name, sources);
-      const json = { publication: name, figures: rows, missing: missingLines(rows), ...conditions };
+      const missing = missingLines(rows);
+      const json = { publication: name, figures: rows, missing, runs: Object.keys(sources), conditions };
       return { document: capacityReproduction(name, sources, rows, conditions), json };
     },
   };

@@ -1,6 +1,7 @@
 /** `bench reproduce lookup`: tiger-bench's published sample beside a run of ours, or beside results of tiger-bench itself. */
 import type { ImportedRecord } from '../../history/imported.ts';
 import { publishedRecord } from '../../history/published.ts';
+import type { ReproducedCondition } from '../../history/reproduce/conditions.ts';
 import { conditionsSection } from '../../history/reproduce/document.ts';
 import { answer, code, list, type ReportDocument, table } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
@@ -36,15 +37,6 @@ export interface ReproducedFigure {
   readonly unit: 'seconds' | 'count';
   readonly published: number;
   readonly ours: readonly (number | null)[];
-}
-
-/** What the sample says of its settings and its cluster, and each column. */
-export interface ReproducedCondition {
-  readonly name: string;
-  readonly published: string;
-  readonly ours: readonly string[];
-  /** Null where a column does not say. */
-  readonly isSame: boolean | null;
 }
 
 const TIMES = ['Min', 'Mean', 'P50', 'P75', 'P90', 'P99', 'Max'] as const;

@@ -13,6 +13,13 @@ export interface Condition {
   readonly isSame: boolean;
 }
 
+/** The same beside several runs or cases. */
+export interface ReproducedCondition extends Pick<Condition, 'name' | 'published'> {
+  readonly ours: readonly (string | null)[];
+  /** Null where one does not say. */
+  readonly isSame: boolean | null;
+}
+
 /** Names of an entry's environment that need other words; the rest is named as it is. */
 const WORDS: Readonly<Record<string, string>> = {
   'cluster.provider': 'cluster provider',

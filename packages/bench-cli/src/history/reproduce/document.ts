@@ -12,6 +12,7 @@ import { showFigure } from '../../report/estimand.ts';
 import { formatCpus, formatDelta, formatFixed } from '../../report/numbers.ts';
 import { METRIC_NAMES } from '../../stats/metrics.ts';
 import { comparedEstimand } from '../entry.ts';
+import type { ReproducedCondition } from './conditions.ts';
 import {
   type Cell,
   judgementText,
@@ -122,15 +123,9 @@ function figuresSection({ cells, publication }: Reproduction): Section {
   };
 }
 
-/** Each condition as published and as in each run, which may not say it. */
 export function conditionsSection(
   runs: readonly string[],
-  conditions: readonly {
-    readonly name: string;
-    readonly published: string;
-    readonly ours: readonly (string | null)[];
-    readonly isSame: boolean | null;
-  }[],
+  conditions: readonly ReproducedCondition[],
 ): Section {
   const title = 'Conditions that differ';
   const same = conditions.filter(({ isSame }) => isSame).map(({ name }) => name);

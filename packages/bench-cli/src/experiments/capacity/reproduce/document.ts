@@ -1,11 +1,12 @@
 /** Published figures and ours side by side, as a document. Pure. */
 import { publishedRecord } from '../../../history/published.ts';
+import type { ReproducedCondition } from '../../../history/reproduce/conditions.ts';
 import { conditionsSection, VERDICT_TONES } from '../../../history/reproduce/document.ts';
 import { type Judgement, judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
 import { answer, list, type ReportDocument, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
 import { kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
-import { type CapacityPublication, hasKubeDns, type reproducedConditions } from './publications.ts';
+import { type CapacityPublication, hasKubeDns } from './publications.ts';
 import type { ReproducedRow, Sources, Unit } from './rows.ts';
 
 const SHOW: Readonly<Record<Unit, (value: number) => string>> = {
@@ -90,12 +91,6 @@ const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
 const IN_ITS_PLACE =
   'Ours is not kube-dns, but its caching tier: Debian’s dnsmasq with kube-dns’s flags, in front of a CoreDNS backend.';
 
-function runsOf(sources: Sources): string[] {
-  return Object.entries(sources).map(
-    ([what, { id, startedAt }]) => `${what}: run ${id}, ${startedAt.slice(0, 10)}`,
-  );
-}
-
 /** Where the servers may do more than the figures of lookups say. */
 function boundWarnings({ throughput, caching }: Sources): string[] {
   return Object.entries({ throughput, caching }).flatMap(([what, record]) => {
@@ -113,11 +108,13 @@ export function capacityReproduction(
   name: CapacityPublication,
   sources: Sources,
   rows: readonly ReproducedRow[],
-  { runs: measured, conditions }: ReturnType<typeof reproducedConditions>,
+  conditions: readonly ReproducedCondition[],
 ): ReportDocument {
   const { facts } = publishedRecord(name);
   const found = rows.filter(({ ours }) => ours.length > 0).length;
-  const runs = runsOf(sources);
+  const runs = Object.entries(sources).map(
+    ([what, { id, startedAt }]) => `${what}: run ${id}, ${startedAt.slice(0, 10)}`,
+  );
   const missing = missingLines(rows);
   const inItsPlace = name === 'scaling' || hasKubeDns(sources) ? [] : [IN_ITS_PLACE];
   return answer({
@@ -131,7 +128,7 @@ export function capacityReproduction(
       ...(missing.length === 0
         ? []
         : [{ title: 'Missing figures, and the commands that measure them', blocks: [list(missing)] }]),
-      conditionsSection(measured, conditions),
+      conditionsSection(Object.keys(sources), conditions),
       { title: 'How to read them', blocks: [list([VERDICT_EXPLANATION, ...NOTES[name], ...inItsPlace])] },
     ],
   });

@@ -1,5 +1,4 @@
 /** Published figures of memory beside those of `bench capacity memory`. Pure. */
-import type { ImportedCase } from '../../../history/imported.ts';
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
 import {
@@ -70,19 +69,11 @@ interface PublishedPoint {
   readonly bytes: number;
 }
 
-function publishedPoints(cases: readonly ImportedCase[]): PublishedPoint[] {
-  return cases.flatMap(({ workload, parameters, trials }) => {
-    const configuration = CONFIGURATIONS.find((name) => name === parameters?.configuration);
-    const objects = parameters?.podsAndServices;
-    const values = trials.flatMap(({ metrics }) => metrics.memoryBytes ?? []);
-    return workload === 'memory' &&
-      configuration !== undefined &&
-      typeof objects === 'number' &&
-      values.length > 0
-      ? [{ configuration, objects, bytes: median(values) }]
-      : [];
-  });
-}
+const POINTS: readonly PublishedPoint[] = CONFIGURATIONS.flatMap((configuration) =>
+  PUBLISHED_POINTS[configuration].map(([objects, megabytes]) => ({
+    ...{ configuration, objects, bytes: megabytes * BYTES_PER_MEGABYTE },
+  })),
+);
 
 function termOf(source: Source, configuration: Configuration, of: MemoryFit['terms'][number]['of']) {
   if (source === undefined) return [];
@@ -167,12 +158,11 @@ function partRows(source: Source): ReproducedRow[] {
 }
 
 /** Points, formula, its parts, lines and ratios, in the order of the publication. */
-export function memoryRows(source: Source, cases: readonly ImportedCase[]): ReproducedRow[] {
-  const points = publishedPoints(cases);
+export function memoryRows(source: Source): ReproducedRow[] {
   const find = (configuration: Configuration, objects: number) =>
-    points.find((point) => point.configuration === configuration && point.objects === objects);
+    POINTS.find((point) => point.configuration === configuration && point.objects === objects);
   return [
-    ...points.map(({ configuration, objects, bytes }) =>
+    ...POINTS.map(({ configuration, objects, bytes }) =>
       rowOf(
         'Maximum memory, without cache and load',
         sizeText(configuration, objects),
@@ -202,7 +192,7 @@ export function memoryRows(source: Source, cases: readonly ImportedCase[]): Repr
         fittedLine(PUBLISHED_POINTS[configuration]),
       ),
     ]),
-    ...points.flatMap((point) => {
+    ...POINTS.flatMap((point) => {
       const { configuration, objects } = point;
       const same = configuration === 'autopath' ? find('default', objects) : undefined;
       const empty = objects === 0 ? undefined : find(configuration, 0);

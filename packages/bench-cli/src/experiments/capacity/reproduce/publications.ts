@@ -4,7 +4,7 @@ import { engineEntry } from '../../../engine/entry.ts';
 import type { EngineCase } from '../../../engine/record.ts';
 import type { ImportedCase } from '../../../history/imported.ts';
 import { publishedRecord } from '../../../history/published.ts';
-import { conditionsOf } from '../../../history/reproduce/conditions.ts';
+import { conditionsOf, type ReproducedCondition } from '../../../history/reproduce/conditions.ts';
 import type { CasesRecord } from '../cases/evidence.ts';
 import { DNSMASQ, KUBE_DNS, NEGATIVE } from '../cases/subjects.ts';
 import {
@@ -17,7 +17,7 @@ import {
   ratioRow,
 } from './lookups.ts';
 import { growthOf, memoryRows } from './memory-rows.ts';
-import type { OurFigure, ReproducedRow, Sources } from './rows.ts';
+import type { ReproducedRow, Sources } from './rows.ts';
 
 export const CAPACITY_PUBLICATIONS = ['scaling', 'kube-dns'] as const;
 export type CapacityPublication = (typeof CAPACITY_PUBLICATIONS)[number];
@@ -89,9 +89,11 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
       ...ratioRow(ratios, of('autopath', 'internal'), of('default', 'internal'), figure),
       ...ratioRow(ratios, of('default', 'internal'), of('default', 'external'), figure),
     ]),
-    ...memoryRows(memory, cases),
+    ...memoryRows(memory),
   ];
 }
+
+const MEMORY_COMMAND = 'bench capacity memory --objects 0 --configurations default';
 
 /** Whether its own containers were measured; else the tier with the same cache stands for them. */
 export const hasKubeDns = ({ caching }: Sources) =>
@@ -114,12 +116,6 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
       kind,
       (item) => cached(item) && item.subject === (isNegative ? `${front}${NEGATIVE}` : front),
     );
-  const growth = (server: string, ours: readonly OurFigure[], how: string | null): ReproducedRow[] =>
-    cases.flatMap(({ key, title = key, figures: { memoryGrowthBytes: bytes } = {} }) =>
-      key !== `${server}/memory-under-load` || bytes === undefined
-        ? []
-        : [{ section: 'Memory', name: title, unit: 'bytes' as const, published: bytes, ours, command: how }],
-    );
   return [
     ...KINDS.flatMap((kind) =>
       [coredns(kind), tier(kind, false), tier(kind, true)].flatMap((row) => [
@@ -132,28 +128,28 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
       ...ratioRow(ratios, tier('internal', false), coredns('internal'), figure),
       ...KINDS.flatMap((kind) => ratioRow(ratios, tier(kind, true), tier(kind, false), figure)),
     ]),
-    ...growth(
-      'coredns',
-      growthOf(sources.memory, 'fullCache', 'steady'),
-      'bench capacity memory --objects 0 --configurations default',
-    ),
-    ...growth('kube-dns', [], null),
+    ...cases.flatMap(({ key, title, server, figures }): ReproducedRow[] => {
+      const bytes = figures?.memoryGrowthBytes;
+      const ours = server === 'coredns' ? growthOf(sources.memory, 'fullCache', 'steady') : [];
+      const how = server === 'coredns' ? MEMORY_COMMAND : null;
+      const row = { section: 'Memory', name: title ?? key, unit: 'bytes' as const, ours, command: how };
+      return bytes === undefined ? [] : [{ ...row, published: bytes }];
+    }),
   ];
 }
 
-/** What the publication says of its conditions, and the run of each measurement, in the order of `runs`. */
-export function reproducedConditions(name: CapacityPublication, sources: Sources) {
+/** What the publication says of its conditions, and the run of each measurement. */
+export function reproducedConditions(name: CapacityPublication, sources: Sources): ReproducedCondition[] {
   const { entry } = publishedRecord(name);
   const told = Object.values(sources).map((record) => {
     const ours = engineEntry(record, '');
     return conditionsOf(entry, ours, new Set(ours.cases.map(({ key }) => key)));
   });
-  const conditions = conditionsOf(entry, entry, new Set()).map(({ name: condition, published }, index) => {
+  return conditionsOf(entry, entry, new Set()).map((condition, index) => {
     const ours = told.map((each) => each[index]?.run ?? null);
     const isSame = ours.includes(null) ? null : told.every((each) => each[index]?.isSame);
-    return { name: condition, published, ours, isSame };
+    return { name: condition.name, published: condition.published, ours, isSame };
   });
-  return { runs: Object.keys(sources), conditions };
 }
 
 /** Every published figure and ratio, with ours. */
