@@ -119,6 +119,15 @@ describe('the search', () => {
     expect(nextLimit(tried, OPTIONS)).toEqual({ kind: 'try', limitBytes: 84 * MEBIBYTE });
   });
 
+  it('goes down and up in steps of its resolution where that is coarse', () => {
+    const limits = (threshold: number) =>
+      search((limit) => limit >= threshold, { resolution: 0.5, starts: 1, first: 48 * MEBIBYTE }).tried.map(
+        ({ limitBytes }) => limitBytes / MEBIBYTE,
+      );
+    expect(limits(40)).toEqual([48, 32]);
+    expect(limits(60)).toEqual([48, 72]);
+  });
+
   it('rules out limits below what a start used, whatever survived there', () => {
     const start = (limit: number, peak: number, survived = true) => ({
       ...{ limitBytes: limit * MEBIBYTE, survived },
@@ -290,6 +299,8 @@ describe('the plan', () => {
     const own = world.out().slice(plan.length);
     expect(own).toContain('With 0 objects, no endpoints are replaced');
     expect(own).not.toContain('synthetic Services');
+    // The largest limit of a pod, and no memory of this machine: nothing runs here.
+    expect(await survive('--target', 'kubernetes', '--memory', '300Mi', '--dry-run'), world.err()).toBe(0);
   });
 
   it('counts the objects of a cluster', async () => {

@@ -59,8 +59,8 @@ export async function planSearches(
   const isCluster = settings.target === 'kubernetes';
   // Half of the machine: the other half is for whatever else it does.
   const mostBytes = settings.memory ?? (isCluster ? CLUSTER_BYTES : world.machine.memoryBytes / 2);
-  demandFit(points, mostBytes);
   if (isCluster) demandMild(points, settings);
+  else demandFit(points, mostBytes);
   const subjects = subjectsOf(settings);
   const lanes = isCluster ? 1 : (settings.sideBySide ?? maxLanes(world.machine.availableCpus));
   const together = Math.min(lanes, points.length * settings.trials);

@@ -143,7 +143,7 @@ export function environmentOf(
   };
 }
 
-const nameOf = ({ server, lists, gomemlimit }: Variant) => `${server}/${lists}/${gomemlimit}`;
+export const subjectNameOf = ({ server, lists, gomemlimit }: Variant) => `${server}/${lists}/${gomemlimit}`;
 
 export function variantNamed(name: string): Variant {
   const [server = '', word, gomemlimit = 'none'] = name.split('/');
@@ -164,7 +164,7 @@ export function subjectsOf(settings: SurviveSettings): Subject[] {
         ? [gomemlimit === 'none' ? 'no GOMEMLIMIT' : `GOMEMLIMIT ${gomemlimit.replace('%', '\u00a0%')}`]
         : []),
     ];
-    return { name: nameOf(variant), title: words.join(', ') };
+    return { name: subjectNameOf(variant), title: words.join(', ') };
   });
 }
 
@@ -174,7 +174,7 @@ function pointFor(variant: Variant, configuration: ConfigurationName, size: Size
   return {
     ...variant,
     ...{ configuration, objects },
-    key: `${nameOf(variant)}/${configuration}/${objects}/${services}/${endpoints}`,
+    key: `${subjectNameOf(variant)}/${configuration}/${objects}/${services}/${endpoints}`,
     cluster: defineCluster({ services, pods, endpoints }).spec,
   };
 }
@@ -205,8 +205,6 @@ export function pointOf({ subject, point }: Pick<EngineCase, 'subject' | 'point'
   const configuration = point.configuration as ConfigurationName;
   return pointFor(variantNamed(subject), configuration, { services, pods: objects - services, endpoints });
 }
-
-export const subjectNameOf = (point: SurvivePoint) => nameOf(point);
 
 /** Where the search begins: what a start is expected to need at its largest moment, rounded up. */
 export function firstLimit(point: SurvivePoint): number {

@@ -33,7 +33,7 @@ export const MEBIBYTE = 2 ** 20;
 /** Limits are multiples of a mebibyte, and closer ones than this are not told apart. */
 const STEP_BYTES = 4 * MEBIBYTE;
 
-/** From one limit to the next while a bound is missing. */
+/** From one limit to the next while a bound is missing, at least: a coarser search goes by its resolution, and ends the sooner. */
 const STRIDE = 1.25;
 
 const rounded = (bytes: number) => Math.round(bytes / MEBIBYTE) * MEBIBYTE;
@@ -60,20 +60,21 @@ export function nextLimit(tried: readonly Tried[], options: SearchOptions): Next
   const { first, least, resolution, starts } = options;
   // A multiple of a mebibyte, as all limits: else none would reach it.
   const most = roundedDown(options.most);
+  const stride = Math.max(STRIDE, 1 + resolution);
   const killed = Math.max(0, ...tried.flatMap((start) => (start.survived ? [] : start.limitBytes)));
   const low = ruledOut(tried);
   const survivors = tried.filter(({ limitBytes }) => limitBytes > low);
   const high = Math.min(...survivors.map(({ limitBytes }) => limitBytes));
   if (survivors.length === 0) {
     if (low >= most) return { kind: 'beyond' };
-    const next = low === 0 ? Math.max(first, least) : Math.max(low * STRIDE, low + STEP_BYTES);
+    const next = low === 0 ? Math.max(first, least) : Math.max(low * stride, low + STEP_BYTES);
     return { kind: 'try', limitBytes: Math.min(rounded(next), most) };
   }
   const lowest = Math.min(...tried.map(({ limitBytes }) => limitBytes));
   if (killed === 0 && lowest > least) {
     // Until one kills: near the largest peak, if that is much less.
     const byPeak = low === 0 ? lowest : low * (1 + resolution);
-    const next = rounded(Math.max(least, Math.min(lowest / STRIDE, byPeak)));
+    const next = rounded(Math.max(least, Math.min(lowest / stride, byPeak)));
     if (next < lowest) return { kind: 'try', limitBytes: next };
   }
   if (low > 0 && high - low > Math.max(STEP_BYTES, low * resolution)) {

@@ -1,10 +1,9 @@
 /** One start of CoreDNS under a memory limit: all that it has to survive, one after the other, until it is killed. */
-import { type ClusterSpec, defineCluster, serviceName } from '@dinodns-bench/cluster-objects';
-import { createDnsClient, type DnsClient, DnsQueryError } from '../../../dns/client.ts';
+import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
 import type { MemoryGroup } from '../../../targets/local/memory-group.ts';
 import type { World } from '../../../world.ts';
-import { type AnnouncedService, isCorednsReady } from '../api-control.ts';
+import { isCorednsReady } from '../api-control.ts';
 import type { DeployedCoredns } from '../deploy-coredns.ts';
 import { forgetPeak, readPeak } from '../memory/memory-of.ts';
 import type { QueryFiles } from '../memory/queries.ts';
@@ -21,6 +20,7 @@ import type { Scenario, ScenarioResult, StartResult } from './evidence.ts';
 import { inTime, Stuck, type Timing } from './in-time.ts';
 import type { StepSeconds } from './patience.ts';
 import { REPLACED_SHARE } from './points.ts';
+import { announcedNames, presentNames, type Right, until, untilRight } from './right-answers.ts';
 import { underQueries } from './under-queries.ts';
 
 export interface StartContext {
@@ -59,17 +59,6 @@ export interface Start {
   readonly steps: StepSeconds;
 }
 
-/** A name and its right answer. */
-type Right = AnnouncedService;
-
-/** Names of a scenario: each is asked for once, as long as there are any, so that no cache has it. */
-const NAMES = 48;
-
-/** Between two questions: a tenth of the time so far, so that it is known to a tenth; and few names last for this long. */
-const NAMES_LAST_SECONDS = 6;
-const POLL_SHARE = 0.1;
-const ASK_SECONDS = 1;
-
 interface Timed extends StartContext, Pick<Timing, 'steps'> {}
 
 /** A start that is under way. */
@@ -78,61 +67,6 @@ interface Running extends Timed, StartParts {
   readonly client: DnsClient;
   /** The most anonymous memory of each scenario so far. */
   readonly peaks: number[];
-}
-
-async function answerTo(client: DnsClient, name: string): Promise<readonly string[]> {
-  try {
-    const { answers } = await client.ask({ name, type: 'A' }, { timeoutSeconds: ASK_SECONDS });
-    return answers.flatMap((answer) => ('data' in answer ? String(answer.data) : []));
-  } catch (error) {
-    if (error instanceof DnsQueryError) return [];
-    throw error;
-  }
-}
-
-function isRight(data: readonly string[], { address }: Right): boolean {
-  return data.length === 1 && data[0] === address;
-}
-
-/** Until it is so; resolves with the seconds since `begin`. */
-async function until(
-  { world: { clock }, signal }: StartContext,
-  begin: number,
-  names: number,
-  isSo: (attempt: number) => Promise<boolean>,
-): Promise<number> {
-  for (let attempt = 0; ; attempt += 1) {
-    const isDone = await isSo(attempt);
-    const seconds = clock.monotonicSeconds() - begin;
-    if (isDone) return seconds;
-    await clock.sleep(Math.max(NAMES_LAST_SECONDS / names, seconds * POLL_SHARE), signal);
-  }
-}
-
-function untilRight(start: Running, begin: number, names: readonly Right[]): Promise<number> {
-  return until(start, begin, names.length, async (attempt) => {
-    const right = names[attempt % names.length];
-    return right === undefined || isRight(await answerTo(start.client, right.name), right);
-  });
-}
-
-/** Services that the cluster has from the beginning, from all of it; the last one first, since CoreDNS gets it last. */
-function presentNames(spec: ClusterSpec): Right[] {
-  const cluster = defineCluster(spec);
-  const others = spec.services - cluster.headlessServices;
-  const count = Math.min(NAMES, others);
-  return Array.from({ length: count }, (_, at) => {
-    const service = cluster.service(
-      cluster.nthService(false, others - 1 - Math.floor((at * others) / count)),
-    );
-    return { name: serviceName(cluster, service), address: service.addresses[0] ?? '' };
-  });
-}
-
-/** Services that will be created after a while, also while nobody can reach the API server. */
-async function announcedNames({ running }: Running, afterSeconds: number): Promise<Right[]> {
-  const announcing = Array.from({ length: NAMES }, () => running.api.announce(afterSeconds));
-  return Promise.all(announcing);
 }
 
 /** Sends queries for as long as `work` takes; `firstSeconds` of it are known. */
@@ -158,7 +92,7 @@ async function newPeak({ world, running, peaks }: Running): Promise<void> {
 
 async function coldStart(start: Running): Promise<ScenarioResult> {
   const { running, signal, point } = start;
-  await until(start, running.startedAtSeconds, NAMES, () => isCorednsReady(running.readyPort, signal));
+  await until(start, running.startedAtSeconds, () => isCorednsReady(running.readyPort, signal));
   const rightSeconds = await untilRight(start, running.startedAtSeconds, presentNames(point.cluster));
   await untilRead(start, {});
   await untilQuiet(start);
@@ -189,7 +123,7 @@ function relist(start: Running): Promise<ScenarioResult> {
   return under(start, 'relist', async () => {
     const begin = start.world.clock.monotonicSeconds();
     await start.running.api.expire();
-    return { begin, names: await announcedNames(start, 0), isReadAgain: true };
+    return { begin, names: await announcedNames(start.running.api, 0), isReadAgain: true };
   });
 }
 
@@ -204,7 +138,7 @@ function replaced(start: Running): Promise<ScenarioResult> {
 async function outage(start: Running): Promise<ScenarioResult> {
   const { world, running, outageSeconds, signal } = start;
   start.onPhase('API server outage');
-  const names = await announcedNames(start, outageSeconds / 2);
+  const names = await announcedNames(running.api, outageSeconds / 2);
   const { reads } = await running.api.status();
   await running.api.outage(outageSeconds);
   const begin = world.clock.monotonicSeconds() + outageSeconds;

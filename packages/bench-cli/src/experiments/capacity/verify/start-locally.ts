@@ -23,7 +23,7 @@ import type { World } from '../../../world.ts';
 import { existingNames } from '../beside/existing-names.ts';
 import type { Phase, PhaseFigures, QueryCounts } from '../beside/phases.ts';
 import { PROGRAM_ENTRY } from '../beside/program.ts';
-import { readPhases } from '../beside/read-phases.ts';
+import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
 
 /** Where CoreDNS reads its objects. */
 export interface ApiSource {
@@ -41,6 +41,8 @@ export interface LocalStartRequest {
   readonly api?: ApiSource;
   /** Whether ours streams lists; default true. */
   readonly streamedLists?: boolean;
+  /** Of CoreDNS, besides that of bench. */
+  readonly corednsEnv?: Readonly<Record<string, string>>;
   readonly corefile: Pick<CorefileOptions, 'pods' | 'cache'> & { readonly autopath?: true };
   readonly phases: readonly Phase[];
   /** Of `steady` and `load`. */
@@ -51,7 +53,7 @@ export interface LocalStartRequest {
   readonly signal: AbortSignal;
 }
 
-export interface LocalStartResult {
+export interface LocalStartResult extends Pick<PhaseReader, 'streamed'> {
   readonly phases: readonly PhaseFigures[];
   /** Of all phases; null if they did not come to their end. */
   readonly queries: QueryCounts | null;
@@ -174,13 +176,15 @@ async function startCoredns(
   directory: string,
   undoing: Undoing,
 ): Promise<{ running: RunningProcess; kills: () => Promise<number> }> {
-  const { world, coredns, memoryLimitBytes } = request;
+  const { world, coredns, memoryLimitBytes, corednsEnv = {} } = request;
   const group =
     memoryLimitBytes === null ? null : await openMemoryGroup(world, 'capacity-verify', memoryLimitBytes);
   if (group !== null) undoing.add(() => group.remove());
   const setpriv = await findExecutable(world, 'setpriv');
   const command = withParentDeathSignal(setpriv, [coredns, '-conf', join(directory, 'Corefile')]);
-  const running = await world.processes.start(group === null ? command : group.wrap(command));
+  const running = await world.processes.start(group === null ? command : group.wrap(command), {
+    env: corednsEnv,
+  });
   undoing.add(() => end(running));
   return { running, kills: async () => (group === null ? 0 : group.kills()) };
 }
@@ -207,7 +211,8 @@ async function perform(request: LocalStartRequest, undoing: Undoing): Promise<Lo
   undoing.add(async () => signal.removeEventListener('abort', stop));
   await beside.exited;
   signal.throwIfAborted();
-  if (reader.total !== null) return { phases: reader.figures, queries: reader.total, death: null };
+  const { figures: phases, total: queries, streamed } = reader;
+  if (queries !== null) return { phases, queries, death: null, streamed };
   const killed = (await kills()) > 0;
   if (!killed && saysTaken([...running.lastLines, ...beside.lastLines])) {
     throw new BenchError('E_PORT_TAKEN', 'a port for CoreDNS was taken by another program meanwhile', {
@@ -221,7 +226,7 @@ async function perform(request: LocalStartRequest, undoing: Undoing): Promise<Lo
       fix: 'This is a bug in bench: please report it with the lines above.',
     });
   }
-  return { phases: reader.figures, queries: null, death: describeExit(running, killed) };
+  return { phases, queries, death: describeExit(running, killed), streamed };
 }
 
 /** Everything that it starts has ended when it resolves or rejects. */
