@@ -289,6 +289,10 @@ describe('bad input', () => {
       ['--memory', '1Gi', '--config', 'autopath'],
       /is expected to need 3\.\d GB, and --memory allows 1\.1 GB/,
     ],
+    [
+      ['--servers', 'kube-dns'],
+      /is not coredns-cluster\n {2}fix: Its caching is measured .* Its memory by objects is not\./,
+    ],
     [['--servers', 'dnsmasq'], /--servers: "dnsmasq" is not coredns-cluster/],
     [['--servers', 'coredns-cluster+autopath'], /names a variant[\s\S]*--config/],
     [['--context', 'here'], /--context: has no effect without --target kubernetes/],

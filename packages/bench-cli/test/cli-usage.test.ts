@@ -29,6 +29,13 @@ describe('bench with wrong input', () => {
     ],
     ['an unknown command', ['rnu'], 2, 'unknown command "rnu"', 'Did you mean "run"'],
     ['an unknown server', ['--servers', 'coredns,dinodsn'], 2, '"dinodsn"', 'Did you mean "dinodns"'],
+    [
+      'how far bench goes with kube-dns',
+      ['--servers', 'coredns,kube-dns'],
+      2,
+      'unknown server "kube-dns"',
+      'Its caching is measured with its three images',
+    ],
     ['an unknown workload', ['--workload', 'hafl'], 2, '"hafl"', 'Did you mean "half"'],
     [
       'names of a generated cluster for a server that answers wrongly for some of them',

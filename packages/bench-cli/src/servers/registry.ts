@@ -34,6 +34,12 @@ export const SERVER_KINDS: readonly ServerKind[] = [
 /** What decides the versions of servers that name none. */
 export type VersionSettings = Pick<RunConfiguration, 'corednsVersion'>;
 
+/** What people compare CoreDNS with, but is no server here: how far bench goes. */
+export const NO_SERVERS: Readonly<Record<string, string>> = {
+  'kube-dns':
+    'Its caching is measured with its three images: `bench capacity caching --target kubernetes --kube-dns-image …`. Its memory by objects is not.',
+};
+
 function unknownServer(text: string, known: readonly string[], fix: string): BenchError {
   const suggestion = nearest(text, [...known]);
   return new BenchError('E_UNKNOWN_SERVER', `unknown server "${text}"`, {
@@ -46,6 +52,8 @@ function kindOf(text: string): { kind: ServerKind; name: ServerName } {
   const fix = `Choose from ${known.join(', ')}; \`bench servers\` describes them.`;
   const name = parseServerName(text);
   if (name === null) throw unknownServer(text, known, fix);
+  const noServer = NO_SERVERS[name.kind];
+  if (noServer !== undefined) throw unknownServer(text, [], noServer);
   const kind = SERVER_KINDS.find((candidate) => candidate.name === name.kind);
   if (kind === undefined) throw unknownServer(name.kind, known, fix);
   return { kind, name };

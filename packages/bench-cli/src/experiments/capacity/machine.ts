@@ -11,6 +11,7 @@ import type { Environment } from '../../results/record.ts';
 import { EXTERNAL } from '../../servers/coredns-cluster/cluster.ts';
 import { corednsCluster } from '../../servers/coredns-cluster/index.ts';
 import { loadServers } from '../../servers/load.ts';
+import { NO_SERVERS } from '../../servers/registry.ts';
 import type { Server } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 
@@ -59,7 +60,9 @@ export function demandClusterServers(servers: readonly string[]): void {
       'E_CONFIG',
       `--servers: "${entry}" ${isVariant ? 'names a variant' : `is not ${corednsCluster.name}`}`,
       {
-        fix: `Give versions of it, for example ${corednsCluster.name}@1.11.3,${corednsCluster.name}@1.15.0; configurations are named by --configurations.`,
+        fix:
+          NO_SERVERS[name?.kind ?? ''] ??
+          `Give versions of it, for example ${corednsCluster.name}@1.11.3,${corednsCluster.name}@1.15.0; configurations are named by --configurations.`,
       },
     );
   }
