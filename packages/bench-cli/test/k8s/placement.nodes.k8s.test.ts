@@ -2,10 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { throughputKind } from '../../src/experiments/capacity/cases/evidence.ts';
 import type { OkTrial } from '../../src/results/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { leftovers, suiteName } from './support/admin.ts';
-import { clusterWorld, recordOf, SHORT, UNOBSERVED } from './support/bench.ts';
+import { clusterWorld, recordAs, recordOf, SHORT, UNOBSERVED } from './support/bench.ts';
 import { NODES, nameOnFirstNode } from './support/components.ts';
 import { twoImages } from './support/stand-in.ts';
 
@@ -88,6 +89,29 @@ describe('two loaders', () => {
       6,
     );
     expect(await reportOf()).toMatch(/began within .* of each other/);
+  });
+});
+
+describe('bench capacity throughput', () => {
+  it('has CoreDNS with its API server and upstream on one node, the load generator on another, and says whether it was CPU bound', async () => {
+    const load = ['--configurations', 'default', '--lookup', 'internal', '--trials', '1', '--duration', '2'];
+    const nodes = ['--tier', '0.2', '--server-node', second, '--loader-node', first];
+    const run = world.bench('capacity', 'throughput', '--target', 'kubernetes', ...load, ...nodes);
+    expect(await run, world.err()).toBe(0);
+    const { trials, environment, warnings } = await recordAs(world, throughputKind);
+    expect(environment.cluster?.nodes.map(({ name, roles }) => [name, roles])).toEqual([
+      [first, ['loader']],
+      [second, ['server']],
+    ]);
+    expect(warnings.join('\n')).not.toMatch(/shared node/);
+    const [trial] = trials;
+    if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
+    const { limitedBy, lookupsPerSecond } = trial.evidence.saturation;
+    expect(lookupsPerSecond).toBeGreaterThan(20);
+    expect(await world.bench('report', 'latest', '--format', 'markdown'), world.err()).toBe(0);
+    expect(world.out()).toMatch(
+      new RegExp(`\\| +${limitedBy === 'server' ? 'yes' : 'no'} +\\| [^|]*\\| +0\\.2 +\\|`),
+    );
   });
 });
 
