@@ -1,12 +1,12 @@
 /** Mode multi: workers that share a port, die, are replaced, and stop. */
 import { createSocket } from 'node:dgram';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS, STABLE_SECONDS } from '../src/cluster/backoff.ts';
 import { ask, query, RCODE, sendUdp, TRANSPORTS } from './support/client.ts';
-import { childrenOf, killAll, run, sleep, startServer, until } from './support/server-process.ts';
+import { childrenOf, isAlive, killAll, run, sleep, startServer, until } from './support/server-process.ts';
 
 afterEach(killAll);
 
@@ -14,21 +14,6 @@ afterEach(killAll);
 const PATIENCE = 20;
 const MULTI = ['--mode', 'multi', '--workers'];
 const BROKEN = fileURLToPath(new URL('./support/broken-worker.ts', import.meta.url));
-
-/**
- * Whether a process still has its sockets, which its last thread closes. The first thread of a killed process may be a
- * zombie while others are yet to end: until then, the kernel goes on giving datagrams to its socket.
- */
-function isAlive(pid: number): boolean {
-  return globSync(`/proc/${pid}/task/*/status`).some((status) => {
-    try {
-      return !/^State:\s*[ZX]/m.test(readFileSync(status, 'utf8'));
-    } catch {
-      // It has ended in the meantime.
-      return false;
-    }
-  });
-}
 
 /** UDP sockets bound to this port, as the kernel lists them (proc(5), /proc/net/udp). */
 function udpSockets(port: number): number {

@@ -1,7 +1,7 @@
 /** Starts the real command line program and waits for its readiness line. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,6 +106,21 @@ export async function freePort(): Promise<number> {
 export function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
+}
+
+/**
+ * Whether a process still has its sockets, which its last thread closes. The first thread of a killed process may be a
+ * zombie while others are yet to end: until then, the kernel goes on giving datagrams to its socket.
+ */
+export function isAlive(pid: number): boolean {
+  return globSync(`/proc/${pid}/task/*/status`).some((status) => {
+    try {
+      return !/^State:\s*[ZX]/m.test(readFileSync(status, 'utf8'));
+    } catch {
+      // It has ended in the meantime.
+      return false;
+    }
+  });
 }
 
 /** Kills whatever a test left running, and removes the zone copies that killed servers could not remove. */
