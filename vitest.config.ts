@@ -5,9 +5,11 @@ import {
   KINDS,
   patternsOf,
   projectName,
+  projectNames,
   SUITES,
   type TestFileKind,
 } from './packages/test-support/src/suites.ts';
+import { filesTogether } from './packages/test-support/src/together.ts';
 
 /**
  * Half of the time, tests wait instead of computing: for programs that start, for sockets, for time to pass. So two files for each CPU
@@ -55,6 +57,19 @@ function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
   };
 }
 
+/** Those of a kind: one, or two if some of its files run in one process. */
+function projectsOf(kind: TestFileKind): TestProjectInlineConfiguration[] {
+  const project = projectOf(kind);
+  const [, name] = projectNames(kind);
+  if (name === undefined) return [project];
+  const { include, exclude } = patternsOf(kind);
+  const together = filesTogether(import.meta.dirname, { include, exclude });
+  return [
+    { ...project, test: { ...project.test, exclude: [...exclude, ...together] } },
+    { ...project, test: { ...project.test, name, include: together, exclude: [], isolate: false } },
+  ];
+}
+
 /** A cluster takes its time; `pnpm test:k8s` needs KUBECONFIG, and the images of `bench images` where the nodes get them. */
 const K8S: TestProjectInlineConfiguration['test'] = {
   globalSetup: ['packages/bench-cli/test/k8s/support/account.ts'],
@@ -83,6 +98,6 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', 'packages/test-support/src/reporter.ts'],
     sequence: { sequencer: LongestFirst },
-    projects: KINDS.map(projectOf),
+    projects: KINDS.flatMap(projectsOf),
   },
 });

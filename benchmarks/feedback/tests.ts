@@ -68,8 +68,16 @@ try {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
+    const each = noted.map((cost, index) => {
+      const before = noted.findLast((other, at) => at < index && other.process === cost.process);
+      return {
+        file: cost.file,
+        own: cost.own - (before?.own ?? 0),
+        programs: cost.programs - (before?.programs ?? 0),
+      };
+    });
     console.log('\n| file | CPU seconds | of its programs |\n|---|---|---|');
-    for (const { file, own, programs } of noted
+    for (const { file, own, programs } of each
       .sort((a, b) => b.own + b.programs - a.own - a.programs)
       .slice(0, MOST_LISTED))
       console.log(

@@ -16,6 +16,8 @@ export const graceSeconds = (): number => Number(process.env[GRACE_VARIABLE] ?? 
 export const COSTS_VARIABLE = 'DINODNS_TEST_COSTS';
 export interface FileCost {
   readonly file: string;
+  /** Several files may run in one process, whose cost adds up. */
+  readonly process: string;
   /** CPU seconds: of the process that runs the tests, and of the programs that it has started and waited for. */
   readonly own: number;
   readonly programs: number;

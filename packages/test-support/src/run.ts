@@ -35,7 +35,7 @@ import {
 import { runNamespacePrefix } from './namespaces.ts';
 import { LEFT_OUT_FILE, type LeftOutTests } from './reporter.ts';
 import { problemsOf } from './requirements.ts';
-import { ALL_SUITES, KINDS, projectName, SUITES, type Suite } from './suites.ts';
+import { ALL_SUITES, KINDS, projectNames, SUITES, type Suite } from './suites.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
@@ -104,7 +104,9 @@ function beginRun(): Run {
 function startVitest(run: Run, { suites, timing }: Request, rest: readonly string[]): ChildProcess {
   const projects = KINDS.filter(
     (kind) => suites.includes(kind.suite) && (timing === 'with' || kind.timing === (timing === 'only')),
-  ).map((kind) => `--project=${projectName(kind)}`);
+  )
+    .flatMap(projectNames)
+    .map((name) => `--project=${name}`);
   const env = {
     ...process.env,
     [RUN_VARIABLE]: run.id,

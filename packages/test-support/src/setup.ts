@@ -42,6 +42,7 @@ function noteCost(costs: string): void {
   const [children = 0, childrenInKernel = 0] = ownStat().slice(13, 15).map(Number);
   const cost: FileCost = {
     file: expect.getState().testPath ?? '',
+    process: ownOwner(),
     own: (user + system) / 1e6,
     programs: (children + childrenInKernel) / TICKS_PER_SECOND,
   };

@@ -45,7 +45,15 @@ export function kindOf(path: string): TestFileKind | null {
   return { suite: SUITES.find((suite) => suite === match[1]) ?? 'workspace', timing: match[2] !== undefined };
 }
 
-/** The name of the vitest project that runs files of this kind. */
+/** The project of those files of `pnpm test` that run in one process (`together.ts`). */
+export const TOGETHER = 'workspace together';
+
+/** The names of the vitest projects that run files of this kind. */
+export function projectNames(kind: TestFileKind): string[] {
+  return kind.suite === 'workspace' && !kind.timing ? [projectName(kind), TOGETHER] : [projectName(kind)];
+}
+
+/** The name of the vitest project that runs files of this kind, each in a process of its own. */
 export function projectName({ suite, timing }: TestFileKind): string {
   return timing ? `${suite} timing` : suite;
 }

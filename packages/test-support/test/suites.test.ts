@@ -1,10 +1,13 @@
 /** Which suite a test file belongs to. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { glob, readFile } from 'node:fs/promises';
-import { basename, matchesGlob, relative } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LONGEST } from '../src/longest-first.ts';
 import { KINDS, kindOf, patternsOf, projectName, type TestFileKind } from '../src/suites.ts';
+import { filesTogether, sharesProcess } from '../src/together.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -60,6 +63,42 @@ describe('the name of a test file', () => {
     const files = await testFiles();
     expect(files.length).toBeGreaterThan(100);
     for (const file of files) expect(projectsFor(file), file).toEqual([kindOf(file)]);
+  });
+});
+
+describe('test files in one process', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = join(mkdtempSync(join(tmpdir(), 'together-')), 'test');
+  });
+  afterEach(() => rmSync(dirname(directory), { recursive: true }));
+
+  const write = (name: string, text: string) => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  it.each([
+    ['only computes', "import { expect } from 'vitest';", true],
+    ['starts programs', "import { spawn } from 'node:child_process';", false],
+    ['reads the environment', 'const home = process.env.HOME;', false],
+    ['has a clock of its own', 'vi.useFakeTimers();', false],
+    ['imports what listens', "import { listen } from './support/listening.ts';", false],
+    ['imports what computes, and itself', "import { sum } from './support/pure.ts';", true],
+  ])('%s: %s, %s', (_what, text, shares) => {
+    mkdirSync(join(directory, 'support'), { recursive: true });
+    write('support/listening.ts', "import { createServer } from 'node:net';");
+    write('support/pure.ts', "import { one } from '../one.test.ts';");
+    expect(sharesProcess(write('one.test.ts', text))).toBe(shares);
+  });
+
+  it('are many, and none that runs alone or elsewhere', () => {
+    const [kind] = KINDS;
+    if (kind === undefined) throw new Error('no kinds');
+    const files = filesTogether(ROOT, patternsOf(kind));
+    expect(files.length).toBeGreaterThan(50);
+    for (const file of files) expect(projectsFor(file)).toEqual([kind]);
   });
 });
 

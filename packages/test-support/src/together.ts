@@ -1,0 +1,35 @@
+/**
+ * Which test files run in one process, one after the other. A process and the sources that most files import cost 0.4 CPU seconds, which is
+ * more than such a file itself. What a file changes of its process, the next one would find: so only files that cannot.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Processes, sockets, threads, memory, and what vitest replaces in modules and clocks. */
+const USES_PROCESS =
+  /\bprocess\.|\bvi\.|'node:(child_process|cluster|dgram|http2?|https|inspector|net|perf_hooks|tls|v8|vm|worker_threads)'/;
+const IMPORT = /from '(\.[^']*\/[^']*\.ts)'/g;
+
+/** Whether a file, with all that it imports beside the sources, uses nothing of its process. */
+export function sharesProcess(path: string, known = new Map<string, boolean>()): boolean {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  // Until it is known: a file that imports itself says nothing about itself.
+  known.set(path, true);
+  const text = readFileSync(path, 'utf8');
+  const imports = [...text.matchAll(IMPORT)].map(([, file = '']) => join(dirname(path), file));
+  const shares =
+    !USES_PROCESS.test(text) &&
+    imports.filter((file) => !file.includes('/src/')).every((file) => sharesProcess(file, known));
+  known.set(path, shares);
+  return shares;
+}
+
+/** Those among the files with these patterns, relative to `root`. */
+export function filesTogether(
+  root: string,
+  { include, exclude }: { include: readonly string[]; exclude: readonly string[] },
+): string[] {
+  const known = new Map<string, boolean>();
+  return globSync(include, { cwd: root, exclude }).filter((file) => sharesProcess(join(root, file), known));
+}
