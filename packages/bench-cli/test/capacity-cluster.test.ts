@@ -164,6 +164,7 @@ describe('the private CoreDNS', () => {
     corednsImage: 'coredns/coredns:1',
     corefile: { pods: 'verified', autopath: '@kubernetes' },
     memory: { request: '70Mi', limit: '170Mi' },
+    corednsEnv: { GOMEMLIMIT: '100B' },
     names: ['a.n.svc.cluster.local'],
   } as const;
 
@@ -192,6 +193,10 @@ describe('the private CoreDNS', () => {
     const made = spec?.template.spec;
     expect(made).toMatchObject({ dnsPolicy: 'Default', shareProcessNamespace: true });
     expect(made?.containers.map(({ name }) => name)).toEqual(['dns', 'main']);
+    expect(made?.containers.map(({ env = [] }) => env.some(({ name }) => name === 'GOMEMLIMIT'))).toEqual([
+      true,
+      false,
+    ]);
     expect(made?.containers[0]?.volumeMounts).toEqual(made?.containers[1]?.volumeMounts);
     expect(made?.containers[0]?.resources).toEqual({
       requests: { memory: '70Mi' },

@@ -70,6 +70,7 @@ function memory() {
   let riseFrom = monotonicSeconds();
   let target = 100;
   let highest = 0;
+  let lookedAt = riseFrom;
   const elapsed = () => (monotonicSeconds() - riseFrom) / RISE_SECONDS;
   const now = () => (elapsed() > 1 ? REST : REST + (target - REST) * elapsed());
   const note = (text: string) =>
@@ -81,10 +82,14 @@ function memory() {
       [riseFrom, target] = [monotonicSeconds(), megabytes];
     },
     forget(): void {
+      lookedAt = monotonicSeconds();
       highest = now();
     },
     status(): string {
-      highest = Math.max(highest, now());
+      // The kernel also sees what nobody looks at: a busy machine may not look before the rise is over.
+      const reached = lookedAt > riseFrom + RISE_SECONDS ? 0 : Math.min(1, elapsed());
+      highest = Math.max(highest, REST + (target - REST) * reached);
+      lookedAt = monotonicSeconds();
       const kilobytes = (value: number) => Math.round((value * MEGABYTE) / 1024);
       return [
         `VmHWM:\t${kilobytes(highest)} kB`,
@@ -190,8 +195,8 @@ it('waits until memory rises no more in every scenario, and reports the largest 
     '70 MB after the rise to 60 MB',
     'end after the rise to 70 MB',
   ]);
-  // That of the cold start, as far as it was looked at: all later ones are smaller.
-  expect(result.peakBytes).toBeGreaterThan(90 * MEGABYTE);
+  // That of the cold start: all later ones are smaller.
+  expect(result.peakBytes).toBeCloseTo(100 * MEGABYTE, -4);
   for (const { name, queries } of result.scenarios)
     if (name !== 'cold start') expect(queries?.sent, name).toBeGreaterThan(0);
 });

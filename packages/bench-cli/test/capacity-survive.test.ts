@@ -25,6 +25,7 @@ import {
 import { startOf } from '../src/experiments/capacity/survive/on-cluster.ts';
 import {
   enginePoint,
+  environmentOf,
   pointsOf,
   sizesOf,
   subjectNameOf,
@@ -426,6 +427,18 @@ function withFailure(record: SurviveRecord<SurviveSettings>): SurviveRecord<Surv
   );
   return { ...record, cases, trials: [{ ...rest, status: 'failed', failure }, ...others] };
 }
+
+it.each([
+  ['default', 'kubernetes', {}],
+  ['streamed', 'kubernetes', { KUBE_FEATURE_WatchListClient: 'true' }],
+  ['paged', 'kubernetes', { KUBE_FEATURE_WatchListClient: 'false' }],
+  ['streamed', 'local', { KUBE_FEATURE_WatchListClient: 'true' }],
+  // Our API server offers none.
+  ['paged', 'local', {}],
+] as const)('CoreDNS is told to read %s lists (%s) in its environment', (lists, target, streams) => {
+  const variant = { server: 'coredns-cluster@1.15.0', lists, gomemlimit: '80%' };
+  expect(environmentOf(variant, 100, target)).toEqual({ ...streams, GOMEMLIMIT: '80B' });
+});
 
 describe('a start on a cluster', () => {
   const PHASES = ['cold-start', 'cache', 'load', 'relist', 'replace', 'outage'] as const;

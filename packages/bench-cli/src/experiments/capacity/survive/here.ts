@@ -99,7 +99,7 @@ export async function openHere({
               directory: raw,
               within: group.wrap,
               streamedLists: point.lists !== 'paged',
-              env: environmentOf(point, limitBytes),
+              env: environmentOf(point, limitBytes, settings.target),
             },
           ),
         load: loadInto(raw),

@@ -21,7 +21,7 @@ import type { Scenario } from './evidence.ts';
 import { findLimit, limitConditions, type Searcher, titleOf } from './find-limit.ts';
 import { patienceSeconds, type Step, type StepSeconds } from './patience.ts';
 import { environmentOf, REPLACED_SHARE, type SurvivePlan, type SurvivePoint } from './points.ts';
-import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
+import type { SurviveSettings } from './settings.ts';
 import type { Start } from './start.ts';
 
 /** What the program beside CoreDNS may change: Services that resolve later, and endpoints that are replaced. */
@@ -136,10 +136,7 @@ export async function openOnCluster(
       ...{ image: imageOf(point.server), phases: names, seconds: 1, queriesPerSecond: settings.rate },
       memory: { request: limit, limit },
       moreSeconds,
-      corednsEnv: {
-        ...environmentOf(point, limitBytes),
-        ...(point.lists === 'paged' ? { [STREAMS_VARIABLE]: 'false' } : {}),
-      },
+      corednsEnv: environmentOf(point, limitBytes, settings.target),
       besideEnv: {
         LOST_AFTER_MS: String(LOST_AFTER_MS),
         CACHE_NAMES: String(CACHE_NAMES),

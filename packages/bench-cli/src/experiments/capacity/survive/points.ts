@@ -135,10 +135,13 @@ function variantsOf({ servers, factors }: SurviveSettings): Variant[] {
 export function environmentOf(
   { lists, gomemlimit }: Variant,
   limitBytes: number,
+  target: SurviveSettings['target'],
 ): Readonly<Record<string, string>> {
   const share = ratioFromText(gomemlimit);
   return {
     ...(lists === 'streamed' ? { [STREAMS_VARIABLE]: 'true' } : {}),
+    // Our API server offers none then.
+    ...(lists === 'paged' && target === 'kubernetes' ? { [STREAMS_VARIABLE]: 'false' } : {}),
     ...(typeof share === 'number' ? { GOMEMLIMIT: `${Math.floor(limitBytes * share)}B` } : {}),
   };
 }
