@@ -1,16 +1,7 @@
 /** Lookups a second of published tables beside those of `bench capacity throughput` and `caching`. Pure. */
 import { type EngineCase, okTrials } from '../../../engine/record.ts';
-import { summarize } from '../../../stats/summarize.ts';
 import type { CasesRecord, LoadFigures } from '../cases/evidence.ts';
-import {
-  type OurFigure,
-  ourFigure,
-  ourRatio,
-  pairsOf,
-  type ReproducedRow,
-  type Unit,
-  versionOf,
-} from './rows.ts';
+import { type Beside, figureRow, type OwnCase, ratioRow, type Unit, versionOf } from './rows.ts';
 
 /** A row of a published table, and what of ours stands for it. */
 export interface PublishedLookup {
@@ -40,81 +31,45 @@ export const LATENCY: LookupFigure = {
   of: ({ lookupLatencySeconds }) => lookupLatencySeconds.mean,
 };
 
-export interface LookupContext {
-  readonly section: string;
-  readonly source: CasesRecord | undefined;
-  readonly command: string;
-}
-
 /** The CoreDNS by whose version a case is known: its subject, or the one behind a caching tier, whatever that tier's own version. */
 function programOf({ programs }: CasesRecord, { subject }: EngineCase): string {
   const coredns = programs.filter(({ kind }) => kind === 'coredns-cluster');
   return (coredns.find(({ name }) => name === subject) ?? coredns[0])?.name ?? subject;
 }
 
-const oursOf = (record: CasesRecord, { ours }: PublishedLookup) =>
-  record.cases.filter((item) => !item.aa && ours(item, record));
-
-function valuesOf(record: CasesRecord, { key }: EngineCase, of: LookupFigure['of']) {
-  return okTrials(record, key).flatMap(({ round, evidence: { saturation } }) => {
-    const value = of(saturation);
-    return value === null ? [] : [{ round, value }];
-  });
+function besideOf(
+  source: CasesRecord | undefined,
+  { figures, ours }: PublishedLookup,
+  { key: figure, unit, of }: LookupFigure,
+): Beside | null {
+  const published = figures[figure];
+  if (published === undefined) return null;
+  const own = (record: CasesRecord) =>
+    record.cases
+      .filter((item) => !item.aa && ours(item, record))
+      .map((item): OwnCase => {
+        const server = programOf(record, item);
+        const values = okTrials(record, item.key).flatMap(({ round, evidence: { saturation } }) => {
+          const value = of(saturation);
+          return value === null ? [] : [{ round, value }];
+        });
+        const peer = `${versionOf(record, server)} at ${item.point.tier}`;
+        return { record, server, peer, values, isBound: (item.bounds.lookups ?? 0) > 0 };
+      });
+  return { published, unit, ours: source === undefined ? [] : own(source) };
 }
 
-export function figureRow(
-  { section, source, command }: LookupContext,
-  published: PublishedLookup,
-  { key, name, unit, of }: LookupFigure,
-): ReproducedRow[] {
-  const value = published.figures[key];
-  if (value === undefined) return [];
-  const oursIn = (record: CasesRecord) =>
-    oursOf(record, published).flatMap((item) => {
-      const values = valuesOf(record, item, of).map((each) => each.value);
-      return ourFigure(record, programOf(record, item), values.length === 0 ? null : summarize(values));
-    });
-  const ours = source === undefined ? [] : oursIn(source);
-  return [{ section, name: `${published.title}: ${name}`, unit, published: value, ours, command }];
-}
-
-const isBound = ({ bounds }: EngineCase) => (bounds.lookups ?? 0) > 0;
-
-function ratiosOf(
-  record: CasesRecord,
-  item: PublishedLookup,
-  baseline: PublishedLookup,
-  { of }: LookupFigure,
-  published: number,
-): OurFigure[] {
-  const others = oursOf(record, baseline);
-  return oursOf(record, item).flatMap((own) => {
-    const server = programOf(record, own);
-    const version = versionOf(record, server);
-    const other = others.find(
-      (found) =>
-        versionOf(record, programOf(record, found)) === version && found.point.tier === own.point.tier,
-    );
-    if (other === undefined) return [];
-    const pairs = pairsOf(valuesOf(record, own, of), valuesOf(record, other, of));
-    const ratios = ourRatio(record, server, pairs, published);
-    // A rate that something else limited may be any higher.
-    return isBound(own) || isBound(other)
-      ? ratios.map((ratio) => ({ ...ratio, judgement: { verdict: 'cannot tell', contradiction: null } }))
-      : ratios;
-  });
-}
-
-export function ratioRow(
-  { section, source, command }: LookupContext,
-  item: PublishedLookup,
-  baseline: PublishedLookup,
-  figure: LookupFigure,
-): ReproducedRow[] {
-  const [value, other] = [item.figures[figure.key], baseline.figures[figure.key]];
-  if (value === undefined || other === undefined) return [];
-  const published = value / other;
-  const ours = source === undefined ? [] : ratiosOf(source, item, baseline, figure, published);
-  const name = `${figure.name}: ${item.title} ÷ ${baseline.title}`;
-  return [{ section, name, unit: 'ratio', published, ours, command }];
+/** Rows of a published table beside a record of ours; `command` measures them. */
+export function lookupRows(source: CasesRecord | undefined, command: string) {
+  return {
+    figure: (row: PublishedLookup, of: LookupFigure) =>
+      figureRow({ section: 'Lookups', command }, `${row.title}: ${of.name}`, besideOf(source, row, of)),
+    ratio: (item: PublishedLookup, baseline: PublishedLookup, of: LookupFigure) =>
+      ratioRow(
+        { section: 'Ratios of lookups', command },
+        `${of.name}: ${item.title} ÷ ${baseline.title}`,
+        besideOf(source, item, of),
+        besideOf(source, baseline, of),
+      ),
+  };
 }

@@ -11,7 +11,6 @@ import {
 import { type MemoryFit, memoryLines, startsOf } from '../memory/lines.ts';
 import { type MemoryCase, memoryCases } from '../memory/points.ts';
 import { formulaBytes } from '../memory/published-side.ts';
-import { summaryOf } from '../memory/tables.ts';
 import {
   CACHE_MEGABYTES,
   type Configuration,
@@ -21,7 +20,15 @@ import {
   PUBLISHED_LINES,
   PUBLISHED_POINTS,
 } from '../published.ts';
-import { type OurFigure, ourFigure, ourRatio, pairsOf, type ReproducedRow } from './rows.ts';
+import {
+  type Beside,
+  figureRow,
+  type OurFigure,
+  type OwnCase,
+  ourFigure,
+  type ReproducedRow,
+  ratioRow,
+} from './rows.ts';
 
 const CONFIGURATIONS = ['default', 'autopath'] as const;
 /** The published sizes: Pods and Services. */
@@ -47,19 +54,24 @@ function pointsOf(source: Source, configuration: Configuration, objects: number)
   );
 }
 
-function figuresOf(
+/** A published point with our starts of the same size. */
+function besideOf(
   source: Source,
-  configuration: Configuration,
-  objects: number,
+  { configuration, objects, bytes }: PublishedPoint,
   figure: (evidence: MemoryEvidence) => number | null,
-): OurFigure[] {
-  if (source === undefined) return [];
-  return pointsOf(source, configuration, objects).flatMap((point) =>
-    ourFigure(source, point.server, summaryOf(source, point, figure)),
-  );
+): Beside {
+  const own = (record: MemoryRecord) =>
+    pointsOf(record, configuration, objects).map(({ key, server }): OwnCase => {
+      const values = startsOf(record, key).flatMap(({ round, evidence }) => {
+        const value = figure(evidence);
+        return value === null ? [] : [{ round, value }];
+      });
+      return { record, server, peer: server, values, isBound: false };
+    });
+  return { published: bytes, unit: 'bytes', ours: source === undefined ? [] : own(source) };
 }
 
-const sizeText = (configuration: Configuration, objects: number) =>
+const sizeText = ({ configuration, objects }: Omit<PublishedPoint, 'bytes'>) =>
   `${configuration}, ${objectsText(objects)}`;
 const objectsText = (objects: number) => `${objects.toLocaleString('en')} Pods and Services`;
 
@@ -106,22 +118,6 @@ function lineRows(
   ];
 }
 
-/** A published point beside another one, with the starts of the same round of both. */
-function ratioRow(source: Source, name: string, item: PublishedPoint, other: PublishedPoint): ReproducedRow {
-  const published = item.bytes / other.bytes;
-  const valuesOf = (record: MemoryRecord, { key }: MemoryCase) =>
-    startsOf(record, key).map(({ round, evidence }) => ({ round, value: maximumWithoutCache(evidence) }));
-  const ours = pointsOf(source, item.configuration, item.objects).flatMap((point) => {
-    const same = pointsOf(source, other.configuration, other.objects).find(
-      ({ server }) => server === point.server,
-    );
-    return source === undefined || same === undefined
-      ? []
-      : ourRatio(source, point.server, pairsOf(valuesOf(source, point), valuesOf(source, same)), published);
-  });
-  return rowOf('Ratios of memory', name, 'ratio', published, ours);
-}
-
 /** How much a start grows from one stage to the next, with the fewest objects that were measured. */
 export function growthOf(source: Source, before: MemoryFigure, after: MemoryFigure): readonly OurFigure[] {
   if (source === undefined) return [];
@@ -161,26 +157,22 @@ function partRows(source: Source): ReproducedRow[] {
 export function memoryRows(source: Source): ReproducedRow[] {
   const find = (configuration: Configuration, objects: number) =>
     POINTS.find((point) => point.configuration === configuration && point.objects === objects);
+  const row = (section: string, point: PublishedPoint, figure: (evidence: MemoryEvidence) => number | null) =>
+    figureRow({ section, command: COMMAND }, sizeText(point), besideOf(source, point, figure));
+  const ratio = (name: string, item: PublishedPoint, other: PublishedPoint | undefined) => {
+    if (other === undefined) return [];
+    const [own, baseline] = [item, other].map((point) => besideOf(source, point, maximumWithoutCache));
+    const heading = { section: 'Ratios of memory', command: COMMAND };
+    return ratioRow(heading, name, own ?? null, baseline ?? null);
+  };
   return [
-    ...POINTS.map(({ configuration, objects, bytes }) =>
-      rowOf(
-        'Maximum memory, without cache and load',
-        sizeText(configuration, objects),
-        'bytes',
-        bytes,
-        figuresOf(source, configuration, objects, maximumWithoutCache),
-      ),
-    ),
+    ...POINTS.flatMap((point) => row('Maximum memory, without cache and load', point, maximumWithoutCache)),
     ...CONFIGURATIONS.flatMap((configuration) =>
-      SIZES.map((objects) =>
-        rowOf(
-          'Memory by the formula, with a full cache and load',
-          sizeText(configuration, objects),
-          'bytes',
-          formulaBytes(configuration, objects),
-          figuresOf(source, configuration, objects, (evidence) => figureOf(evidence, 'steady')),
-        ),
-      ),
+      SIZES.flatMap((objects) => {
+        const bytes = formulaBytes(configuration, objects);
+        const section = 'Memory by the formula, with a full cache and load';
+        return row(section, { configuration, objects, bytes }, (evidence) => figureOf(evidence, 'steady'));
+      }),
     ),
     ...partRows(source),
     ...CONFIGURATIONS.flatMap((configuration) => [
@@ -198,12 +190,8 @@ export function memoryRows(source: Source): ReproducedRow[] {
       const empty = objects === 0 ? undefined : find(configuration, 0);
       return [
         // Autopath reads all pods.
-        ...(same === undefined
-          ? []
-          : [ratioRow(source, `autopath ÷ default, ${objectsText(objects)}`, point, same)]),
-        ...(empty === undefined
-          ? []
-          : [ratioRow(source, `${sizeText(configuration, objects)} ÷ none`, point, empty)]),
+        ...ratio(`autopath ÷ default, ${objectsText(objects)}`, point, same),
+        ...ratio(`${sizeText(point)} ÷ none`, point, empty),
       ];
     }),
   ];

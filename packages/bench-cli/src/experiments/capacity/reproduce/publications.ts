@@ -5,17 +5,8 @@ import type { EngineCase } from '../../../engine/record.ts';
 import type { ImportedCase } from '../../../history/imported.ts';
 import { publishedRecord } from '../../../history/published.ts';
 import { conditionsOf, type ReproducedCondition } from '../../../history/reproduce/conditions.ts';
-import type { CasesRecord } from '../cases/evidence.ts';
 import { DNSMASQ, KUBE_DNS, NEGATIVE } from '../cases/subjects.ts';
-import {
-  figureRow,
-  LATENCY,
-  LOOKUPS,
-  type LookupContext,
-  type LookupFigure,
-  type PublishedLookup,
-  ratioRow,
-} from './lookups.ts';
+import { LATENCY, LOOKUPS, type LookupFigure, lookupRows, type PublishedLookup } from './lookups.ts';
 import { growthOf, memoryRows } from './memory-rows.ts';
 import type { ReproducedRow, Sources } from './rows.ts';
 
@@ -64,11 +55,8 @@ function published(
 
 function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
   const { cases } = publishedRecord('scaling').record;
-  const context = (section: string): LookupContext => ({
-    section,
-    source: throughput,
-    command: 'bench capacity throughput --configurations default,autopath',
-  });
+  const command = 'bench capacity throughput --configurations default,autopath';
+  const { figure, ratio } = lookupRows(throughput, command);
   const of = (configuration: 'default' | 'autopath', kind: Kind) =>
     published(
       cases,
@@ -78,16 +66,14 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
         (programs.find(({ name }) => name === subject)?.variant ?? 'default') === configuration,
     );
   const rows = (['default', 'autopath'] as const).flatMap((name) => KINDS.map((kind) => of(name, kind)));
-  const figures = context('Lookups');
-  const ratios = context('Ratios of lookups');
   return [
-    ...rows.flatMap((row) => [...figureRow(figures, row, LOOKUPS), ...figureRow(figures, row, LATENCY)]),
-    ...figureRow(figures, of('default', 'external'), QUERIES),
-    ...figureRow(figures, of('default', 'external'), QUERY_LATENCY),
-    ...[LOOKUPS, LATENCY].flatMap((figure) => [
-      ...ratioRow(ratios, of('autopath', 'external'), of('default', 'external'), figure),
-      ...ratioRow(ratios, of('autopath', 'internal'), of('default', 'internal'), figure),
-      ...ratioRow(ratios, of('default', 'internal'), of('default', 'external'), figure),
+    ...rows.flatMap((row) => [...figure(row, LOOKUPS), ...figure(row, LATENCY)]),
+    ...figure(of('default', 'external'), QUERIES),
+    ...figure(of('default', 'external'), QUERY_LATENCY),
+    ...[LOOKUPS, LATENCY].flatMap((each) => [
+      ...ratio(of('autopath', 'external'), of('default', 'external'), each),
+      ...ratio(of('autopath', 'internal'), of('default', 'internal'), each),
+      ...ratio(of('default', 'internal'), of('default', 'external'), each),
     ]),
     ...memoryRows(memory),
   ];
@@ -101,10 +87,7 @@ export const hasKubeDns = ({ caching }: Sources) =>
 
 function kubeDnsRows(sources: Sources): ReproducedRow[] {
   const { cases } = publishedRecord('kube-dns').record;
-  const source: CasesRecord | undefined = sources.caching;
-  const command = 'bench capacity caching --cache cached';
-  const figures: LookupContext = { section: 'Lookups', source, command };
-  const ratios: LookupContext = { section: 'Ratios of lookups', source, command };
+  const { figure, ratio } = lookupRows(sources.caching, 'bench capacity caching --cache cached');
   const cached = ({ point }: EngineCase) => point.cache === 'cached';
   const coredns = (kind: Kind) =>
     published(cases, 'coredns', kind, (item, { baseline }) => cached(item) && item.subject === baseline);
@@ -119,14 +102,14 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
   return [
     ...KINDS.flatMap((kind) =>
       [coredns(kind), tier(kind, false), tier(kind, true)].flatMap((row) => [
-        ...figureRow(figures, row, LOOKUPS),
-        ...figureRow(figures, row, LATENCY),
+        ...figure(row, LOOKUPS),
+        ...figure(row, LATENCY),
       ]),
     ),
-    ...[LOOKUPS, LATENCY].flatMap((figure) => [
-      ...ratioRow(ratios, coredns('external'), tier('external', false), figure),
-      ...ratioRow(ratios, tier('internal', false), coredns('internal'), figure),
-      ...KINDS.flatMap((kind) => ratioRow(ratios, tier(kind, true), tier(kind, false), figure)),
+    ...[LOOKUPS, LATENCY].flatMap((each) => [
+      ...ratio(coredns('external'), tier('external', false), each),
+      ...ratio(tier('internal', false), coredns('internal'), each),
+      ...KINDS.flatMap((kind) => ratio(tier(kind, true), tier(kind, false), each)),
     ]),
     ...cases.flatMap(({ key, title, server, figures }): ReproducedRow[] => {
       const bytes = figures?.memoryGrowthBytes;

@@ -1,6 +1,6 @@
 /** Published figures and ratios beside ours: what a row is, and its verdict. Pure. */
 import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
-import { comparePairs, type Pair } from '../../../stats/summarize.ts';
+import { comparePairs, type Pair, summarize } from '../../../stats/summarize.ts';
 import type { CasesRecord } from '../cases/evidence.ts';
 import type { Summary } from '../figures.ts';
 import type { MemoryRecord } from '../memory/evidence.ts';
@@ -48,32 +48,63 @@ export function ourFigure(record: AnyRecord, server: string, summary: Summary | 
 }
 
 /** The ratio of the medians with the interval of the paired trials. */
-export function ourRatio(
-  record: AnyRecord,
-  server: string,
-  pairs: readonly Pair[],
-  published: number,
-): OurFigure[] {
+function ourRatio({ record, server, ...own }: OwnCase, other: OwnCase, published: number): OurFigure[] {
+  const before = new Map(other.values.map(({ round, value }) => [round, value]));
+  const pairs = own.values.flatMap(({ round, value }): Pair[] => {
+    const baseline = before.get(round);
+    return baseline === undefined ? [] : [{ value, baseline }];
+  });
   const delta = comparePairs(pairs);
   if (delta === null) return [];
-  const [low, high] = [delta.low, delta.high].map((end) => (end === null ? null : end + 1));
-  const judgement: Judgement =
-    low == null || high == null
-      ? { verdict: 'too few trials', contradiction: null }
-      : verdictOn(published, low, high);
-  return ourFigure(record, server, { median: delta.relative + 1, low: low ?? null, high: high ?? null }).map(
-    (figure) => ({ ...figure, judgement }),
-  );
+  const [low = null, high = null] = [delta.low, delta.high].map((end) => (end === null ? null : end + 1));
+  const without = (verdict: Judgement['verdict']): Judgement => ({ verdict, contradiction: null });
+  const judged = low === null || high === null ? without('too few trials') : verdictOn(published, low, high);
+  // A rate that something else limited may be any higher.
+  const judgement = own.isBound || other.isBound ? without('cannot tell') : judged;
+  const figures = ourFigure(record, server, { median: delta.relative + 1, low, high });
+  return figures.map((figure) => ({ ...figure, judgement }));
 }
 
-/** Values of two cases from the same round. */
-export function pairsOf(
-  values: readonly { readonly round: number; readonly value: number }[],
-  baseline: typeof values,
-): Pair[] {
-  const before = new Map(baseline.map(({ round, value }) => [round, value]));
-  return values.flatMap(({ round, value }) => {
-    const other = before.get(round);
-    return other === undefined ? [] : [{ value, baseline: other }];
+/** What of ours stands for a published figure: the trials of a case. */
+export interface OwnCase {
+  readonly record: AnyRecord;
+  /** The program of the record by whose version it is known. */
+  readonly server: string;
+  /** The same for the two cases of a ratio. */
+  readonly peer: string;
+  readonly values: readonly { readonly round: number; readonly value: number }[];
+  /** Whether something other than the server kept it from being better. */
+  readonly isBound: boolean;
+}
+
+/** A published figure, with ours: one for each version. */
+export interface Beside extends Pick<ReproducedRow, 'unit' | 'published'> {
+  readonly ours: readonly OwnCase[];
+}
+
+type Heading = Pick<ReproducedRow, 'section' | 'command'>;
+
+/** Nothing where it was not published. */
+export function figureRow(heading: Heading, name: string, beside: Beside | null): ReproducedRow[] {
+  if (beside === null) return [];
+  const ours = beside.ours.flatMap(({ record, server, values }) =>
+    ourFigure(record, server, values.length === 0 ? null : summarize(values.map(({ value }) => value))),
+  );
+  return [{ ...heading, ...beside, name, ours }];
+}
+
+/** Nothing where one of both was not published. */
+export function ratioRow(
+  heading: Heading,
+  name: string,
+  item: Beside | null,
+  baseline: Beside | null,
+): ReproducedRow[] {
+  if (item === null || baseline === null) return [];
+  const published = item.published / baseline.published;
+  const ours = item.ours.flatMap((own) => {
+    const other = baseline.ours.find(({ peer }) => peer === own.peer);
+    return other === undefined ? [] : ourRatio(own, other, published);
   });
+  return [{ ...heading, name, unit: 'ratio', published, ours }];
 }
