@@ -4,9 +4,11 @@ import { EXIT_STATUS } from '@dinodns-bench/program';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { variableOf } from '../../config/settings.ts';
 import { decideSettings as decide } from '../../engine/settings.ts';
+import { renderOptions } from '../../engine/write-reports.ts';
 import { BenchError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
+import { documentText } from '../../report/document/terminal.ts';
 import { formatCount } from '../../report/numbers.ts';
 import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
@@ -14,13 +16,12 @@ import { chooseBasis } from './choose-basis.ts';
 import { countCluster } from './cluster-counts.ts';
 import type { MemoryBasis } from './memory-basis.ts';
 import { planCapacity, sizeOf } from './plan.ts';
+import { planAnswer } from './plan-document.ts';
 import type { CapacityPlan, Demand } from './plan-record.ts';
 import { demandOf, FROM_ENVIRONMENT, PLAN_SETTINGS, type PlanSettings } from './plan-settings.ts';
 import { planSvg } from './plan-svg.ts';
 import { planYaml } from './plan-yaml.ts';
-import { renderPlan } from './render-plan.ts';
 import { savePlan } from './save-plan.ts';
-import { renderVerification } from './verify/render-verification.ts';
 import { type Verified, verifyPlan } from './verify/verify-plan.ts';
 
 /** How the command was called. */
@@ -35,8 +36,6 @@ export interface PlanOptions {
   readonly yaml: boolean;
   readonly argv: readonly string[];
 }
-
-const COLUMNS = 80;
 
 type CapacityTarget = 'local' | 'kubernetes';
 
@@ -126,13 +125,9 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
   }
   const verified = settings.verify ? await verify(world, settings, target, plan) : null;
   const verification = verified?.verification;
-  const columns = world.stdout.columns ?? COLUMNS;
   if (options.json) world.stdout.write(`${JSON.stringify({ ...plan, verification }, null, 2)}\n`);
   else if (options.yaml) world.stdout.write(planYaml(plan));
-  else {
-    world.stdout.write(renderPlan(plan, columns));
-    if (verification !== undefined) world.stdout.write(renderVerification(verification, columns));
-  }
+  else world.stdout.write(documentText(planAnswer(plan, verification), renderOptions(world, 'relative')));
   if (verified === null) return EXIT_STATUS.success;
   await savePlan(world, { ...verified, plan, basis, startedAt, argv: options.argv, out: settings.out });
   return verified.verification.held ? EXIT_STATUS.success : EXIT_STATUS.threshold;

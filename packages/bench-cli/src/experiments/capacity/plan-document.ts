@@ -1,6 +1,6 @@
 /** The report of a plan and its verification, for every format. Pure. */
 
-import { only, type Tone } from '../../report/document/document.ts';
+import { answer, type Finding, only, type Section, type Tone } from '../../report/document/document.ts';
 import {
   chart,
   code,
@@ -9,6 +9,7 @@ import {
   list,
   type ReportDocument,
   table,
+  text,
 } from '../../report/document/index.ts';
 import { clusterFacts, environmentFacts } from '../../report/facts.ts';
 import { formatCount, formatFixed } from '../../report/numbers.ts';
@@ -16,9 +17,8 @@ import { asSentence } from '../../text.ts';
 import type { PhaseFigures } from './beside/phases.ts';
 import { isQuantity, limitText } from './plan.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
-import type { Figure, PlanRecord, Verdict } from './plan-record.ts';
+import type { CapacityPlan, Figure, PlanRecord, Verdict, Verification } from './plan-record.ts';
 import { planYaml } from './plan-yaml.ts';
-import { PHASE_TITLES } from './verify/render-verification.ts';
 
 const TONES: Readonly<Record<Verdict['fit'], Tone>> = {
   fits: 'good',
@@ -36,6 +36,18 @@ function figureText(figure: Figure): string {
     : `${formatCount(value)}${unit === 'queries/s' ? ' /s' : ''}`;
 }
 
+const FIGURES = 'The figures of the plan and where they come from';
+
+const PHASE_TITLES: Readonly<Record<PhaseFigures['phase'], string>> = {
+  'cold-start': 'cold start',
+  rest: 'at rest',
+  cache: 'full cache',
+  load: 'under queries',
+  relist: 'API server back',
+  replace: 'other endpoints',
+  outage: 'after an outage',
+};
+
 function phaseRow(phase: PhaseFigures): string[] {
   const { queries } = phase;
   return [
@@ -52,6 +64,61 @@ function phaseRow(phase: PhaseFigures): string[] {
 const PHASE_COLUMNS = ['', 'p95 MB', 'peak MB', 'resident MB', 'heap in use MB', 'queries', 'lost'].map(
   (title, index) => ({ title, isNumber: index > 0 }),
 );
+
+const phaseTable = ({ phases }: Verification) =>
+  table('Memory in each phase', PHASE_COLUMNS, phases.map(phaseRow));
+
+function verifiedFinding({ held, because, marginRatio }: Verification): Finding {
+  const left = marginRatio === null ? '' : ` ${Math.round(marginRatio * 100)} % of the limit was never used.`;
+  return {
+    subject: 'The plan, verified',
+    badge: { text: held ? 'held' : 'did not hold', tone: held ? 'good' : 'bad' },
+    sentence: `${because}.${left}`,
+  };
+}
+
+const verdictFinding = ({ about, fit, because }: Verdict): Finding => ({
+  subject: `Today's ${about}`,
+  badge: { text: fit, tone: TONES[fit] },
+  sentence: `${because}.`,
+});
+
+/** A plan as it is printed, with its verification where there was one. */
+export function planAnswer(plan: CapacityPlan, verification: Verification | undefined): ReportDocument {
+  const verified = (done: Verification): Section => {
+    const { coredns, target, services, pods, endpoints, queriesPerSecond } = done;
+    const where = target === 'local' ? 'on this machine' : 'on the cluster';
+    const counts = [services, pods, endpoints, queriesPerSecond].map(formatCount);
+    const what = `${coredns} ${where}: ${counts[0]} services, ${counts[1]} pods, ${counts[2]} endpoints, ${counts[3]} queries/s`;
+    return { title: 'Verified', blocks: [text(what), phaseTable(done)] };
+  };
+  return answer({
+    kind: 'Plan',
+    title: `CoreDNS, ${plan.configuration === 'autopath' ? 'with autopath (pods verified)' : 'default configuration'}`,
+    headline: '',
+    findings: [
+      ...(verification === undefined ? [] : [verifiedFinding(verification)]),
+      ...plan.verdicts.map((verdict) => {
+        const finding = verdictFinding(verdict);
+        return { ...finding, sentence: `${verdict.fit}: ${finding.sentence}` };
+      }),
+    ],
+    sections: [
+      {
+        title: '',
+        blocks: [
+          table(
+            FIGURES,
+            [{ title: '' }, { title: '' }],
+            plan.figures.map((figure) => [{ text: figure.name, below: figure.basis }, figureText(figure)]),
+          ),
+        ],
+      },
+      ...(verification === undefined ? [] : [verified(verification)]),
+      { title: 'Notes', blocks: [list(plan.notes)] },
+    ],
+  });
+}
 
 /** The verdict on the plan in one line. */
 export function planSummary({ plan, verification }: PlanRecord): string {
@@ -87,31 +154,15 @@ function conditions(record: PlanRecord): (readonly [string, string])[] {
 
 export function planDocument(record: PlanRecord): ReportDocument {
   const { plan, basis, curves, verification } = record;
-  const { marginRatio } = verification;
   const verdict = `A memory limit of ${limitText(plan.memoryLimitMegabytes)} ${verification.held ? 'held' : 'did not hold'} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${verification.because}.`;
   const known = plan.verdicts.filter(({ fit }) => fit !== 'cannot tell');
-  const left = marginRatio === null ? '' : ` ${Math.round(marginRatio * 100)} % of the limit was never used.`;
   return {
     kind: 'Capacity of cluster DNS',
     title: `Plan for ${formatCount(plan.objects)} pods and services`,
     state: 'complete',
     headline: `${planSummary(record)}.`,
     facts: [record.startedAt.slice(0, 10), `run ${record.id}`],
-    findings: [
-      {
-        subject: 'The plan, verified',
-        badge: {
-          text: verification.held ? 'held' : 'did not hold',
-          tone: verification.held ? 'good' : 'bad',
-        },
-        sentence: `${verification.because}.${left}`,
-      },
-      ...plan.verdicts.map(({ about, fit, because }) => ({
-        subject: `Today's ${about}`,
-        badge: { text: fit, tone: TONES[fit] },
-        sentence: `${because}.`,
-      })),
-    ],
+    findings: [verifiedFinding(verification), ...plan.verdicts.map(verdictFinding)],
     warnings: record.warnings,
     series: seriesOf(curves),
     sections: [
@@ -119,7 +170,7 @@ export function planDocument(record: PlanRecord): ReportDocument {
         title: 'The plan',
         blocks: [
           table(
-            'The figures of the plan and where they come from',
+            FIGURES,
             [{ title: '' }, { title: 'value', isNumber: true }, { title: 'basis' }],
             plan.figures.map((figure) => [figure.name, figureText(figure), figure.basis]),
           ),
@@ -128,10 +179,7 @@ export function planDocument(record: PlanRecord): ReportDocument {
       },
       {
         title: 'Verified',
-        blocks: [
-          table('Memory in each phase', PHASE_COLUMNS, verification.phases.map(phaseRow)),
-          list(plan.notes),
-        ],
+        blocks: [phaseTable(verification), list(plan.notes)],
       },
       { title: 'As Kubernetes objects', blocks: [code(planYaml(plan), 'yaml')], isBrief: false },
       {
