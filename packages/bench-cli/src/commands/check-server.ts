@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { DEFAULTS } from '../config/settings.ts';
+import { prepareServers } from '../engine/servers.ts';
 import { decideRun } from '../experiments/compare/decide.ts';
 import { listenForInterruption } from '../interruption.ts';
-import { serverWorkloads } from '../measure/learned-answers.ts';
-import { prepareRun } from '../measure/prepare.ts';
 import { type Tried, tryServers } from '../measure/try-servers.ts';
 import { createDisplay } from '../progress/display.ts';
 import { MODES } from '../results/record.ts';
@@ -34,32 +33,15 @@ async function tryOnce(world: World, entry: string, directory: string): Promise<
     if (server === undefined) return [];
     const flags = flagsFor(entry, server);
     const run = await decideRun(world, { flags, file: undefined });
-    const { configuration, zoneSet, servers } = run;
-    const { signal } = interruption;
-    const prepared = await prepareRun({
-      world,
-      runId: newRunId(world.clock.now()),
-      ...run,
-      display,
-      signal,
-      force: interruption.force,
+    const { signal, force } = interruption;
+    const runId = newRunId(world.clock.now());
+    const { context, plan, session } = await prepareServers({
+      ...{ world, decided: run, runId, directory, display, signal, force },
     });
     try {
-      const context = {
-        configuration,
-        zoneSet,
-        workloads: new Map(
-          prepared.workloads.map((workload) => [workload.name, { workload, queryFile: '' }]),
-        ),
-        target: prepared.session.target,
-        rawDirectory: directory,
-        programOf: prepared.programs.programOf,
-        answersOf: serverWorkloads(zoneSet, configuration),
-        signal,
-      };
-      return await tryServers(context, prepared.plan.cases, servers);
+      return await tryServers(context, plan.cases, run.servers);
     } finally {
-      await prepared.session.close();
+      await session.close();
     }
   } finally {
     interruption.release();

@@ -1,7 +1,7 @@
 /** One trial: deploy, check the answers, warm up, load and observe, remove. */
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import type { PlannedTrial } from '../plan/plan.ts';
+import type { PlannedCase, PlannedTrial } from '../plan/plan.ts';
 import type { FailedTrial, MaxRate, Trial } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import type { Deployment } from '../targets/target.ts';
@@ -85,24 +85,24 @@ export async function withServer<T>(
   }
 }
 
+/** How the server of a case is deployed. */
+export function deployRequest(
+  { programOf, zoneSet, configuration, signal }: TrialContext,
+  { mode, transport, allowances }: PlannedCase,
+  server: Server,
+) {
+  const { workers } = configuration.kubernetes;
+  return { ...{ server, program: programOf(server), zoneSet, mode, transport }, allowances, workers, signal };
+}
+
 /** Deploys the server of a trial. */
 export function deployTrial(
   context: TrialContext,
   planned: PlannedTrial,
   server: Server,
 ): Promise<Deployment> {
-  const { mode, transport, allowances } = planned.case;
-  return context.target.deploy({
-    server,
-    program: context.programOf(server),
-    zoneSet: context.zoneSet,
-    mode,
-    transport,
-    allowances,
-    workers: context.configuration.kubernetes.workers,
-    logDirectory: rawFolderOf(context, planned),
-    signal: context.signal,
-  });
+  const logDirectory = rawFolderOf(context, planned);
+  return context.target.deploy({ ...deployRequest(context, planned.case, server), logDirectory });
 }
 
 /** A failure as the record has it. */

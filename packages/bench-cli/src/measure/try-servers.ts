@@ -6,10 +6,9 @@ import type { PlannedCase } from '../plan/plan.ts';
 import type { Transport } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import { fileNameOf } from '../text.ts';
-import { checkAnswers } from './answer-check.ts';
-import { type TrialContext, workloadNamed } from './trial-context.ts';
-
-export type TryContext = Omit<TrialContext, 'world' | 'loader' | 'predictedCodes'>;
+import { checkDeployment } from './measured.ts';
+import { deployRequest } from './trial.ts';
+import type { TrialContext } from './trial-context.ts';
 
 /** A server that was tried: what it answered correctly. */
 export interface Tried {
@@ -18,41 +17,19 @@ export interface Tried {
   readonly queries: number;
 }
 
-async function tryCase(context: TryContext, planned: PlannedCase, server: Server): Promise<Tried> {
-  const { zoneSet, signal, configuration } = context;
-  const { mode, transport, allowances } = planned;
+async function tryCase(context: TrialContext, item: PlannedCase, server: Server): Promise<Tried> {
   const deployment = await context.target.deploy({
-    server,
-    program: context.programOf(server),
-    zoneSet,
-    mode,
-    transport,
-    allowances,
-    workers: configuration.kubernetes.workers,
+    ...deployRequest(context, item, server),
     isTrial: false,
     logDirectory: `${context.rawDirectory}/try-${fileNameOf(server.name)}`,
-    signal,
   });
   try {
-    const { workload } = workloadNamed(context, planned.workload);
-    let queries = 0;
-    for (const endpoint of deployment.endpoints) {
-      const client = await deployment.openClient(endpoint, workload);
-      try {
-        const check = {
-          client,
-          server,
-          zoneSet,
-          workload: context.answersOf(server, workload),
-          dnssec: configuration.dnssec,
-          signal,
-        };
-        queries += await Promise.race([checkAnswers(check), deployment.died]);
-      } finally {
-        client.close();
-      }
-    }
-    return { server, transport, queries };
+    const planned = { key: item.key, case: item, round: 0, order: 0 };
+    const checking = checkDeployment({ context, planned, server, deployment });
+    return {
+      ...{ server, transport: item.transport },
+      queries: await Promise.race([checking, deployment.died]),
+    };
   } finally {
     await deployment.remove();
   }
@@ -63,7 +40,7 @@ async function tryCase(context: TryContext, planned: PlannedCase, server: Server
  * @throws BenchError as a trial fails: `E_SERVER_START`, `E_SERVER_DIED`, `E_WRONG_ANSWER`.
  */
 export async function tryServers(
-  context: TryContext,
+  context: TrialContext,
   cases: readonly PlannedCase[],
   servers: readonly Server[],
 ): Promise<Tried[]> {
