@@ -79,3 +79,13 @@ export function refuse(...refusals: readonly Refusal[]): void {
   const [problem, fix] = first;
   throw new BenchError('E_CONFIG', problem, { evidence: others.map(([other]) => other), fix });
 }
+
+/** What `work` resolves with; null where it fails with one of these codes. */
+export async function orNull<T>(codes: readonly ErrorCode[], work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof BenchError && codes.includes(error.code)) return null;
+    throw error;
+  }
+}

@@ -3,6 +3,7 @@
  * stops its children in order. Output is kept line by line, bounded, for error messages and parsers.
  */
 import { createWriteStream } from 'node:fs';
+import type { z } from 'zod';
 
 export interface StartOptions {
   cwd?: string;
@@ -172,4 +173,15 @@ export async function runToEnd(
   const exit = await running.exited;
   cancel();
   return { ...exit, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
+}
+
+/** What a program of ours printed; null for a line that is not the program's, such as a warning of Node.js, or is cut short. */
+export function parseLine<S extends z.ZodType>(schema: S, line: string): z.output<S> | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    return schema.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    // Not JSON after all.
+    return null;
+  }
 }

@@ -27,7 +27,7 @@ import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/label
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
 import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
 import { loaderRequest } from '../src/targets/kubernetes/open-cluster.ts';
-import { parseReadyLine } from '../src/targets/kubernetes/ready-line.ts';
+import { parseReadyLine } from '../src/targets/ready-line.ts';
 import { zoneSetOf } from '../src/workload/workload.ts';
 import { realWorld } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
@@ -327,8 +327,8 @@ describe('small parts', () => {
     expect(parseCheckerLine('ready 0.5')).toBeNull();
     expect(parseTimes(['x', '[bench] times', '0m0.00s 0m0.01s', '1m1.50s 0m2.25s'])).toBe(63.75);
     expect(parseTimes(['no times'])).toBeNull();
-    expect(parseReadyLine('{"ready":true,"workers":4}')).toBe(4);
-    expect(parseReadyLine('{"ready":true,"workers":0}')).toBeNull();
+    expect(parseReadyLine('{"ready":true,"workers":4}')?.workers).toBe(4);
+    expect(parseReadyLine('{"ready":true,"workers":0}')?.workers).toBeNull();
     expect(parseReadyLine('{"level":30')).toBeNull();
     expect(imageTag('registry.k8s.io:5000/coredns/coredns:v1.13.1@sha256:0')).toBe('v1.13.1');
     expect(imageTag('coredns')).toBe('unknown');

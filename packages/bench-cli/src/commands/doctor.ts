@@ -3,7 +3,7 @@
 import { cannonVersion } from '@dinodns-bench/load';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
-import { type CheckState, inspectMachine } from '../doctor/inspect-machine.ts';
+import { type CheckState, inspectMachine, type MachineCheck } from '../doctor/inspect-machine.ts';
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
 import { getTestPrograms, inspectTestPrograms, type TestProgram } from '../doctor/test-programs.ts';
 import { listenForInterruption } from '../interruption.ts';
@@ -15,18 +15,10 @@ import { createProvisioner } from '../provision/provisioner.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
 
-interface Finding {
-  readonly name: string;
-  readonly title: string;
-  readonly state: CheckState;
-  readonly found: string;
-  readonly advice: string | null;
-}
-
 /** Server and loader of a run at tier 1 with one loader thread. */
 const CPUS_NEEDED = 2;
 
-function toolFinding(tool: ToolInspection): Finding {
+function toolFinding(tool: ToolInspection): MachineCheck {
   const { name } = tool.program;
   const base = { name, title: name };
   if (tool.found !== null) {
@@ -43,7 +35,7 @@ function toolFinding(tool: ToolInspection): Finding {
 }
 
 /** The loader that a run uses by default. */
-function loaderFinding(tools: readonly ToolInspection[]): Finding {
+function loaderFinding(tools: readonly ToolInspection[]): MachineCheck {
   const dnsperf = tools.find(({ program }) => program === dnsperfProgram);
   const builtin = `builtin ${cannonVersion()} (dnscannon)`;
   const base = { name: 'loader', title: 'loader', state: 'ok', advice: null } as const;
@@ -91,7 +83,7 @@ async function fixTools(world: World, tools: readonly ToolInspection[]): Promise
   });
 }
 
-function testFinding({ program, suite, found, packages }: TestProgram): Finding {
+function testFinding({ program, suite, found, packages }: TestProgram): MachineCheck {
   const advice = `\`bench doctor --fix --for tests\` gets it${packages.length === 0 ? '' : `: apt-get install ${packages.join(' ')}`}`;
   return {
     name: program,
@@ -103,7 +95,7 @@ function testFinding({ program, suite, found, packages }: TestProgram): Finding 
 }
 
 /** What the suites of the tests need beyond the workspace. */
-async function testFindings(world: World, fix: boolean): Promise<readonly Finding[]> {
+async function testFindings(world: World, fix: boolean): Promise<readonly MachineCheck[]> {
   let programs = await inspectTestPrograms(world);
   if (fix) {
     await provisioning(world, async (provide, options, say) => {
@@ -116,7 +108,7 @@ async function testFindings(world: World, fix: boolean): Promise<readonly Findin
 
 const MARKS: Readonly<Record<CheckState, string>> = { ok: '✓', notice: '!', problem: '✗' };
 
-function render(findings: readonly Finding[], columns: number, colours: boolean): string {
+function render(findings: readonly MachineCheck[], columns: number, colours: boolean): string {
   const style = new Ansis(colours ? 1 : 0);
   const paint = { ok: style.green, notice: style.yellow, problem: style.red } as const;
   const width = Math.max(...findings.map(({ title }) => title.length));
@@ -131,7 +123,7 @@ function render(findings: readonly Finding[], columns: number, colours: boolean)
 }
 
 /** What a run needs, of tools and of the machine. */
-async function runFindings(world: World, fix: boolean): Promise<readonly Finding[]> {
+async function runFindings(world: World, fix: boolean): Promise<readonly MachineCheck[]> {
   const inspect = () => inspectTools(world);
   let tools = await inspect();
   if (fix) {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import type { Entry } from '../history/entry.ts';
 import { documentFormats } from '../report/document/index.ts';
-import type { ServerRecord, Until } from '../results/record.ts';
+import type { FailedTrial, ServerRecord, Until } from '../results/record.ts';
 import type { RecordHeader } from '../results/record-kind.ts';
 import { runHead } from '../results/run-head.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
@@ -32,12 +32,7 @@ export interface TrialHead {
 }
 
 /** Why a trial failed. */
-export interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly fix: string;
-  readonly evidence: string[];
-}
+export type Failure = FailedTrial['failure'];
 
 /** A trial as every record has it. */
 export type TakenTrial = TrialHead &

@@ -9,6 +9,7 @@ import {
   untilSchema,
 } from '../results/record.ts';
 import { envelope, type RecordKind } from '../results/record-kind.ts';
+import { failureSchema } from '../results/record-trial.ts';
 import { count, timestamp } from '../results/record-units.ts';
 import { estimandSchema } from './estimand.ts';
 
@@ -27,12 +28,7 @@ const trialBase = {
 const failedTrialSchema = z.object({
   ...trialBase,
   status: z.literal('failed'),
-  failure: z.object({
-    code: z.string(),
-    message: z.string(),
-    fix: z.string(),
-    evidence: z.array(z.string()),
-  }),
+  failure: failureSchema,
 });
 
 function trialSchemaOf<Evidence extends z.ZodType>(evidence: Evidence) {

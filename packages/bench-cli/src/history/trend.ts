@@ -2,7 +2,7 @@
 
 import type { EstimandFacts } from '../report/estimand.ts';
 import type { SummaryStatistic } from '../results/record.ts';
-import { changePoints } from '../stats/change-points.ts';
+import { type ChangePoint, changePoints } from '../stats/change-points.ts';
 import { placeKey } from './axes.ts';
 import { NOT_RECORDED } from './differences.ts';
 import type { ListedCase, ListedFigure, RunRow } from './listing.ts';
@@ -25,13 +25,6 @@ export interface TrendPoint extends SummaryStatistic {
   readonly isForeign: boolean;
 }
 
-export interface TrendChange {
-  /** Position of the first point of the new level. */
-  readonly position: number;
-  readonly pValue: number;
-  readonly relativeChange: number;
-}
-
 export interface TrendLine extends Pick<ListedCase, 'subject' | 'point'> {
   readonly experiment: string;
   /** Figures of different units are not on the same line. */
@@ -41,7 +34,7 @@ export interface TrendLine extends Pick<ListedCase, 'subject' | 'point'> {
   /** Neither are those of different settings. These tell the line from others of the same case and machine. */
   readonly settings: RunRow['settings'];
   readonly points: readonly TrendPoint[];
-  readonly changes: readonly TrendChange[];
+  readonly changes: readonly ChangePoint[];
 }
 
 /** The figures of that name, the oldest first. */
@@ -57,7 +50,7 @@ export function figureRows(runs: readonly RunRow[], name: string): FigureRow[] {
 }
 
 /** A change is told only between levels of which nothing is a bound: how far a bounded figure really is, nobody knows. */
-function toldChanges(points: readonly TrendPoint[], seed: string): TrendChange[] {
+function toldChanges(points: readonly TrendPoint[], seed: string): ChangePoint[] {
   const medians = points.map(({ median }) => median);
   // The level of a figure of zero has no logarithm.
   if (!medians.every((value) => value > 0)) return [];

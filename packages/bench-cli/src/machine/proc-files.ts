@@ -47,14 +47,18 @@ export async function clockTicksPerSecond(world: World): Promise<number> {
   }
 }
 
-/** Resident memory of a process now, and its peak since it was started; null if it is gone. proc_pid_status(5). */
+/** Bytes of a field of /proc/PID/status or smaps_rollup; null for one that it does not have. proc_pid_status(5). */
+export function bytesIn(text: string | null, field: string): number | null {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text ?? '')?.[1];
+  return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+}
+
+/** Resident memory of a process now, and its peak since it was started; null if it is gone. */
 export async function readMemory(
   world: World,
   pid: number,
 ): Promise<{ bytes: number; peakBytes: number } | null> {
   const text = await readIfThere(world, `/proc/${pid}/status`);
-  const field = (name: string) => new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text ?? '')?.[1];
-  const [bytes, peakBytes] = [field('VmRSS'), field('VmHWM')];
-  if (bytes === undefined || peakBytes === undefined) return null;
-  return { bytes: Number(bytes) * 1024, peakBytes: Number(peakBytes) * 1024 };
+  const [bytes, peakBytes] = [bytesIn(text, 'VmRSS'), bytesIn(text, 'VmHWM')];
+  return bytes === null || peakBytes === null ? null : { bytes, peakBytes };
 }

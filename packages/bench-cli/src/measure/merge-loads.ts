@@ -1,12 +1,9 @@
 /** The results of several loaders, one per instance, merged as if from one: what a load-balancing Service would show. */
 import { mergedLatencyDetail } from '../loaders/builtin/result.ts';
 import type { LoadResult, LookupResult } from '../results/record.ts';
+import { sum } from '../stats/intervals.ts';
 
 type Latency = NonNullable<LoadResult['latencySeconds']>;
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
 
 /** The mean of `value` weighted by `weight`, over the results that have both; null if none has. */
 function weightedMean(

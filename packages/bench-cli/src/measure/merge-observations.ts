@@ -1,9 +1,6 @@
 /** The sum of simultaneous observations of several groups. Pure. */
 import type { Observation } from '../results/record.ts';
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
+import { sum } from '../stats/intervals.ts';
 
 /** Null if nothing was observed, or if a part is missing: a partial sum is worse than none. */
 export function addObservations(observations: readonly (Observation | null)[]): Observation | null {

@@ -1,14 +1,11 @@
 /** One load in several slices, as if it had been without a break. Pure. */
 import type { LoadOutcome } from '../loaders/loader.ts';
 import type { LoadResult, Losses, Observation } from '../results/record.ts';
+import { sum } from '../stats/intervals.ts';
 import { addLosses } from './explain-losses.ts';
 import { anyWasTheLimit } from './limiting-factor.ts';
 import type { Loaded } from './measured.ts';
 import { mergeLoads } from './merge-loads.ts';
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
 
 /** Where each part begins, if one follows the other without a break. */
 function offsetsOf(seconds: readonly number[]): number[] {

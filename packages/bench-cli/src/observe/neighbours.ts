@@ -3,6 +3,7 @@
  * slow the CPUs ran. Reads one file of a few lines and, where the machine has them, one for each CPU.
  */
 import { clockTicksPerSecond, readIfThere } from '../machine/proc-files.ts';
+import { sum } from '../stats/intervals.ts';
 import type { World } from '../world.ts';
 
 /** Since boot, over all CPUs. */
@@ -33,10 +34,6 @@ async function numbersOf(world: World, file: string): Promise<number[]> {
     world.machine.cpus.map((_, cpu) => readIfThere(world, `${CPU_DIRECTORY}/cpu${cpu}/${file}`)),
   );
   return texts.flatMap((text) => (text === null || !/^\d+\s*$/.test(text) ? [] : [Number(text)]));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 export interface MachineMeter {

@@ -1,5 +1,6 @@
 /** Where lost queries were lost, in sentences. Pure. */
 import { type Losses, type LossPlace, type OkTrial, type RunRecord, sumPlaces } from '../results/record.ts';
+import { sum } from '../stats/intervals.ts';
 import { pointOf, serverTitle } from './cases.ts';
 import { formatCount } from './numbers.ts';
 
@@ -33,10 +34,6 @@ export function adviceFor(places: Losses['places']): string | null {
   return places.some(({ place }) => place === 'conntrack')
     ? 'Connection tracking drops packets when its table is full: see net.netfilter.nf_conntrack_max, or exempt DNS from it (NOTRACK).'
     : null;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 /** A sentence for each case that lost queries, with what could not be read. */

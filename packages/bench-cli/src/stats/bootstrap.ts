@@ -18,7 +18,8 @@ export const MIN_FOR_BOOTSTRAP = 8;
 /** So that (n + 1) · 0.025 is a whole number, and p values reach down to 0.0002. */
 const RESAMPLES = 9999;
 
-export interface BootstrapInterval {
+/** An interval of a location, often of a logarithm, with the p value of "it is zero". */
+export interface LogInterval {
   readonly estimate: number;
   readonly low: number;
   readonly high: number;
@@ -53,7 +54,7 @@ function resample(values: Float64Array, into: Float64Array, random: Random): voi
   }
 }
 
-function intervalOf(observed: Located, level: number, draw: () => Located): BootstrapInterval {
+function intervalOf(observed: Located, level: number, draw: () => Located): LogInterval {
   const { estimate, standardError } = observed;
   if (standardError === 0) {
     return { estimate, low: estimate, high: estimate, pValue: estimate === 0 ? 1 : 0 };
@@ -94,10 +95,7 @@ function countAtMost(sorted: Float64Array, limit: number, including: boolean): n
 }
 
 /** Interval of the mean of `values`. */
-export function bootstrapPaired(
-  values: readonly number[],
-  { seed, level }: BootstrapOptions,
-): BootstrapInterval {
+export function bootstrapPaired(values: readonly number[], { seed, level }: BootstrapOptions): LogInterval {
   const random = seededRandom(seed);
   const source = Float64Array.from(values);
   const drawn = new Float64Array(source.length);
@@ -116,7 +114,7 @@ export function bootstrapUnpaired(
   values: readonly number[],
   others: readonly number[],
   { seed, level }: BootstrapOptions,
-): BootstrapInterval {
+): LogInterval {
   const random = seededRandom(seed);
   const [source, otherSource] = [Float64Array.from(values), Float64Array.from(others)];
   const [drawn, otherDrawn] = [new Float64Array(source.length), new Float64Array(otherSource.length)];

@@ -48,6 +48,8 @@ export function ascending(values: readonly number[]): Float64Array {
   return new Float64Array(values).sort();
 }
 
+export const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
 /** The middle value, or the mean of the two in the middle. Throws a `RangeError` for no values. */
 export function median(values: readonly number[]): number {
   return medianOfSorted(ascending(values));

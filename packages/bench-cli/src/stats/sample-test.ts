@@ -24,7 +24,7 @@
  * - B. L. Welch: The generalization of "Student's" problem when several different population variances are
  *   involved. Biometrika 34 (1947), 28–35.
  */
-import { bootstrapPaired, bootstrapUnpaired, MIN_FOR_BOOTSTRAP } from './bootstrap.ts';
+import { bootstrapPaired, bootstrapUnpaired, type LogInterval, MIN_FOR_BOOTSTRAP } from './bootstrap.ts';
 import { ascending, CONFIDENCE, medianOfSorted } from './intervals.ts';
 import {
   type RankTest,
@@ -85,14 +85,6 @@ export function minTrialsForRanks(comparisons: number): number {
   let n = 1;
   while (smallestSignedRankP(n) * comparisons > LEVEL) n += 1;
   return n;
-}
-
-/** An interval of a location, often of a logarithm, with the p value of "it is zero". */
-export interface LogInterval {
-  readonly estimate: number;
-  readonly low: number;
-  readonly high: number;
-  readonly pValue: number;
 }
 
 /** The ratios of paired trials. Null for fewer than two, or where a ratio is not above zero. */

@@ -1,6 +1,6 @@
 /** Counts of a cluster and the resources of its DNS, with read rights only. Changes nothing. */
 import { z } from 'zod';
-import { BenchError } from '../../errors.ts';
+import { orNull } from '../../errors.ts';
 import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
 import { connect } from '../../kubernetes-api/connect.ts';
 import { KINDS, type Kind, pathOf } from '../../kubernetes-api/kinds.ts';
@@ -52,28 +52,12 @@ async function countOf(client: KubeClient, kind: Kind, signal: AbortSignal): Pro
 
 const slicesSchema = z.array(z.object({ endpoints: z.array(z.unknown()).nullish() }));
 
-/** Addresses behind all Services; null where EndpointSlices may not be read. They have to be read, page by page. */
-async function countEndpoints(client: KubeClient, signal: AbortSignal): Promise<number | null> {
+/** Addresses behind all Services. They have to be read, page by page. */
+async function countEndpoints(client: KubeClient, signal: AbortSignal): Promise<number> {
   let count = 0;
-  try {
-    for await (const { items } of pagesOf(client, 'EndpointSlice', signal))
-      for (const { endpoints } of slicesSchema.parse(items)) count += endpoints?.length ?? 0;
-    return count;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof BenchError && error.code === 'E_CLUSTER_FORBIDDEN') return null;
-    throw error;
-  }
-}
-
-/** Null where the cluster has no DNS that bench knows: its size is known all the same. */
-async function clusterDns(client: KubeClient, signal: AbortSignal): Promise<FoundService | null> {
-  try {
-    return await findClusterDns(client, signal);
-  } catch (error) {
-    if (error instanceof BenchError && error.code === 'E_CONFIG') return null;
-    throw error;
-  }
+  for await (const { items } of pagesOf(client, 'EndpointSlice', signal))
+    for (const { endpoints } of slicesSchema.parse(items)) count += endpoints?.length ?? 0;
+  return count;
 }
 
 /** The memory limit of the container that answers; null where one of the pods has none. */
@@ -85,14 +69,11 @@ function memoryLimitOf({ pods, podPort }: FoundService): number | null {
 
 /** Whether the Corefile of kubeadm's ConfigMap turns autopath on; false where it may not be read. */
 async function hasAutopath(client: KubeClient, dns: FoundService, signal: AbortSignal): Promise<boolean> {
-  try {
-    const map = await client.get('ConfigMap', 'coredns', dns.namespace, signal);
-    return /^\s*autopath\b/m.test(map?.data?.Corefile ?? '');
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof BenchError && error.code === 'E_CLUSTER_FORBIDDEN') return false;
-    throw error;
-  }
+  const map = await orNull(
+    ['E_CLUSTER_FORBIDDEN'],
+    client.get('ConfigMap', 'coredns', dns.namespace, signal),
+  );
+  return /^\s*autopath\b/m.test(map?.data?.Corefile ?? '');
 }
 
 /**
@@ -106,9 +87,10 @@ export async function countCluster(world: World, context: string | undefined): P
     await countOf(client, 'Pod', signal),
     await countOf(client, 'Service', signal),
     await countOf(client, 'Node', signal),
-    await countEndpoints(client, signal),
+    await orNull(['E_CLUSTER_FORBIDDEN'], countEndpoints(client, signal)),
   ];
-  const dns = await clusterDns(client, signal);
+  // The size of a cluster without a DNS that bench knows is known all the same.
+  const dns = await orNull(['E_CONFIG'], findClusterDns(client, signal));
   return {
     server: client.server,
     source: `counted: cluster of the context ${client.context}`,

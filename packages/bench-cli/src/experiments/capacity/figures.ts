@@ -1,5 +1,6 @@
 /** Figures of this experiment as people read them. Pure. */
 import { formatFixed, formatShort } from '../../report/numbers.ts';
+import type { SummaryStatistic } from '../../results/record.ts';
 
 /** Megabytes are 10⁶ bytes, as in the published formulas. */
 export const BYTES_PER_MEGABYTE = 1e6;
@@ -15,11 +16,7 @@ export function serverWords(name: string): string {
 }
 
 /** A figure of several trials with its 95 % interval, where there is one. */
-export interface Summary {
-  readonly median: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
+export type Summary = Readonly<Pick<SummaryStatistic, 'median' | 'low' | 'high'>>;
 
 /** `69.8 [68.1, 71.2]`, with words kept on one line; `–` for none. */
 export function withInterval(summary: Summary | null, show: (value: number) => string): string {

@@ -1,5 +1,5 @@
 /** The runs of this experiment that were made here. */
-import { BenchError } from '../../errors.ts';
+import { orNull } from '../../errors.ts';
 import type { Environment } from '../../results/record.ts';
 import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
 import type { RunStore } from '../../results/store.ts';
@@ -7,13 +7,11 @@ import type { World } from '../../world.ts';
 
 /** Null for a run of another experiment, or one that this version cannot read. */
 async function recordOf<R>(store: RunStore, kind: RecordKind<R>, id: string): Promise<R | null> {
-  try {
+  const load = async () => {
     const { experiment } = await store.find(id);
     return experiment === kind.experiment ? (await store.loadAs(kind, id)).record : null;
-  } catch (error) {
-    if (error instanceof BenchError && error.code.startsWith('E_RECORD_')) return null;
-    throw error;
-  }
+  };
+  return orNull(['E_RECORD_UNREADABLE', 'E_RECORD_FOREIGN', 'E_RECORD_VERSION'], load());
 }
 
 export type IsWanted = (environment: Environment) => boolean;

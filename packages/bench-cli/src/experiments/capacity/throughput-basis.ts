@@ -2,6 +2,7 @@
 import { type EngineCase, okTrials } from '../../engine/record.ts';
 import { formatCpus } from '../../report/numbers.ts';
 import { type CasesRecord, isCpuBound } from './cases/evidence.ts';
+import type { MeasuredOptions } from './measured-basis.ts';
 import { type Configuration, PUBLISHED_BASIS, PUBLISHED_QPS } from './published.ts';
 
 export interface ThroughputBasis {
@@ -24,17 +25,11 @@ export function publishedThroughput(configuration: Configuration): ThroughputBas
   };
 }
 
-/** What stands for a record's subject in a plan. */
-interface Wanted {
-  readonly configuration: Configuration;
-  /** Of CoreDNS; null for the last server of the record. */
-  readonly version: string | null;
-  /** How the source begins: `this machine's history`. */
-  readonly origin: string;
-}
-
 /** Of CoreDNS as clusters run it: the variant of a subject is its configuration, and of no variant `default`. */
-function subjectsOf({ subjects, programs }: CasesRecord, { configuration, version }: Wanted): string[] {
+function subjectsOf(
+  { subjects, programs }: CasesRecord,
+  { configuration, version }: MeasuredOptions,
+): string[] {
   return subjects
     .map(({ name }) => name)
     .filter((name) => {
@@ -52,7 +47,7 @@ const tierOf = ({ point }: EngineCase) => Number(point.tier ?? 0);
  * The largest tier at which CoreDNS's CPU was the limit for both kinds of lookups. Null if the record has none of this
  * configuration and version: what the load generator limited says nothing of a replica.
  */
-export function throughputBasis(record: CasesRecord, wanted: Wanted): ThroughputBasis | null {
+export function throughputBasis(record: CasesRecord, wanted: MeasuredOptions): ThroughputBasis | null {
   const subject = subjectsOf(record, wanted).at(-1);
   const bound = record.cases.filter(
     (item) =>

@@ -3,6 +3,8 @@
  * all of them. The idea is that of MLRsearch (draft-ietf-bmwg-mlrsearch), with one duration for all tries.
  */
 
+import type { LossEvidence } from './evidence.ts';
+
 /** What was seen at one rate. */
 export interface Tried {
   /** Queries per second, asked for. */
@@ -13,14 +15,7 @@ export interface Tried {
   readonly generatorLimited: boolean;
 }
 
-/** The highest rate at which no more than this share was lost. */
-export interface Band {
-  readonly maxLostRatio: number;
-  /** Queries per second; 0 if not even the lowest rate held. */
-  readonly rate: number;
-  /** Whether the load generator ended the search: the server may do more. */
-  readonly generatorLimited: boolean;
-}
+export type Band = LossEvidence['bands'][number];
 
 export interface SearchOptions {
   /** Shares of lost queries, each once. */

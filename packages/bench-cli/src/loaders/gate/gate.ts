@@ -1,6 +1,7 @@
 /** Several loaders at once: they wait for each other at a gate and start at one instant. */
 import type { GateAddress } from '@dinodns-bench/load';
 import { z } from 'zod';
+import { parseLine } from '../../process.ts';
 
 /** When a loader sent queries, in seconds since the gate let all of them go. */
 export interface LoadWindow {
@@ -46,14 +47,7 @@ const eventSchema = z.discriminatedUnion('event', [
 export type GateEvent = z.output<typeof eventSchema>;
 
 /** An event that the gate's program printed; null for any other line. */
-export function parseGateEvent(line: string): GateEvent | null {
-  if (!line.startsWith('{"event":')) return null;
-  try {
-    return eventSchema.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    return null;
-  }
-}
+export const parseGateEvent = (line: string) => parseLine(eventSchema, line);
 
 /** Collects what the gate says. */
 export class GateLog {

@@ -1,5 +1,6 @@
 /** Figures of pods over a trial, from the readings at its ends and the samples in between. Pure. */
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
+import { sum } from '../../stats/intervals.ts';
 import type { PodReading, ThrottlingReading } from './pod-reading.ts';
 import type { PodPlace } from './pod-source.ts';
 import type { Settled } from './settled.ts';
@@ -11,8 +12,6 @@ export interface Sample {
   readonly atSeconds: number;
   readonly readings: Readings;
 }
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** Whether the kubelet has taken a new reading since. */
 export const isAnotherReading = (a: PodReading, b: PodReading) =>

@@ -2,9 +2,9 @@
 import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
+import { parseLine } from '../../process.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import type { EndpointReading } from './endpoints.ts';
-import { parseLine } from './program-line.ts';
 import { runOnce } from './run-job.ts';
 
 const countsSchema = z.object({ entries: z.number(), used: z.number() });

@@ -9,13 +9,13 @@ import { observePods } from '../../observe/kubernetes/observe-pods.ts';
 import { podSource } from '../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceRecord } from '../../results/record.ts';
+import { parseReadyLine } from '../ready-line.ts';
 import type { Deployment, DeployRequest, ObserveOptions } from '../target.ts';
 import { openCheckedClient } from './checker.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { dnsContainer, observedContainer } from './dns-container.ts';
 import { CONTAINER } from './objects/pods.ts';
 import { assessAdoptedPod, assessRunningPod, restartsOf } from './pod-state.ts';
-import { parseReadyLine } from './ready-line.ts';
 import { watchForDeath } from './wait-for-pods.ts';
 
 export interface DeployedPods {
@@ -137,7 +137,7 @@ async function readWorkers(deployed: DeployedPods, signal: AbortSignal): Promise
   const [reference] = logReferences(deployed);
   if (!deployed.ownsPods || reference === undefined) return null;
   const lines = await lastLogLines(deployed.run.client, reference, KEPT_LINES, signal);
-  return lines.map(parseReadyLine).find((value) => value !== null) ?? null;
+  return lines.map((line) => parseReadyLine(line)?.workers).find((workers) => workers != null) ?? null;
 }
 
 async function lastLines(deployed: DeployedPods): Promise<string[]> {

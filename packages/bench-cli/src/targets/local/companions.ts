@@ -1,16 +1,14 @@
 /** Programs that an instance needs beside it: started before it, outside its CPU limit, and stopped after it. */
 import { join } from 'node:path';
-import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
 import type { RunningProcess } from '../../process.ts';
 import type { Companion } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
+import { parseReadyLine } from '../ready-line.ts';
 
 /** Node.js starts in less than a second, even if the machine is busy. */
 const READY_SECONDS = 20;
 const STOP_SECONDS = 3;
-
-const readyLine = z.object({ ready: z.literal(true), port: z.int() });
 
 export interface RunningCompanions {
   /** By the names of the companions. */
@@ -36,14 +34,6 @@ async function stopProcess(world: World, process: RunningProcess): Promise<void>
   await process.exited;
   ended.abort();
   await late;
-}
-
-function portIn(line: string): number | null {
-  try {
-    return readyLine.parse(JSON.parse(line)).port;
-  } catch {
-    return null;
-  }
 }
 
 function didNotStart({ name }: Companion, process: RunningProcess, logFile: string): BenchError {
@@ -78,8 +68,8 @@ async function startCompanion(
   );
   const line = await Promise.race([firstLine, process.exited.then(() => ''), tooLate]);
   waiting.abort();
-  const port = portIn(line);
-  if (port === null) throw didNotStart(companion, process, logFile);
+  const port = parseReadyLine(line)?.port;
+  if (port === undefined) throw didNotStart(companion, process, logFile);
   return port;
 }
 

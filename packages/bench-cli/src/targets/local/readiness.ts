@@ -5,6 +5,7 @@ import type { Exit, RunningProcess } from '../../process.ts';
 import type { Transport } from '../../results/record.ts';
 import type { Readiness } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
+import { parseReadyLine } from '../ready-line.ts';
 
 /** None of the servers takes this long for a few zones. */
 const READY_WITHIN_SECONDS = 30;
@@ -50,20 +51,9 @@ function exitProblem(exit: Exit): string {
     : `it was ended by ${exit.signal} before it was ready`;
 }
 
-/** The server's line `{"ready":true,"workers":…}`. */
-export function parseReadyLine(line: string): ReadinessOutcome {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null && 'ready' in value && value.ready === true) {
-      const workers = 'workers' in value ? value.workers : null;
-      return {
-        workers: typeof workers === 'number' && Number.isInteger(workers) && workers > 0 ? workers : null,
-      };
-    }
-  } catch {
-    // Not JSON: treated as JSON of another form.
-  }
-  return { problem: `its first line was not {"ready":true,…} but: ${line.slice(0, 200)}` };
+function readyBy(line: string): ReadinessOutcome {
+  const problem = `its first line was not {"ready":true,…} but: ${line.slice(0, 200)}`;
+  return parseReadyLine(line) ?? { problem };
 }
 
 function loadingSeconds({ zones, cpus, readiness }: ReadinessRequest): number {
@@ -127,7 +117,7 @@ export function isReadyLine(readiness: Readiness, stream: 'stdout' | 'stderr', l
 function untilReady(world: World, request: ReadinessRequest, signal: AbortSignal): Promise<ReadinessOutcome> {
   switch (request.readiness.kind) {
     case 'stdout-json':
-      return request.readyLine.then(parseReadyLine);
+      return request.readyLine.then(readyBy);
     case 'line':
       return request.readyLine.then(() => ({ workers: null }));
     case 'answer':

@@ -1,6 +1,6 @@
 /** What the program beside a private CoreDNS prints: one line for each phase. Pure. */
 import { z } from 'zod';
-import { parseLine } from '../../../targets/kubernetes/program-line.ts';
+import { parseLine } from '../../../process.ts';
 
 /**
  * What is done with a CoreDNS, in any order that begins with `cold-start`: until it has everything; left alone; with a full

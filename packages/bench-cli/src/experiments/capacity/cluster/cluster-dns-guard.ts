@@ -2,7 +2,7 @@
  * Watches the cluster's own DNS while objects are created: it reads them as well, and must not run out of memory for
  * them. Read rights only.
  */
-import { BenchError } from '../../../errors.ts';
+import { BenchError, orNull } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { parseSummary } from '../../../observe/kubernetes/summary.ts';
 import { parseQuantity } from '../../../quantity.ts';
@@ -30,13 +30,22 @@ export interface ClusterDnsGuard {
   closing(): string[];
 }
 
-async function findDns(client: KubeClient, signal: AbortSignal): Promise<FoundService | null> {
+/** Working sets of the containers of these pods on a node, which the kubelet reads; null where it may not be asked. */
+export async function memoryOn(
+  client: KubeClient,
+  node: string,
+  namespace: string,
+  containers: Parameters<typeof parseSummary>[2],
+  signal: AbortSignal,
+): Promise<number[] | null> {
   try {
-    return await findClusterDns(client, signal);
+    const text = await client.text(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy', signal);
+    return [...parseSummary(text, namespace, containers).values()].flatMap(
+      ({ memoryBytes }) => memoryBytes ?? [],
+    );
   } catch (error) {
-    if (error instanceof BenchError && (error.code === 'E_CONFIG' || error.code === 'E_CLUSTER_FORBIDDEN')) {
-      return null;
-    }
+    signal.throwIfAborted();
+    if (error instanceof BenchError) return null;
     throw error;
   }
 }
@@ -48,17 +57,9 @@ async function memoryOf(client: KubeClient, dns: FoundService, signal: AbortSign
   const nodes = [...new Set(dns.pods.map((pod) => pod.spec?.nodeName ?? ''))];
   const values: number[] = [];
   for (const node of nodes) {
-    const text = await client
-      .text(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy', signal)
-      .catch((error: unknown) => {
-        signal.throwIfAborted();
-        if (error instanceof BenchError) return null;
-        throw error;
-      });
-    if (text === null) return null;
-    for (const { memoryBytes } of parseSummary(text, dns.namespace, containers).values()) {
-      if (memoryBytes !== null) values.push(memoryBytes);
-    }
+    const bytes = await memoryOn(client, node, dns.namespace, containers, signal);
+    if (bytes === null) return null;
+    values.push(...bytes);
   }
   return values.length === 0 ? null : Math.max(...values);
 }
@@ -73,7 +74,7 @@ export async function clusterDnsState(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<ClusterDnsState | null> {
-  const dns = await findDns(client, signal);
+  const dns = await orNull(['E_CONFIG', 'E_CLUSTER_FORBIDDEN'], findClusterDns(client, signal));
   if (dns === null) return null;
   return {
     pods: dns.pods.length,

@@ -2,6 +2,7 @@
 import { BenchError } from '../../../errors.ts';
 import { percentileOf } from '../../../stats/percentile.ts';
 import type { Clock } from '../../../world.ts';
+import type { Created } from './created.ts';
 
 /** Creations a second, at most. */
 export const MAX_CREATION_RATE = 50;
@@ -25,13 +26,6 @@ export interface PaceOptions {
   readonly maxP99Seconds?: number;
 }
 
-export interface Paced {
-  readonly created: number;
-  readonly seconds: number;
-  /** The 99th percentile of the last hundred requests, in seconds; the largest seen. */
-  readonly worstP99Seconds: number;
-}
-
 /**
  * Calls `create` for each item, no more than `perSecond` times a second.
  * @throws BenchError `E_CLUSTER_REFUSED` as soon as the 99th percentile of the last 100 requests exceeds `maxP99Seconds`;
@@ -41,7 +35,7 @@ export async function createPaced<T>(
   items: Iterable<T>,
   create: (item: T) => Promise<void>,
   { clock, signal, perSecond = MAX_CREATION_RATE, maxP99Seconds = MAX_P99_SECONDS }: PaceOptions,
-): Promise<Paced> {
+): Promise<Created['creation']> {
   const begin = clock.monotonicSeconds();
   const recent: number[] = [];
   const iterator = items[Symbol.iterator]();

@@ -12,6 +12,7 @@ export const createdSchema = z.object({
   creation: z.object({
     created: count,
     seconds: z.number().nonnegative(),
+    /** The 99th percentile of the last hundred requests; the largest seen. */
     worstP99Seconds: z.number().nonnegative(),
   }),
 });

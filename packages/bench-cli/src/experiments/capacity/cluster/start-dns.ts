@@ -1,12 +1,11 @@
 /** A start of a private CoreDNS whose memory is measured. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
-import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { parseSummary } from '../../../observe/kubernetes/summary.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { type OnceRun, runOnce } from '../../../targets/kubernetes/run-job.ts';
 import type { Phase, PhaseFigures, QueryCounts } from '../beside/phases.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
+import { memoryOn } from './cluster-dns-guard.ts';
 import type { ContainerEnd } from './created.ts';
 import { DNS_CONTAINER, type DnsPodRequest, dnsPod } from './dns-job.ts';
 import { SERVICE_LABELS } from './synthetic-objects.ts';
@@ -46,32 +45,18 @@ export interface StartResult extends Pick<PhaseReader, 'late' | 'streamed'> {
 const SECONDS_BESIDE_PHASES = 400;
 
 async function workingSetOf(
-  client: KubeClient,
-  { namespace, pod, node }: { namespace: string; pod: string; node: string },
-  signal: AbortSignal,
-): Promise<number | null> {
-  try {
-    const text = await client.text(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy', signal);
-    const reading = parseSummary(text, namespace, new Map([[pod, DNS_CONTAINER]])).get(pod);
-    // A container that has just ended has 0.
-    return reading?.memoryBytes || null;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof BenchError) return null;
-    throw error;
-  }
-}
-
-async function placeOf(
   { client, namespace, runId }: OnceRun,
   unit: string,
   signal: AbortSignal,
-): Promise<{ namespace: string; pod: string; node: string } | null> {
+): Promise<number | null> {
   const { items } = await client.list('Pod', { namespace, labels: unitSelector(runId, unit) }, signal);
   const [pod] = items;
   const { name } = pod?.metadata ?? {};
   const node = pod?.spec?.nodeName;
-  return name === undefined || node === undefined ? null : { namespace, pod: name, node };
+  if (name === undefined || node === undefined) return null;
+  const bytes = await memoryOn(client, node, namespace, new Map([[name, DNS_CONTAINER]]), signal);
+  // A container that has just ended has 0.
+  return bytes?.[0] || null;
 }
 
 export function containerEnd({ metadata, status }: V1Pod): ContainerEnd | null {
@@ -96,14 +81,10 @@ async function removeServices(
  * @throws BenchError if the pod cannot be started, or its program fails: not a finding about CoreDNS.
  */
 export async function startDns(run: OnceRun, request: StartRequest): Promise<StartResult> {
-  const { client, settings, namespace, runId } = run;
+  const { settings, namespace, runId } = run;
   const { unit, phases, seconds, moreSeconds = 0, changes, signal } = request;
   const workingSets: Promise<number | null>[] = [];
-  const readWorkingSet = async () => {
-    const place = await placeOf(run, unit, signal);
-    return place === null ? null : workingSetOf(client, place, signal);
-  };
-  const reader = readPhases(() => workingSets.push(readWorkingSet().catch(() => null)));
+  const reader = readPhases(() => workingSets.push(workingSetOf(run, unit, signal).catch(() => null)));
   let death: string | null = null;
   let isKilled = false;
   let container: ContainerEnd | null = null;

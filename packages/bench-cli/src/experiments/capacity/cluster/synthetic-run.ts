@@ -21,8 +21,8 @@ import {
 } from '../../../targets/kubernetes/run-namespace.ts';
 import type { World } from '../../../world.ts';
 import { guardClusterDns } from './cluster-dns-guard.ts';
-import { createPaced, type Paced } from './create-paced.ts';
-import type { ClusterDnsState } from './created.ts';
+import { createPaced } from './create-paced.ts';
+import type { ClusterDnsChange, Created } from './created.ts';
 import { ACCOUNT, dnsAccount } from './dns-job.ts';
 import { grantPermissions, podRights } from './pod-rights.ts';
 import {
@@ -90,9 +90,9 @@ export interface SyntheticRequest {
 export interface SyntheticRun extends OnceRun, AsyncDisposable {
   /** What was created. */
   readonly cluster: Cluster;
-  readonly creation: Paced;
+  readonly creation: Created['creation'];
   /** The cluster's own DNS before and after the creation; null where there is none that bench knows. */
-  readonly clusterDns: { readonly before: ClusterDnsState; readonly after: ClusterDnsState } | null;
+  readonly clusterDns: ClusterDnsChange;
 }
 
 /** A pod that never ran, with the status of one that runs: CoreDNS knows it by its address. */

@@ -1,11 +1,9 @@
 /** The memory of a process, as the kernel and Go see it. */
-import { readIfThere } from '../../../machine/proc-files.ts';
+import { bytesIn, readIfThere } from '../../../machine/proc-files.ts';
 import type { World } from '../../../world.ts';
 import type { MemoryReading, MemoryStage } from './evidence.ts';
 
-function kilobytes(text: string, field: string): number {
-  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1024;
-}
+const known = (text: string, field: string) => bytesIn(text, field) ?? 0;
 
 /** What is known of a process that lives. */
 type Reading = { readonly [K in keyof MemoryReading]: K extends 'residentBytes' ? number : MemoryReading[K] };
@@ -21,9 +19,9 @@ export async function readMemory(world: World, pid: number): Promise<Reading | n
   ]);
   if (status === null || !status.includes('VmRSS')) return null;
   return {
-    residentBytes: kilobytes(status, 'VmRSS'),
-    anonymousBytes: kilobytes(status, 'RssAnon'),
-    proportionalBytes: rollup === null ? null : kilobytes(rollup, 'Pss'),
+    residentBytes: known(status, 'VmRSS'),
+    anonymousBytes: known(status, 'RssAnon'),
+    proportionalBytes: rollup === null ? null : known(rollup, 'Pss'),
   };
 }
 
@@ -38,9 +36,9 @@ export interface PeakReading {
 /** The peak so far; zeros once the process has ended. */
 export async function readPeak(world: World, pid: number): Promise<PeakReading> {
   const status = (await readIfThere(world, `/proc/${pid}/status`)) ?? '';
-  const residentBytes = kilobytes(status, 'VmHWM');
-  const files = kilobytes(status, 'RssFile') + kilobytes(status, 'RssShmem');
-  const anonymousBytes = Math.max(kilobytes(status, 'RssAnon'), residentBytes - files);
+  const residentBytes = known(status, 'VmHWM');
+  const files = known(status, 'RssFile') + known(status, 'RssShmem');
+  const anonymousBytes = Math.max(known(status, 'RssAnon'), residentBytes - files);
   return { residentBytes, anonymousBytes };
 }
 

@@ -81,16 +81,19 @@ function resourcesOf({ configuration }: Pick<MemoryPoint, 'configuration'>): rea
 
 /** CoreDNS takes too long for something, while the programs that measure it work. */
 export class CorednsLateError extends BenchError {
-  constructor({ point }: StartParts, what: string, seconds: number) {
-    super('E_NO_ANSWER', `${point.key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`, {
+  constructor({ key }: { readonly key: string }, what: string, seconds: number) {
+    super('E_NO_ANSWER', `${key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`, {
       fix: 'Its log is in the run folder under raw/. If the machine is busy with something else, measure again.',
     });
   }
 }
 
+/** What is waited for, and how errors name it. */
+type Waiting = Pick<StartParts, 'world' | 'running' | 'signal'> & { readonly key: string };
+
 /** Polls until `isDone`, for at most `seconds`. */
 async function until(
-  context: StartParts,
+  context: Waiting,
   what: string,
   seconds: number,
   isDone: () => Promise<boolean>,
@@ -114,11 +117,17 @@ export async function untilRead(
   const { point, running } = context;
   const resources = resourcesOf(point);
   const seconds = READ_SECONDS + (point.objects + point.cluster.endpoints) / MIN_OBJECTS_PER_SECOND;
-  await until(context, 'read all objects', seconds, async () => {
+  await until({ ...context, ...point }, 'read all objects', seconds, async () => {
     const { reads, openWatches } = await running.api.status();
     const isRead = resources.every((name) => (reads[name] ?? 0) > (before[name] ?? 0));
     return isRead && openWatches >= resources.length;
   });
+}
+
+/** Until all its plugins are ready. */
+export async function untilReady(context: Waiting): Promise<void> {
+  const { running, signal } = context;
+  await until(context, 'become ready', READ_SECONDS, () => isCorednsReady(running.readyPort, signal));
 }
 
 /** Until memory has not risen above its peak (`forgetPeak`) for a while; resolves with the peak, and when it last rose. */
@@ -149,9 +158,9 @@ async function quietStage(context: StartContext): Promise<MemoryStage> {
 }
 
 async function coldStart(context: StartContext): Promise<Measured['coldStart']> {
-  const { running, signal } = context;
+  const { running, point } = context;
   await untilRead(context, {});
-  await until(context, 'become ready', READ_SECONDS, () => isCorednsReady(running.readyPort, signal));
+  await untilReady({ ...context, ...point });
   const { peak, atSeconds } = await untilQuiet(context);
   return { peak, seconds: Math.max(0, atSeconds - running.startedAtSeconds) };
 }

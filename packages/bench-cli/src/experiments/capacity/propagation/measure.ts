@@ -1,13 +1,13 @@
 /** One start of CoreDNS: Services are created one after the other, and asked for until they resolve. */
 import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
-import { BenchError } from '../../../errors.ts';
-import { isCorednsReady, type ServiceChange } from '../api-control.ts';
+import type { ServiceChange } from '../api-control.ts';
 import {
   type CorednsContext,
   type CorednsRequest,
   type DeployedCoredns,
   deployCoredns,
 } from '../deploy-coredns.ts';
+import { untilReady } from '../memory/start.ts';
 import type { PropagationEvidence } from './evidence.ts';
 import { type Polled, pollUntilRight } from './poll.ts';
 
@@ -26,21 +26,6 @@ const VARIED_MILLISECONDS = 7;
 
 /** Not counted: the first answers of a start take longer. */
 const WARMUP_SERVICES = 3;
-
-const READY_SECONDS = 120;
-const READY_POLL_SECONDS = 0.1;
-
-async function untilReady(context: CorednsContext, { running }: DeployedCoredns): Promise<void> {
-  const { clock } = context.world;
-  const end = clock.monotonicSeconds() + READY_SECONDS;
-  while (!(await isCorednsReady(running.readyPort, context.signal))) {
-    if (clock.monotonicSeconds() > end)
-      throw new BenchError('E_NO_ANSWER', `CoreDNS was not ready after ${READY_SECONDS} s`, {
-        fix: 'Its log is in the run folder under raw/.',
-      });
-    await clock.sleep(READY_POLL_SECONDS, context.signal);
-  }
-}
 
 interface Observed extends Polled {
   readonly name: string;
@@ -133,7 +118,7 @@ export async function measureStart(
     context.onPhase('starting');
     deployed = await deployCoredns(context, request);
     const { running, instance } = deployed;
-    await Promise.race([untilReady(context, deployed), running.died]);
+    await untilReady({ ...context, ...request, running });
     client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
     return await Promise.race([measureCase(asking, deployed, client, churnPerSecond), running.died]);
   } finally {

@@ -12,7 +12,7 @@ import {
   startApiServer,
   startUpstream,
 } from '@dinodns-bench/cluster-objects';
-import { endedAfter } from '../../../engine/close.ts';
+import { close, endedAfter } from '../../../engine/close.ts';
 import { BenchError } from '../../../errors.ts';
 import { findExecutable } from '../../../machine/find-executable.ts';
 import type { RunningProcess } from '../../../process.ts';
@@ -21,9 +21,10 @@ import { openMemoryGroup } from '../../../targets/local/memory-group.ts';
 import { withParentDeathSignal } from '../../../targets/local/wrapping.ts';
 import type { World } from '../../../world.ts';
 import { existingNames } from '../beside/existing-names.ts';
-import type { Phase, PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import type { Phase } from '../beside/phases.ts';
 import { PROGRAM_ENTRY } from '../beside/program.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
+import type { Shown } from './verification.ts';
 
 /** Where CoreDNS reads its objects. */
 export interface ApiSource {
@@ -53,32 +54,10 @@ export interface LocalStartRequest {
   readonly signal: AbortSignal;
 }
 
-export interface LocalStartResult extends Pick<PhaseReader, 'streamed'> {
-  readonly phases: readonly PhaseFigures[];
-  /** Of all phases; null if they did not come to their end. */
-  readonly queries: QueryCounts | null;
-  /** Why CoreDNS ended before all phases were over; null if it did not. */
-  readonly death: string | null;
-}
+export type LocalStartResult = Shown & Pick<PhaseReader, 'streamed'>;
 
 const ADDRESS = '127.0.0.1';
 const LOG_LINES = 5;
-
-/** What is undone at the end, the last first. */
-class Undoing {
-  readonly #steps: (() => Promise<unknown>)[] = [];
-
-  add(step: () => Promise<unknown>): void {
-    this.#steps.push(step);
-  }
-
-  /** Resolves with the errors of the steps that failed: the others are taken all the same. */
-  async all(): Promise<readonly unknown[]> {
-    const errors: unknown[] = [];
-    for (const step of this.#steps.reverse()) await step().catch((error: unknown) => errors.push(error));
-    return errors;
-  }
-}
 
 interface Ports {
   readonly dns: number;
@@ -124,11 +103,11 @@ async function writeFiles(
   await world.fs.writeFile(join(directory, 'names.txt'), existingNames(cluster).join('\n'));
 }
 
-async function openApi(request: LocalStartRequest, undoing: Undoing): Promise<ApiSource> {
+async function openApi(request: LocalStartRequest, made: AsyncDisposableStack): Promise<ApiSource> {
   if (request.api !== undefined) return request.api;
   const { cluster, streamedLists = true } = request;
   const server = await startApiServer({ cluster, streamedLists });
-  undoing.add(() => server.close());
+  made.defer(() => server.close());
   return { url: server.url };
 }
 
@@ -174,41 +153,41 @@ function environmentOf(
 async function startCoredns(
   request: LocalStartRequest,
   directory: string,
-  undoing: Undoing,
+  made: AsyncDisposableStack,
 ): Promise<{ running: RunningProcess; kills: () => Promise<number> }> {
   const { world, coredns, memoryLimitBytes, corednsEnv = {} } = request;
   const group =
     memoryLimitBytes === null ? null : await openMemoryGroup(world, 'capacity-verify', memoryLimitBytes);
-  if (group !== null) undoing.add(() => group.remove());
+  if (group !== null) made.defer(() => group.remove());
   const setpriv = await findExecutable(world, 'setpriv');
   const command = withParentDeathSignal(setpriv, [coredns, '-conf', join(directory, 'Corefile')]);
   const running = await world.processes.start(group === null ? command : group.wrap(command), {
     env: corednsEnv,
   });
-  undoing.add(() => end(running));
+  made.defer(() => end(running));
   return { running, kills: async () => (group === null ? 0 : group.kills()) };
 }
 
-async function perform(request: LocalStartRequest, undoing: Undoing): Promise<LocalStartResult> {
+async function perform(request: LocalStartRequest, made: AsyncDisposableStack): Promise<LocalStartResult> {
   const { world, signal } = request;
   const directory = await world.fs.mkdtemp(join(world.env.TMPDIR ?? '/tmp', 'dinodns-bench-capacity-'));
-  undoing.add(() => world.fs.rm(directory, { recursive: true, force: true }));
-  const api = await openApi(request, undoing);
+  made.defer(() => world.fs.rm(directory, { recursive: true, force: true }));
+  const api = await openApi(request, made);
   const upstream = await startUpstream({ external: defineExternal() });
-  undoing.add(() => upstream.close());
+  made.defer(() => upstream.close());
   const ports = await findPorts();
   await writeFiles(request, directory, ports, `${ADDRESS}:${upstream.port}`);
-  const { running, kills } = await startCoredns(request, directory, undoing);
+  const { running, kills } = await startCoredns(request, directory, made);
   const reader = readPhases();
   const setpriv = await findExecutable(world, 'setpriv');
   const beside = await world.processes.start(
     withParentDeathSignal(setpriv, [world.processes.nodePath, fileURLToPath(PROGRAM_ENTRY)]),
     { env: environmentOf(request, ports, api, running.pid, directory), onStdoutLine: reader.onLine },
   );
-  undoing.add(() => end(beside));
+  made.defer(() => end(beside));
   const stop = () => beside.kill('SIGKILL');
   signal.addEventListener('abort', stop);
-  undoing.add(async () => signal.removeEventListener('abort', stop));
+  made.defer(async () => signal.removeEventListener('abort', stop));
   await beside.exited;
   signal.throwIfAborted();
   const { figures: phases, total: queries, streamed } = reader;
@@ -232,10 +211,10 @@ async function perform(request: LocalStartRequest, undoing: Undoing): Promise<Lo
 /** Everything that it starts has ended when it resolves or rejects. */
 export function startLocally(request: LocalStartRequest): Promise<LocalStartResult> {
   return retryTaken(() => {
-    const undoing = new Undoing();
+    const made = new AsyncDisposableStack();
     return endedAfter(
-      () => perform(request, undoing),
-      () => undoing.all(),
+      () => perform(request, made),
+      () => close(made),
     );
   });
 }

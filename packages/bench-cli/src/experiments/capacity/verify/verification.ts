@@ -54,9 +54,11 @@ function reasonOf(
 }
 
 /** What a start has shown. */
-interface Shown {
+export interface Shown {
   readonly phases: readonly PhaseFigures[];
+  /** Of all phases; null if they did not come to their end. */
   readonly queries: QueryCounts | null;
+  /** Why CoreDNS ended before all phases were over; null if it did not. */
   readonly death: string | null;
 }
 

@@ -14,6 +14,7 @@ import { BenchError } from '../../../../errors.ts';
 import { parseEvent } from '../../../../loaders/builtin/events.ts';
 import { SEGMENTATION } from '../../../../loaders/builtin/options.ts';
 import { loadResultOf } from '../../../../loaders/builtin/result.ts';
+import { parseLine } from '../../../../process.ts';
 import { formatCount } from '../../../../report/numbers.ts';
 import { imageRecord } from '../../../../servers/image-record.ts';
 import { loadServers } from '../../../../servers/load.ts';
@@ -263,8 +264,7 @@ async function measureTier(place: Place, { order, case: item }: PlannedTrial): P
     onLine(line) {
       const event = parseEvent(line);
       if (event?.event === 'result' || event?.event === 'error') end = event;
-      else if (line.startsWith('{"usage":'))
-        usage = usageSchema.safeParse(JSON.parse(line)).data?.usage ?? null;
+      else usage = parseLine(usageSchema, line)?.usage ?? usage;
     },
   });
   return evidenceOf(end, usage);

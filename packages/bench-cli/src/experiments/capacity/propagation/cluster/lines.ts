@@ -1,7 +1,7 @@
 /** What the program beside a private CoreDNS prints about propagation, and the trials that are made of it. Pure. */
 import { z } from 'zod';
 import { BenchError } from '../../../../errors.ts';
-import { parseLine } from '../../../../targets/kubernetes/program-line.ts';
+import { parseLine } from '../../../../process.ts';
 import type { PropagationEvidence } from '../evidence.ts';
 
 const seconds = z.number().nonnegative();
