@@ -230,6 +230,16 @@ describe('kube-dns', () => {
     expect(world.err()).toContain('run the command once for each');
   });
 
+  it('says of a run without CPU limits that it had none, whatever its settings', async () => {
+    const record = parseRecordAs(cachingKind, referenceText('kubernetes-capacity-caching'), 'run.json');
+    expect(record.settings.tier).toEqual([0.5]);
+    await createStore(world, 'results').saveAs(cachingKind, record);
+    const { conditions } = await reproduced('kube-dns', record.id);
+    expect(conditions).toContainEqual(
+      expect.objectContaining({ name: 'CPUs of the server', ours: ['no limit'] }),
+    );
+  });
+
   it.each([
     [['kube-dns', '20990101-000000-dead'], 6, 'there is no run "20990101-000000-dead"'],
     [['scaling', 'latest', '--format', 'pdf'], 2, 'must be one of text, markdown, github, json'],

@@ -34,6 +34,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const SETTING = 'setting ';
 const SERVER = 'server ';
+const TIER = `${SETTING}tier`;
 const RATE = `${SETTING}rate`;
 const LOADER_CPU = `${SETTING}loaderCpu`;
 const TRIALS = 'trials of each case';
@@ -86,6 +87,8 @@ export function conditionsOf(published: Entry, entry: Entry, usedCases: Readonly
   const oursFor = (name: string) => {
     if (name === TRIALS) return trialsOf(entry, usedCases);
     if (name === RATE) return ratesOf(entry, usedCases);
+    // A tier is a limit only where there are limits.
+    if (name === TIER && entry.environment['CPU limits'] === 'none') return 'no limit';
     // On this machine it has no effect.
     if (name === LOADER_CPU && entry.environment.target !== 'kubernetes') return null;
     if (name.startsWith(SERVER)) return ofServers(name, entry, servers);
