@@ -194,10 +194,10 @@ describe('the post', () => {
     );
   });
 
-  it('names the servers that were worst and best, each fault in a sentence of its own', () => {
+  it('tells what each fault cost every server, in a sentence', () => {
     expect(plain(postOf('disrupt-upstream')?.excerpt)?.split('. ')).toEqual([
-      'A slow upstream cost 1,356 of 4,000 queries with unbound (longest gap 3.11 s), and none with coredns@1.11.3, coredns@1.13.1 and coredns@1.15.0; up to 1,500 answers took longer than 1 s',
-      'A silent upstream cost 1,404 of 4,000 queries with unbound (longest gap 3.21 s), and 501 with coredns@1.11.3 and coredns@1.13.1; up to 1,000 answers took longer than 1 s',
+      'A slow upstream cost 1,356 of 4,000 queries with Unbound (longest gap 3.11 s), and none with CoreDNS 1.11.3, CoreDNS 1.13.1 and CoreDNS 1.15.0; up to 1,500 answers took longer than 1 s',
+      'A silent upstream cost 1,404 of 4,000 queries with Unbound (longest gap 3.21 s), 1,000 with CoreDNS 1.15.0, and 501 with CoreDNS 1.11.3 and CoreDNS 1.13.1; up to 1,000 answers took longer than 1 s',
       'An upstream that answered SERVFAIL cost 1,500 of 4,000 queries in every case (longest gap 3.00 s)',
       'An upstream that answered REFUSED cost 1,501 of 4,000 queries in every case (longest gap 3.00 s).',
     ]);

@@ -37,7 +37,7 @@ import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
 import { unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods/sampler-script.ts';
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
-import { subjectsOf, subjectTitle } from '../src/experiments/lookup/subjects.ts';
+import { subjectsOf, wordsOf } from '../src/experiments/lookup/subjects.ts';
 import { settingsOfTest } from '../src/experiments/lookup/tiger/run-tests.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { JOURNAL_ANNOTATION } from '../src/targets/kubernetes/objects/labels.ts';
@@ -287,10 +287,10 @@ describe('the subjects of a run on a cluster', () => {
   });
 
   it('are read with separators, and keep their names in records and in CSV', async () => {
-    expect(['1000 Services', '1 Service', '150000 Services/Inline', 'curl'].map(subjectTitle)).toEqual([
+    expect(['1000 Services', '1 Service', '150000 Services/Inline', 'curl'].map(wordsOf)).toEqual([
       '1,000 Services',
       '1 Service',
-      '150,000 Services/Inline',
+      '150,000 Services, Inline',
       'curl',
     ]);
     const record = parseRecordAs(lookupKind, referenceText('kubernetes-lookup'), 'run.json');

@@ -121,6 +121,9 @@ describe('a comparison', () => {
     expect(findings[1]?.sentence).toMatch(
       /Against 0 Services: lookup p50 \+20\.0\u00a0ms.*: higher; connect p50/,
     );
+    expect(lookupDocument(found).post?.excerpt).toMatch(
+      /^To look a name up took more time with 1 Service \(by 19\.\d ms to 20\.\d ms\) than with 0 Services\. No difference in connect times was shown between 0 Services and 1 Service\. Median times/,
+    );
   });
 
   it('shows no difference that the noise can explain', () => {

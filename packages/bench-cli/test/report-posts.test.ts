@@ -11,11 +11,13 @@ import { compareDocument } from '../src/history/documents/compare.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { parseReference } from '../src/history/select.ts';
 import { documentText } from '../src/report/document/terminal.ts';
+import { slugFrom } from '../src/report/front-matter.ts';
 import { renderGithub } from '../src/report/github.ts';
 import { formats } from '../src/report/index.ts';
 import { overallSentence, reservations } from '../src/report/overall.ts';
 import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
+import { versionSteps } from '../src/report/version-steps.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { createStore } from '../src/results/store.ts';
@@ -23,7 +25,7 @@ import { realWorld } from '../src/world.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
-import { referenceFolder, referenceText } from './support/reference.ts';
+import { RAW_NAMES, referenceFolder, referenceText } from './support/reference.ts';
 import { filesFor, renderCsv, renderHtml, renderMarkdown, renderTerminal } from './support/render.ts';
 import { testWorld } from './support/test-world.ts';
 
@@ -122,19 +124,69 @@ describe('the post of a published run', () => {
     .filter((item) => item.isDirectory())
     .map(({ name }) => name);
 
-  it.each(names)('begins with its verdict, its picture, two caveats and the command: %s', async (name) => {
-    const store = createStore(realWorld(), referenceFolder('.'));
-    const files = (await openRun(await store.find(referenceFolder(name)))).files(['blog'], relative);
-    const { value } = await files.next();
-    const [, , body = ''] = String(value?.content).split(/^---$/m);
-    const [verdict = '', rest = ''] = body.split('<!-- truncate -->');
-    // A sentence, and no list of keys and figures.
-    expect(verdict.trim()).toMatch(/^[A-Z][^\n]+[a-z][^\n]+\.$/);
-    expect(verdict).not.toMatch(/: [+-][\d.]+ %/);
-    const [before = '', after = ''] = rest.split('Repeat it:');
-    expect(before).toMatch(/^!\[.+\]\(\.\/[\w-]+\.svg\)$/m);
-    expect(before.match(/^- .*$/gm)?.filter((line) => !line.endsWith('.')) ?? []).toEqual([]);
-    expect(after.trim()).toMatch(/^```sh\n(?:git checkout \w+\n)?pnpm bench /);
+  it.each(names)(
+    'begins with its verdict, its picture, two caveats and the command, without a name that only programs use: %s',
+    async (name) => {
+      const store = createStore(realWorld(), referenceFolder('.'));
+      const files = (await openRun(await store.find(referenceFolder(name)))).files(['blog'], relative);
+      const { value } = await files.next();
+      const [, , body = ''] = String(value?.content).split(/^---$/m);
+      const [verdict = '', rest = ''] = body.split('<!-- truncate -->');
+      // A sentence, and no list of keys and figures.
+      expect(verdict.trim()).toMatch(/^[A-Z][^\n]+[a-z][^\n]+\.$/);
+      expect(verdict).not.toMatch(/: [+-][\d.]+ %/);
+      const [before = '', after = ''] = rest.split('Repeat it:');
+      expect(before).toMatch(/^!\[.+\]\(\.\/[\w-]+\.svg\)$/m);
+      expect(before.match(/^- .*$/gm)?.filter((line) => !line.endsWith('.')) ?? []).toEqual([]);
+      expect(after.trim()).toMatch(/^```sh\n(?:git checkout \w+\n)?pnpm bench /);
+      const prose = String(value?.content)
+        .replaceAll(/```\w*\n.*?```/gs, '')
+        .replaceAll(/^(?:\| image of|tags:) .*$/gm, '');
+      expect(prose.match(RAW_NAMES) ?? []).toEqual([]);
+    },
+  );
+});
+
+describe('a run of many versions', () => {
+  const versions = parseRecord(referenceText('local-coredns-1.9-to-1.15'), 'run.json');
+
+  it('is told by the steps between neighbours, in two sentences, and has a slug of whole words', async () => {
+    const { text } = await postOf(versions);
+    const [, , body = ''] = text.split(/^---$/m);
+    const [excerpt = ''] = body.split('<!-- truncate -->');
+    expect(excerpt.trim().replaceAll('\u00a0', ' ')).toBe(
+      'From CoreDNS 1.11.3 to 1.12.4, CPU time per query changed: 23 % less (95 % interval 11–30 %) at tier 1, single, workload internal and 22 % less (95 % interval 12–28 %) at tier 1, single, workload external. No other step was shown from CoreDNS 1.9.4 to 1.15.0 (12 comparisons of neighbouring versions, corrected together).',
+    );
+    expect(text).toContain('slug: dns-benchmark-2026-11-24-coredns-1-9-4-to-1-15-0\n');
+    expect(text).toContain('title: "What changed from CoreDNS 1.9.4 to 1.15.0?"');
+    expect(slugFrom(['a'.repeat(60), 'b'.repeat(60)])).toBe('a'.repeat(60));
+  });
+
+  it('has no step that chance makes', () => {
+    const servers = ['1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'].map((version) => `coredns@${version}`);
+    const trials = [1, 1.01, 0.99, 1.005, 0.995, 1.002].map((factor) => ({
+      ...{ qps: 2000, latencySeconds: 0.001, limitedBy: 'rate' as const },
+      cpuSecondsPerQuery: 1e-5 * factor,
+    }));
+    const turned = [...trials.slice(2), ...trials.slice(0, 2)];
+    const record = makeRecord({
+      cases: servers.map((server, index) => ({
+        ...{ server, ratePerSecond: 2000, trials: index % 2 === 0 ? trials : turned },
+      })),
+    });
+    const named = record.servers.map((server) => ({
+      ...server,
+      ...{ kind: 'coredns', version: server.name.split('@')[1] ?? '' },
+    }));
+    expect(versionSteps({ ...record, servers: named })?.map(({ isStep }) => isStep)).toEqual([false]);
+  });
+});
+
+describe('the post of a run of two trials', () => {
+  it('shows both differences, and no interval', async () => {
+    const { text } = await postOf(parseRecord(referenceText('kubernetes-two-loaders'), 'run.json'));
+    expect(text).toMatch(/[+-][\d.]+ % and [+-][\d.]+ %/);
+    expect(text).not.toMatch(/^\|.*\[[+-][\d,.]+, [+-][\d,.]+\\?\]/m);
   });
 });
 
@@ -384,7 +436,7 @@ describe('a post of a published run', () => {
   });
 
   it.each(['local-default', 'kubernetes-swap-shadow', 'capacity-memory'])(
-    '%s: the verdict, its chart, two caveats and the command, without a name that only programs use',
+    '%s: the verdict, its chart, two caveats and the command',
     async (run) => {
       const world = await testWorld();
       try {
@@ -394,10 +446,8 @@ describe('a post of a published run', () => {
         expect(text).toMatch(
           /\n---\n\n[A-Z].*CoreDNS.*\n\n<!-- truncate -->\n\n(?:- .*\n)*\n?!\[.*\n\n.*trials of each.*\n\nKeep in mind:\n\n- .*\n- .*\n\nRepeat it:\n\n```sh\n/,
         );
-        const prose = text.replaceAll(/```sh\n.*?```/gs, '').replaceAll(/^\| image of .*$/gm, '');
-        expect(prose).not.toMatch(/coredns-cluster|cgroup-v\d-quota|coredns@|\/tier=/);
         // Only published formulas are in MB.
-        expect(prose.split('\n## ')[0]).not.toContain(' MB');
+        expect(text.split('\n## ')[0]).not.toContain(' MB');
       } finally {
         await world.remove();
       }

@@ -7,6 +7,7 @@ import { leadOf } from '../src/report/lead.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
+import { RAW_NAMES } from './support/reference.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -81,6 +82,15 @@ describe('bench site', () => {
     expect(start).toContain('2026-11-22');
     for (const question of ['Throughput', 'Loss by load', 'Lookup and connect times', 'memory', 'Swap'])
       expect(start).toContain(question);
+    // Commands, figures for programs and what a search finds are the only places of names that programs use.
+    for (const [path, text] of files) {
+      if (!/\.(?:html|svg|xml)$/.test(path)) continue;
+      const words = text.replaceAll(/<(pre|script)\b.*?<\/\1>| (?:href|src)="[^"]*"/gs, '');
+      expect([...words.matchAll(RAW_NAMES)].map(([name]) => `${path}: ${name}`)).toEqual([]);
+    }
+    const coredns = files.get(inSite('servers', 'coredns.html')) ?? '';
+    expect(coredns).toContain('From CoreDNS 1.11.3 to 1.12.4, CPU time per query changed: ');
+    expect(coredns).toContain('No other step was shown from CoreDNS 1.9.4 to 1.15.0');
     // A run has its share of 2 MB for 100.
     const size = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     expect(size).toBeLessThan(2e6);
@@ -131,7 +141,7 @@ describe('bench site', () => {
     expect(await world.bench('site', '--out', 'site')).toBe(0);
     const page = await readFile(inSite('servers', 'coredns.html'), 'utf8');
     const changes = page.slice(page.indexOf('id="changes"'), page.indexOf('id="figures"'));
-    expect(changes).toMatch(/Queries per second of coredns: -(?:19|20|21)\.\d\u00a0%/);
+    expect(changes).toMatch(/Queries per second of CoreDNS: -(?:19|20|21)\.\d\u00a0%/);
     expect(changes).toContain('../runs/20261109-120000-0001.html');
     expect(page.match(/<th scope="row">/g)).toHaveLength(16);
   });

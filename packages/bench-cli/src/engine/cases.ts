@@ -4,15 +4,14 @@ import { decideFamily, decideRatios } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
-import { compareDifferences, type Pair, pairOf, summarize } from '../stats/summarize.ts';
+import { compareDifferences, summarize } from '../stats/summarize.ts';
 import type { ComparedWidth, UntilView, Width } from '../stats/until.ts';
-import { directionOf, type EstimandFacts, isSize } from './estimand.ts';
+import { directionOf, type EstimandFacts } from './estimand.ts';
+import { type Figures, pairsOf } from './pairs.ts';
 import type { MeasuredCase } from './plan.ts';
-import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
+import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
 
 type Parts = Pick<EngineRecord<unknown>, 'id' | 'baseline' | 'estimands' | 'trials'>;
-type Figures = Pick<OkTrial<unknown>, 'round' | 'figures' | 'bounds' | 'taken'>;
-
 function summaryOf({ name, unit }: EstimandFacts, trials: readonly Figures[]): SummaryStatistic | null {
   const values = trials.flatMap(({ figures }) => figures[name] ?? []);
   return values.length === 0 ? null : summarize(values, unit === 'ratio' ? { highest: 1 } : {});
@@ -20,24 +19,6 @@ function summaryOf({ name, unit }: EstimandFacts, trials: readonly Figures[]): S
 
 function boundsOf(name: string, trials: readonly Figures[]): number {
   return trials.filter(({ bounds }) => bounds.includes(name)).length;
-}
-
-/** The figures of the rounds that both have. */
-function pairsOf(
-  { name, unit }: EstimandFacts,
-  trials: readonly Figures[],
-  baseline: readonly Figures[],
-): Pair[] {
-  const byRound = new Map(baseline.map((trial) => [trial.round, trial]));
-  return trials.flatMap(({ round, figures, taken }): Pair[] => {
-    const other = byRound.get(round);
-    const [value, reference] = [figures[name], other?.figures[name]];
-    if (value == null || reference == null) return [];
-    const exposed = (figure: number, cores: number | undefined) => ({
-      ...{ value: figure, taken: isSize(unit) ? undefined : cores },
-    });
-    return [pairOf(exposed(value, taken), exposed(reference, other?.taken))];
-  });
 }
 
 function mayBeClaimed(

@@ -18,10 +18,20 @@ import {
 import { boundsText, nounOf, sizeText } from '../report/estimand.ts';
 import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
 import { formatFixed } from '../report/numbers.ts';
+import { serverTitle } from '../servers/registry.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { asSentence, capitalized, counted, formatDuration } from '../text.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
-import { boundSign, caseTitle, deltaText, figureText, numberText, verdictText } from './words.ts';
+import {
+  boundSign,
+  caseTitle,
+  deltaText,
+  figureText,
+  numberText,
+  programTitle,
+  subjectTitle,
+  verdictText,
+} from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
@@ -190,11 +200,11 @@ function comparisonTable(
     return table(
       title,
       [{ title: 'Figure' }, { title: caseTitle(record, only) }],
-      estimands.map((estimand) => [capitalized(estimand.title), deltaText(estimand, only)]),
+      estimands.map((estimand) => [capitalized(estimand.title), deltaText(record, estimand, only)]),
     );
   const rows = compared.map((item) => [
     caseTitle(record, item),
-    ...estimands.map((estimand) => deltaText(estimand, item)),
+    ...estimands.map((estimand) => deltaText(record, estimand, item)),
   ]);
   return table(
     title,
@@ -204,8 +214,8 @@ function comparisonTable(
 }
 
 function comparisonSections(record: AnyRecord, subject: string): Section[] {
-  const { subjects, baseline, cases } = record;
-  const title = `Against ${subjects.find(({ name }) => name === baseline)?.title ?? baseline}`;
+  const { baseline, cases } = record;
+  const title = `Against ${subjectTitle(record, baseline ?? '')}`;
   const compared = cases.filter((item) => !item.aa);
   const claims = comparisonTable(record, compared, title, subject);
   const twins = comparisonTable(record, cases.filter(isTwin), 'A/A', subject);
@@ -239,7 +249,7 @@ function verdicts(record: AnyRecord): Finding[] {
         {
           subject: caseTitle(record, item),
           badge: { text: sizeText(estimand, delta), tone: isOpen ? 'even' : isBetter ? 'good' : 'bad' },
-          sentence: `${capitalized(estimand.title)}${how}: ${verdictText(estimand, delta)}.`,
+          sentence: `${capitalized(estimand.title)}${how}: ${verdictText(record, estimand, item, delta)}.`,
         },
       ];
     });
@@ -276,16 +286,21 @@ function conditionsOf(record: AnyRecord): Block {
       varied.set(
         name,
         (varied.get(name) ?? new Set()).add(
-          typeof value === 'number' ? numberText(value) : conditionText(name, value),
+          typeof value === 'number'
+            ? numberText(value)
+            : conditionText(name, name === 'server' ? serverTitle(value) : value),
         ),
       );
   return facts([
     ['host', `${host.os}, ${host.kernel}, ${host.architecture}`],
     ['CPU', `${host.cpuModel}, ${counted(host.availableCpus, 'core')} of ${host.cpuCores}`],
     ...clusterFacts(record),
-    ...Object.entries(conditions).map(([name, value]) => [name, conditionText(name, value)] as const),
+    // `build of coredns@1.11.3`
+    ...Object.entries(conditions).map(
+      ([name, value]) => [name.replace(/\S+$/, serverTitle), conditionText(name, value)] as const,
+    ),
     ...[...varied].map(([name, values]) => [name, [...values].join(', ')] as const),
-    ...programs.map(({ title, version }) => [title, version] as const),
+    ...programs.map((program) => [programTitle(program), program.version] as const),
   ]);
 }
 
@@ -327,9 +342,11 @@ function sentenceOf({ subject, sentence }: Finding): string {
 /** Where subjects are versions, they say more than the programs. */
 function contestantsOf({ subjects, programs }: AnyRecord): string[] {
   const areVersions = subjects.every(({ title }) => programs.some(({ version }) => title.includes(version)));
-  if (areVersions) return subjects.map(({ title }) => title);
+  if (areVersions) return subjects.map(({ title }) => serverTitle(title));
   // A server on a cluster has its image for a version, also in its title.
-  return programs.map((program) => titleWithVersion(program).replace(/ \([^()]*\/[^()]*\) .*$/, ''));
+  return programs.map((program) =>
+    titleWithVersion({ ...program, title: programTitle(program) }).replace(/ \([^()]*\/[^()]*\) .*$/, ''),
+  );
 }
 
 function postOf(

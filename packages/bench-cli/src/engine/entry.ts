@@ -2,6 +2,7 @@
 import { type Entry, type EntryCase, entryOfHeader, environmentOf, machineOf } from '../history/entry.ts';
 import { levelOf } from '../stats/until.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
+import { subjectTitle } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
@@ -9,6 +10,7 @@ function caseOf(record: AnyRecord, item: EngineCase): EntryCase {
   const { key, subject, point, bounds, trials } = item;
   return {
     ...{ key, subject, point },
+    title: subjectTitle(record, subject),
     isBaseline: subject === record.baseline,
     bounds: Object.keys(bounds).filter((name) => (bounds[name] ?? 0) > 0),
     foreign: [],

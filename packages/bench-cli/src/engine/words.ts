@@ -1,9 +1,19 @@
 /** How cases, figures and differences are written. Pure. */
-import { boundsText, type EstimandFacts, showFigure, signOfBound, verdictWord } from '../report/estimand.ts';
+import {
+  boundsText,
+  type EstimandFacts,
+  showFigure,
+  signOfBound,
+  sizeText,
+  verdictWord,
+} from '../report/estimand.ts';
 import { formatCount, formatCpus } from '../report/numbers.ts';
-import type { Delta, Difference, SummaryStatistic } from '../results/record.ts';
+import type { Delta, Difference, ServerRecord, SummaryStatistic } from '../results/record.ts';
+import { serverTitle } from '../servers/registry.ts';
+import { relativeDelta } from '../stats/deltas.ts';
 import { counted, listed, unbroken } from '../text.ts';
-import type { EngineCase, EngineRecord, OkTrial } from './record.ts';
+import { pairsOf } from './pairs.ts';
+import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
 
 type Point = EngineCase['point'];
 
@@ -16,6 +26,7 @@ export function numberText(value: number): string {
 
 /** Values that say little by themselves. */
 const VALUE_TEXTS: Readonly<Record<string, (value: string | number) => string>> = {
+  server: (value) => serverTitle(String(value)),
   lameduck: (value) => (value === 0 ? 'no lameduck' : `lameduck ${value}\u00a0s`),
   objects: (value) => `${numberText(Number(value))} objects`,
   replicas: (value) => counted(Number(value), 'pod'),
@@ -77,10 +88,21 @@ export function sharedText(
   return names.some((name) => name.includes(', ')) ? '' : ` with ${listed(names)}`;
 }
 
+/** In words, also where the record has only a server's name for it. */
+export function subjectTitle({ subjects }: Pick<Cases, 'subjects'>, subject: string): string {
+  return serverTitle(subjects.find(({ name }) => name === subject)?.title ?? subject);
+}
+
+/** `CoreDNS 1.13.1 (registry/coredns:v1.13.1)`: of a server on a cluster, a title can begin with its name. */
+export function programTitle({ name, title }: Pick<ServerRecord, 'name' | 'title'>): string {
+  return title.startsWith(name) ? `${serverTitle(name)}${title.slice(name.length)}` : title;
+}
+
 /** The subject, and of its point what is not the same in all cases. */
 export function caseTitle(record: Cases, item: EngineCase): string {
-  const title = record.subjects.find(({ name }) => name === item.subject)?.title ?? item.subject;
-  return [title, pointText(record, item), item.aa ? 'A/A' : ''].filter((part) => part !== '').join(', ');
+  return [subjectTitle(record, item.subject), pointText(record, item), item.aa ? 'A/A' : '']
+    .filter((part) => part !== '')
+    .join(', ');
 }
 
 /** `12.3 ms [11.9 ms, 12.8 ms]`, on one line; `–` for none. */
@@ -124,19 +146,43 @@ export function figureText(
   return `${boundSign(estimand, item)}${text}`;
 }
 
+type AnyRecord = EngineRecord<unknown, unknown>;
+
+/** `-54.1 % / -48.0 %`: the differences of two pairs, whose interval would say nothing; null for any other number. */
+export function bothText(
+  record: AnyRecord,
+  estimand: EstimandFacts,
+  { key, comparison }: EngineCase,
+): string | null {
+  const pairs = pairsOf(estimand, okTrials(record, key), okTrials(record, comparison?.baseline ?? ''));
+  const isDifference = estimand.compared === 'difference';
+  if (pairs.length !== 2 || (!isDifference && pairs.some(({ baseline }) => baseline === 0))) return null;
+  const sizes = pairs.map(({ value, baseline }) =>
+    sizeText(estimand, {
+      ...(isDifference ? { difference: value - baseline } : { relative: relativeDelta(value, baseline) }),
+      ...{ low: null, high: null },
+    }),
+  );
+  return unbroken([...new Set(sizes)].join(' / '));
+}
+
 /** `+12.3 % [+8, +17]: higher`; `–` where nothing may be said. */
-export function deltaText(estimand: EstimandFacts, item: EngineCase): string {
+export function deltaText(record: AnyRecord, estimand: EstimandFacts, item: EngineCase): string {
   const delta = item.comparison?.deltas[estimand.name];
-  return delta == null ? '–' : `${boundSign(estimand, item)}${differenceText(estimand, delta)}`;
+  if (delta == null) return '–';
+  const both = bothText(record, estimand, item);
+  const text = both ?? boundsText(estimand, delta);
+  const verdict = delta.low === null ? ', no interval' : `: ${verdictWord(estimand, delta.verdict)}`;
+  return `${boundSign(estimand, item)}${text}${verdict}`;
 }
 
 /** `higher, +12.3 % [+8, +17]` */
-export function verdictText(estimand: EstimandFacts, delta: Delta | Difference): string {
-  const text = boundsText(estimand, delta);
+export function verdictText(
+  record: AnyRecord,
+  estimand: EstimandFacts,
+  item: EngineCase,
+  delta: Delta | Difference,
+): string {
+  const text = bothText(record, estimand, item) ?? boundsText(estimand, delta);
   return delta.low === null ? `${text}, no interval` : `${verdictWord(estimand, delta.verdict)}, ${text}`;
-}
-
-export function differenceText(estimand: EstimandFacts, delta: Delta | Difference): string {
-  const text = boundsText(estimand, delta);
-  return delta.low === null ? `${text}, no interval` : `${text}: ${verdictWord(estimand, delta.verdict)}`;
 }

@@ -28,6 +28,8 @@ export interface EntryCase {
   readonly key: string;
   /** What is compared: a server, a policy, a fault. Null where an imported measurement does not say. */
   readonly subject: string | null;
+  /** The subject in words, where its experiment has some for it. */
+  readonly title?: string | undefined;
   /** What is varied besides, by name; without what an imported measurement does not say. */
   readonly point: Readonly<Record<string, string | number>>;
   /** True for the baseline of its run. */
@@ -269,6 +271,7 @@ function fromRun(record: RunRecord): Entry {
       return {
         key: item.key,
         subject: item.server,
+        title: record.servers.find(({ name }) => name === item.server)?.title,
         point: comparedPoint(item),
         isBaseline: item.server === record.baseline,
         bounds: isServersOwn('qps', [item.limitedBy]) ? [] : [METRIC_NAMES.qps],

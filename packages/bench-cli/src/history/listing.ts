@@ -17,7 +17,7 @@ import { IMPORTED_NAME } from './imported.ts';
 export const ENTRY_NAME = 'entry.json';
 
 /** Incremented whenever the content of `entry.json` changes. */
-const ENTRY_VERSION = 4;
+const ENTRY_VERSION = 5;
 
 /** How many folders are read at a time: system calls wait for each other, not for us. */
 const LANES = 32;
@@ -28,9 +28,11 @@ export interface ListedFigure extends SummaryStatistic {
   readonly isBound: boolean;
   /** See `EntryCase.foreign`. */
   readonly isForeign: boolean;
+  /** Those of two trials, whose interval would say nothing; absent for more or fewer. */
+  readonly both?: readonly number[];
 }
 
-export type ListedCase = Pick<EntryCase, 'key' | 'subject' | 'point'> & {
+export type ListedCase = Pick<EntryCase, 'key' | 'subject' | 'title' | 'point'> & {
   /** By the names of the estimands; those that were measured. */
   readonly figures: Readonly<Record<string, ListedFigure>>;
 };
@@ -76,12 +78,17 @@ function listedCase(item: EntryCase, estimands: readonly EstimandFacts[]): Liste
     return [
       [
         name,
-        { ...summary, isBound: item.bounds.includes(name), isForeign: item.foreign.includes(name) },
+        {
+          ...summary,
+          isBound: item.bounds.includes(name),
+          isForeign: item.foreign.includes(name),
+          ...(values.length === 2 && { both: values }),
+        },
       ] as const,
     ];
   });
-  const { key, subject, point } = item;
-  return { key, subject, point, figures: Object.fromEntries(figures) };
+  const { key, subject, title, point } = item;
+  return { key, subject, title, point, figures: Object.fromEntries(figures) };
 }
 
 export function rowOf(entry: Entry, path: string): RunRow {

@@ -7,7 +7,6 @@ import {
   formatBytes,
   formatCount,
   formatFixed,
-  formatLimit,
   formatMillicores,
   formatOutwards,
   formatTime,
@@ -21,7 +20,7 @@ const UNITS = {
   seconds: { show: formatTime, words: ['faster', 'slower'], noun: '' },
   bytes: { show: formatBytes, words: ['less', 'more'], noun: '' },
   // Figures that memory limits are chosen by; the name is of the time when they were shown in MB.
-  'decimal bytes': { show: formatLimit, words: ['less', 'more'], noun: '' },
+  'decimal bytes': { show: formatBytes, words: ['less', 'more'], noun: '' },
   'CPU seconds': { show: formatTime, words: ['less', 'more'], noun: '' },
   cores: { show: formatMillicores, words: ['less', 'more'], noun: '' },
   ratio: {

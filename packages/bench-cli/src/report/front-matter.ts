@@ -52,14 +52,20 @@ export interface PostFacts {
   readonly version: string;
 }
 
-/** At most 100 letters, digits and hyphens. */
+const LONGEST_SLUG = 100;
+
+/** At most 100 letters, digits and hyphens; a longer one ends with a whole word, if it has several. */
 export function slugFrom(words: readonly string[]): string {
-  return words
+  const slug = words
     .join('-')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-    .slice(0, 100);
+    .replaceAll(/^-|-$/g, '');
+  if (slug.length <= LONGEST_SLUG) return slug;
+  return slug
+    .slice(0, LONGEST_SLUG + 1)
+    .replace(/-[^-]*$/, '')
+    .slice(0, LONGEST_SLUG);
 }
 
 /** From `---` to `---`. Nothing in the facts or in the settings can end it early. */

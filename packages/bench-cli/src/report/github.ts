@@ -1,14 +1,16 @@
 /** The run as a comment on a pull request: verdicts, one table, the rest collapsed. */
+
 import type { CaseRecord, RunRecord } from '../results/record.ts';
-import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
+import type { DeltaDefinition } from '../stats/deltas.ts';
 import { groupCases, marksOf, serverTitle } from './cases.ts';
-import { NOT_COMPARED, type Shown, shownOf } from './decisive.ts';
+import { NOT_COMPARED, shownOf } from './decisive.ts';
+import { deltaLine, deltaTexts } from './delta-texts.ts';
 import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
 import { blocks, bullets, codeBlock, factTable, folded, plain, table, unaddressed } from './markdown-text.ts';
 import { warningsDuring } from './neighbours.ts';
-import { formatBytes, formatFixed, formatOutwards, formatQps, formatTime, signed } from './numbers.ts';
+import { formatBytes, formatQps, formatTime } from './numbers.ts';
 import type { RenderOptions } from './renderer.ts';
 import { runStatus } from './status.ts';
 import { verdictSentence } from './verdict-sentence.ts';
@@ -27,14 +29,12 @@ const ICONS = {
   [NOT_COMPARED]: '⚪',
 } as const;
 
-function deltaText(shown: Shown | null, definition: DeltaDefinition): string {
+function deltaText(record: RunRecord, item: CaseRecord, definition: DeltaDefinition): string {
+  const shown = shownOf(item, record, 'qps');
   if (shown === null) return NOTHING;
   const { delta, verdict, isAtLeast } = shown;
-  const { value, low, high } = deltaFigures(delta, definition);
-  const size = `${isAtLeast ? 'at least ' : ''}${signed(formatFixed(value * 100, 1))} %`;
-  if (low === null || high === null) return `${size} (one trial)`;
-  const ends = formatOutwards(low * 100, high * 100, 0);
-  return `${ICONS[verdict]} ${size} [${signed(ends.low)}, ${signed(ends.high)}]`;
+  const line = deltaLine(deltaTexts(record, item, 'qps', shown, definition), ' (one trial)');
+  return `${delta.low === null ? '' : `${ICONS[verdict]} `}${isAtLeast ? 'at least ' : ''}${line}`;
 }
 
 function row(record: RunRecord, title: string, item: CaseRecord, definition: DeltaDefinition): string[] {
@@ -44,7 +44,7 @@ function row(record: RunRecord, title: string, item: CaseRecord, definition: Del
       ? ['no result', NOTHING, NOTHING, NOTHING, NOTHING]
       : [
           formatQps(summary.qps.median) + marksOf(item),
-          deltaText(shownOf(item, record, 'qps'), definition),
+          deltaText(record, item, definition),
           summary.latencySeconds === null ? NOTHING : formatTime(summary.latencySeconds.median),
           summary.cpuSecondsPerQuery === null ? NOTHING : formatTime(summary.cpuSecondsPerQuery.median),
           summary.memoryBytes === null ? NOTHING : formatBytes(summary.memoryBytes.median),

@@ -81,11 +81,6 @@ export function formatBytes(bytes: number): string {
     : `${formatShort(mebibytes)} MiB`;
 }
 
-/** Memory as people write it into limits of Kubernetes, with three digits: `338Mi`, `2,277Mi`. */
-export function formatLimit(bytes: number): string {
-  return `${formatShort(bytes / MEBIBYTE)}Mi`;
-}
-
 /** Mebibytes as a bare number with one decimal. */
 export function formatMebibytes(bytes: number): string {
   return formatFixed(bytes / MEBIBYTE, 1);

@@ -116,6 +116,15 @@ export function serverOf(kind: ServerKind, name: ServerName, settings: VersionSe
   };
 }
 
+/** `CoreDNS 1.11.3` for `coredns@1.11.3`; every other text as it is. */
+export function serverTitle(text: string): string {
+  const name = parseServerName(text);
+  const kind = SERVER_KINDS.find((candidate) => candidate.name === name?.kind);
+  const isKnown = name?.variant == null || Object.hasOwn(kind?.variants ?? {}, name.variant);
+  if (name === null || kind === undefined || !isKnown) return text;
+  return chosenVariant(kind, name).title(name.version === null ? '' : ` ${name.version}`);
+}
+
 /** Every kind and every variant in its default version, by their names. */
 export function serverNames(): string[] {
   return SERVER_KINDS.flatMap(({ name, variants = {} }) => [

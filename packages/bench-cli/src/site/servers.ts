@@ -1,7 +1,7 @@
 /** The page of a kind of server: its figures over versions and time, and where their level changed. */
 import { pointText } from '../history/axes.ts';
 import { serverOf } from '../history/entry.ts';
-import { rowOf } from '../history/listing.ts';
+import { type ListedFigure, rowOf } from '../history/listing.ts';
 import { type FigureRow, figureRows, trendLines } from '../history/trend.ts';
 import { csvText } from '../report/csv.ts';
 import { pictureOf } from '../report/document/brief.ts';
@@ -9,6 +9,8 @@ import { type EstimandFacts, showFigure } from '../report/estimand.ts';
 import { type Html, html, prose } from '../report/html/markup.ts';
 import { formatFixed, formatP, signed } from '../report/numbers.ts';
 import type { Picture, ReportFile } from '../report/renderer.ts';
+import { VERSION_STEPS } from '../report/version-steps.ts';
+import { serverTitle } from '../servers/registry.ts';
 import { capitalized } from '../text.ts';
 import { dayOf, pictureMarkup, runCard } from './parts.ts';
 import { siteShell } from './shell.ts';
@@ -18,10 +20,13 @@ import { type Group, kindOf, type Site, type SiteRun } from './site-run.ts';
 const MAX_DRAWN = 12;
 
 /** What must be equal in figures that stand side by side. */
-const placeOf = ({ run, item }: FigureRow) =>
-  [pointText(item), run.machine].filter((part) => part !== '').join('; ');
+function placeOf({ run, item: { point } }: FigureRow): string {
+  const { server, ...others } = point;
+  const inWords = server === undefined ? others : { server: serverTitle(String(server)), ...others };
+  return [pointText({ point: inWords }), run.machine].filter((part) => part !== '').join('; ');
+}
 
-const nameOf = ({ item }: FigureRow) => item.subject ?? '';
+const nameOf = ({ item: { title, subject } }: Pick<FigureRow, 'item'>) => title ?? serverTitle(subject ?? '');
 
 /** Of the oldest run first, as trends need them. */
 function rowsOf(title: string, runs: readonly SiteRun[], { name }: EstimandFacts): FigureRow[] {
@@ -41,11 +46,12 @@ function estimandsOf(runs: readonly SiteRun[]): EstimandFacts[] {
 function figureCell(estimand: EstimandFacts, row: FigureRow | undefined): Html {
   const label = capitalized(estimand.title);
   if (row === undefined) return html`<td class="number" data-label="${label}"></td>`;
-  const { median, low, high, isBound } = row.figure;
+  const { median, low, high, isBound, both } = row.figure;
   const show = (value: number) => showFigure(estimand, value);
   const interval = low === null || high === null ? '' : ` [${show(low)}, ${show(high)}]`;
+  const spread = both === undefined ? interval : ` ${both.map(show).join(', ')}`;
   const bound = estimand.better === 'more' ? 'at least ' : 'at most ';
-  return html`<td class="number" data-label="${label}">${isBound && bound}${show(median)}<small>${interval}</small></td>`;
+  return html`<td class="number" data-label="${label}">${isBound && bound}${show(median)}<small>${spread}</small></td>`;
 }
 
 /** A table for each experiment, point and machine. */
@@ -87,17 +93,33 @@ function changes({ title, runs }: Group): Html {
         found.map(({ position, relativeChange, pValue }) => {
           const run = slugs.get(points[position]?.runId ?? '');
           const size = `${signed(formatFixed(relativeChange * 100, 1))} %`;
-          return html`<li>${prose(`${capitalized(estimand.title)} of ${subject ?? title}: ${size} (p ${formatP(pValue)}) on ${machine}`)}${run !== undefined && html`, from <a href="../runs/${run.slug}.html">${dayOf(run)}</a> on`}</li>`;
+          return html`<li>${prose(`${capitalized(estimand.title)} of ${serverTitle(subject ?? title)}: ${size} (p ${formatP(pValue)}) on ${machine}`)}${run !== undefined && html`, from <a href="../runs/${run.slug}.html">${dayOf(run)}</a> on`}</li>`;
         }),
     ),
   );
-  return items.length === 0
-    ? html`<p class="lead">No change of level was found. It takes at least six runs of the same case on the same machine.</p>`
-    : html`<ul class="prose">${items}</ul>`;
+  const steps = runs.flatMap((run) =>
+    run.brief.findings
+      .filter(({ group }) => group === VERSION_STEPS)
+      .map(
+        ({ sentence }) =>
+          html`<li>${prose(sentence)} <small><a href="../runs/${run.slug}.html">${dayOf(run)}</a></small></li>`,
+      ),
+  );
+  return html`${steps.length > 0 && html`<h3>${VERSION_STEPS}</h3><ul class="prose">${steps}</ul><h3>From run to run</h3>`}${
+    items.length === 0
+      ? html`<p class="lead">No change of level was found. It takes at least six runs of the same case on the same machine.</p>`
+      : html`<ul class="prose">${items}</ul>`
+  }`;
 }
 
 /** CPU per query does not depend on the load generator. */
 const DRAWN_FIRST = 'cpu';
+
+/** Of two trials both, drawn as points. */
+function endsOf({ low, high, both }: ListedFigure, scale: number) {
+  const scaled = (value: number | null) => (value === null || both !== undefined ? null : value * scale);
+  return { low: scaled(low), high: scaled(high), samples: (both ?? []).map((value) => value * scale) };
+}
 
 /** The case and machine with the most figures by one estimand. */
 async function pictureFor({ title, runs }: Group): Promise<Picture | null> {
@@ -117,8 +139,7 @@ async function pictureFor({ title, runs }: Group): Promise<Picture | null> {
       points: members.map((row) => ({
         series: nameOf(row),
         value: row.figure.median * scale,
-        low: row.figure.low === null ? null : row.figure.low * scale,
-        high: row.figure.high === null ? null : row.figure.high * scale,
+        ...endsOf(row.figure, scale),
         tip: `${nameOf(row)}: ${showFigure(estimand, row.figure.median)}`,
       })),
     }));

@@ -3,6 +3,7 @@ import { withoutPath } from '../config/paths.ts';
 import { parseServerName } from '../config/server-name.ts';
 import type { Entry } from '../history/entry.ts';
 import type { Brief } from '../report/renderer.ts';
+import { serverTitle } from '../servers/registry.ts';
 
 export interface SiteRun {
   readonly id: string;
@@ -58,9 +59,9 @@ export function slugsOf(names: readonly string[]): Map<string, string> {
 /** The name of an image, between its registry and its tag. */
 const IMAGE = /^(?:[^@]*\/)([^/@:]+)(?::[^/]*)?$/;
 
-/** `coredns` for `coredns@1.13.1+file` and `coredns/coredns:1.15.0`; a server of the user's own is a kind of its own. */
+/** `CoreDNS` for `coredns@1.13.1+file` and `coredns/coredns:1.15.0`; a server of the user's own is a kind of its own. */
 export const kindOf = (server: string) =>
-  IMAGE.exec(server)?.[1] ?? parseServerName(withoutPath(server))?.kind ?? server;
+  serverTitle(IMAGE.exec(server)?.[1] ?? parseServerName(withoutPath(server))?.kind ?? server);
 
 function grouped(runs: readonly SiteRun[], namesOf: (run: SiteRun) => readonly string[]): Group[] {
   const named = runs.flatMap((run) => [...new Set(namesOf(run))].map((title) => ({ title, run })));

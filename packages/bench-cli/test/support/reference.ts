@@ -12,3 +12,7 @@ export function referenceFolder(name: string): string {
 export function referenceText(name: string): string {
   return gunzipSync(readFileSync(`${referenceFolder(name)}/run.json.gz`)).toString();
 }
+
+/** What only programs call something: servers as `--servers` names them, faults, keys of cases, methods. */
+export const RAW_NAMES =
+  /\bcoredns[@+][\w.]+|\bcoredns-cluster\b|\bdinodns[@+]\w+|\bupstream-\w+|\bcgroup-v\d-quota|\/tier=/g;

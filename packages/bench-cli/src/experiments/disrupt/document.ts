@@ -218,33 +218,69 @@ const missed = (item: EngineCase) => medianOf(item, 'lost') + medianOf(item, 'er
 /** Counts as close as this are told as one. */
 const ALIKE = 0.02;
 
-/** A sentence for each fault: the worst, and where it was best. */
+const isAlike = (a: number, b: number) => Math.abs(a - b) <= ALIKE * Math.max(a, b);
+
+/** What a fault cost those of one server, or of one combination of factors. */
+interface Cost {
+  readonly cases: readonly EngineCase[];
+  /** In the worst of the cases. */
+  readonly missed: number;
+}
+
+const costOf = (cases: readonly EngineCase[]): Cost => ({ cases, missed: Math.max(...cases.map(missed)) });
+
+/** The worst first; those that cost as much are one. */
+function grouped(costs: readonly Cost[]): Cost[] {
+  const groups: Cost[] = [];
+  for (const cost of costs.toSorted((a, b) => b.missed - a.missed)) {
+    const last = groups.at(-1);
+    if (last === undefined || !isAlike(last.missed, cost.missed)) groups.push(cost);
+    else groups.splice(-1, 1, { ...last, cases: [...last.cases, ...cost.cases] });
+  }
+  return groups;
+}
+
+/** In words, in the order of the run. */
+const serversOf = (cases: readonly EngineCase[]) => [
+  ...new Set(cases.map(({ point }) => valueText('server', point.server ?? ''))),
+];
+
+/** ` with Unbound`, or what only these cases have in common. */
+function whereText(record: DisruptRecord, { cases }: Cost, all: readonly EngineCase[]): string {
+  if (serversOf(all).length === 1 || cases.length === all.length) return sharedText(record, cases, all);
+  return ` with ${listed(serversOf(all.filter((item) => cases.includes(item))))}`;
+}
+
+/** A sentence for each fault: what it cost each server or, of one, where it was worst and best. */
 function verdictsOf(record: DisruptRecord, faults: readonly EngineCase[]): string[] {
   const { rate, duration, factors } = record.settings;
-  const sent = rate * duration;
   // What is the same in all cases is part of the question.
   const fixed = Object.entries(factors).flatMap(([name, [value, ...others]]) =>
     value === undefined || others.length > 0 ? [] : [valueText(name, value)],
   );
-  const cost = (name: FaultName, cases: readonly EngineCase[]) => {
-    const counts = cases.map(missed);
-    const [most, least] = [Math.max(...counts), Math.min(...counts)];
-    const near = (count: number) => cases.filter((item) => Math.abs(missed(item) - count) <= ALIKE * count);
-    const gap = Math.max(...near(most).map((item) => medianOf(item, 'gap')));
+  const verdict = (name: FaultName, cases: readonly EngineCase[]) => {
+    const byServer = [...Map.groupBy(cases, ({ point }) => point.server).values()];
+    const groups = grouped((byServer.length > 1 ? byServer : cases.map((item) => [item])).map(costOf));
+    const told =
+      byServer.length > 1 ? groups : groups.filter((_, at) => at === 0 || at === groups.length - 1);
+    const isWorst = byServer.some((own) => own.length > 1) && byServer.length > 1;
     const late = Math.max(...cases.map((item) => medianOf(item, 'over1s')));
-    const inWords = (count: number) => (count === 0 ? 'none' : formatCount(count));
-    const isSame = near(most).length === cases.length;
-    return [
-      `${FAULTS[name].cause}${fixed.length === 0 ? '' : ` with ${listed(fixed)}`} cost `,
-      `${inWords(most)} of ${formatCount(sent)} queries`,
-      most === 0 ? '' : `${sharedText(record, near(most), cases)} (longest gap ${formatTime(gap)})`,
-      isSame ? '' : `, and ${inWords(least)}${sharedText(record, near(least), cases) || ' at best'}`,
-      late === 0 ? '.' : `; up to ${formatCount(late)} answers took longer than 1\u00a0s.`,
-    ].join('');
+    const parts = told.map((group, index) => {
+      const count = group.missed === 0 ? 'none' : `${isWorst ? 'up to ' : ''}${formatCount(group.missed)}`;
+      const gap = Math.max(...group.cases.map((item) => medianOf(item, 'gap')));
+      const where = whereText(record, group, cases) || (told.length > 1 && index > 0 ? ' at best' : '');
+      if (index > 0) return `${count}${where}`;
+      const gapText = group.missed === 0 ? '' : ` (longest gap ${formatTime(gap)})`;
+      return `${count} of ${formatCount(rate * duration)} queries${group.missed === 0 ? '' : where}${gapText}`;
+    });
+    const subject = `${FAULTS[name].cause}${fixed.length === 0 ? '' : ` with ${listed(fixed)}`}`;
+    const [last = '', ...before] = parts.toReversed();
+    const costs = [...before.toReversed(), before.length === 0 ? last : `and ${last}`].join(', ');
+    return `${subject} cost ${costs}${late === 0 ? '.' : `; up to ${formatCount(late)} answers took longer than 1\u00a0s.`}`;
   };
   return faultsOf(record.settings).flatMap((name) => {
     const cases = faults.filter(({ subject, summary }) => subject === name && summary.answered != null);
-    return cases.length === 0 ? [] : [cost(name, cases)];
+    return cases.length === 0 ? [] : [verdict(name, cases)];
   });
 }
 
@@ -263,7 +299,7 @@ function caveatsOf({ settings: { target }, cases }: DisruptRecord): string[] {
 
 export function disruptDocument(record: DisruptRecord): DocumentParts {
   const faults = record.cases.filter(isFault);
-  const servers = [...new Set(record.cases.map(({ point }) => String(point.server)))];
+  const servers = serversOf(record.cases);
   const verdicts = verdictsOf(record, faults);
   const warnings = limitsOf(record);
   const isCaching = repeatsNames(record.settings.factors);

@@ -1,9 +1,9 @@
 /** What only a lookup run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
-import { differenceText } from '../../engine/words.ts';
+import { deltaText, subjectTitle } from '../../engine/words.ts';
 import { chart, type Finding } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
-import { counted, formatDuration } from '../../text.ts';
+import { counted, formatDuration, listed } from '../../text.ts';
 import { percentileOf } from './distribution.ts';
 import type { LookupRecord } from './evidence.ts';
 import { type Overall, overallsOf } from './overall.ts';
@@ -22,8 +22,8 @@ import {
 const isSimulated = ({ settings }: LookupRecord) => settings.simulatePolicy !== undefined;
 
 /** A simulation says so first. */
-function titleOf(record: LookupRecord): string {
-  const title = `Lookup and connect times of ${urlOf(record.settings)}: ${record.subjects.map((each) => each.title).join(', ')}`;
+function titleOf(record: LookupRecord, overalls: readonly Overall[]): string {
+  const title = `Lookup and connect times of ${urlOf(record.settings)}: ${overalls.map((each) => each.title).join(', ')}`;
   return isSimulated(record)
     ? `SIMULATION, not a product's figures (delay ${formatTime(record.settings.programDelay)}). ${title}`
     : title;
@@ -41,15 +41,16 @@ function resultOf(record: LookupRecord, overalls: readonly Overall[]): string | 
 const TOLD = ['lookupP50', 'connectP50', 'lookupFirst', 'connectFirst', 'repeatedSyn'];
 
 function compared(record: LookupRecord, { subject }: Overall): string {
-  const deltas = record.cases.find(({ key }) => key === subject.name)?.comparison?.deltas ?? {};
+  const item = record.cases.find(({ key }) => key === subject.name);
   const clauses = record.estimands.flatMap((estimand) => {
-    const delta = deltas[estimand.name];
-    return delta == null || !TOLD.includes(estimand.name)
+    const delta = item?.comparison?.deltas[estimand.name];
+    return item === undefined || delta == null || !TOLD.includes(estimand.name)
       ? []
-      : [`${estimand.title} ${differenceText(estimand, delta)}`];
+      : [`${estimand.title} ${deltaText(record, estimand, item)}`];
   });
-  const baseline = record.subjects.find(({ name }) => name === record.baseline)?.title;
-  return clauses.length === 0 ? '' : ` Against ${baseline}: ${clauses.join('; ')}.`;
+  return clauses.length === 0
+    ? ''
+    : ` Against ${subjectTitle(record, record.baseline ?? '')}: ${clauses.join('; ')}.`;
 }
 
 function findingOf(record: LookupRecord, overall: Overall): Finding {
@@ -113,20 +114,56 @@ function methodOf({ settings, subjects }: LookupRecord, overalls: readonly Overa
   ];
 }
 
-/** The beginning of a post: both medians of each, and what the comparison says of them. */
+const PHASES = [
+  { estimand: 'lookupP50', doing: 'To look a name up', noun: 'lookup' },
+  { estimand: 'connectP50', doing: 'To connect', noun: 'connect' },
+] as const;
+
+/** What the comparison of one phase says of all: `To look a name up took less time with Unbound (by …) than with CoreDNS.` */
+function phaseVerdict(
+  record: LookupRecord,
+  overalls: readonly Overall[],
+  { estimand, doing, noun }: (typeof PHASES)[number],
+): string[] {
+  const deltas = overalls.flatMap(({ title, subject }) => {
+    const delta = record.cases.find(({ key }) => key === subject.name)?.comparison?.deltas[estimand];
+    return delta == null || delta.low === null || delta.high === null ? [] : [{ title, ...delta }];
+  });
+  const baseline = subjectTitle(record, record.baseline ?? '');
+  const namesOf = (wanted: string, isSized: boolean) =>
+    listed(
+      deltas.flatMap(({ verdict, title, low, high }) => {
+        if (verdict !== wanted) return [];
+        const [least, most] = [Math.abs(low ?? 0), Math.abs(high ?? 0)].toSorted((a, b) => a - b);
+        return [isSized ? `${title} (by ${formatTime(least ?? 0)} to ${formatTime(most ?? 0)})` : title];
+      }),
+    );
+  const [less, more, open] = [
+    namesOf('faster', true),
+    namesOf('slower', true),
+    namesOf('no difference shown', false),
+  ];
+  if (less === '' && more === '')
+    return open === '' ? [] : [`No difference in ${noun} times was shown between ${baseline} and ${open}.`];
+  const parts = [less && `less time with ${less}`, more && `more time with ${more}`].filter(Boolean);
+  return [
+    `${doing} took ${listed(parts)} than with ${baseline}${open && `; no difference was shown with ${open}`}.`,
+  ];
+}
+
+/** The beginning of a post: what the comparison says, and both medians of each. */
 function verdictOf(record: LookupRecord, overalls: readonly Overall[]): string {
-  const parts = overalls.flatMap(({ title, phases, subject }) => {
+  const parts = overalls.flatMap(({ title, phases }) => {
     if (phases === null) return [];
     const [lookup, connect] = [phases.lookup, phases.connect].map((phase) =>
       formatTime(percentileOf(phase, 50)),
     );
-    const delta = record.cases.find(({ key }) => key === subject.name)?.comparison?.deltas.lookupP50;
-    const isOpen = delta?.verdict === 'no difference shown';
-    return [`${title}, ${lookup} and ${connect}${isOpen ? ' (no difference shown in lookups)' : ''}`];
+    return [`${title}, ${lookup} and ${connect}`];
   });
   if (parts.length === 0) return '';
-  const what = isSimulated(record) ? 'SIMULATION: median' : 'Median';
-  return `${what} times to look a name up and to connect: ${parts.join('; ')}.`;
+  const verdicts = PHASES.flatMap((phase) => phaseVerdict(record, overalls, phase));
+  const sentences = [...verdicts, `Median times to look a name up and to connect: ${parts.join('; ')}.`];
+  return `${isSimulated(record) ? 'SIMULATION. ' : ''}${sentences.join(' ')}`;
 }
 
 export function lookupDocument(record: LookupRecord): DocumentParts {
@@ -134,7 +171,7 @@ export function lookupDocument(record: LookupRecord): DocumentParts {
   const times = record.estimands.flatMap(({ name, unit }) => (unit === 'seconds' ? [name] : []));
   return {
     kind: 'Lookup and connect times',
-    title: titleOf(record),
+    title: titleOf(record, overalls),
     subject: 'Measured',
     result: resultOf(record, overalls),
     findings: overalls.map((overall) => findingOf(record, overall)),

@@ -2,6 +2,7 @@
 import { canonicalServerName } from '../../config/server-name.ts';
 import type { Subject } from '../../engine/experiment.ts';
 import { formatCount } from '../../report/numbers.ts';
+import { serverTitle } from '../../servers/registry.ts';
 import { counted } from '../../text.ts';
 import type { PolicyMode, Prediction } from './policy/modes.ts';
 import type { Client } from './sampling/sampler.ts';
@@ -17,9 +18,11 @@ export interface LookupSubject extends Subject {
   readonly services: number;
 }
 
-/** `1000 Services/Inline` → `1,000 Services/Inline` */
-export function subjectTitle(name: string): string {
-  return name.replace(/^\d+(?= Services?\b)/, (count) => formatCount(Number(count)));
+/** `1000 Services/Inline` → `1,000 Services, Inline`; `coredns@1.15.0/NoDelay` → `CoreDNS 1.15.0, NoDelay` */
+export function wordsOf(name: string): string {
+  const [place = '', ...others] = name.split('/');
+  const counted = place.replace(/^\d+(?= Services?\b)/, (count) => formatCount(Number(count)));
+  return [serverTitle(counted), ...others].join(', ');
 }
 
 type Axes = Pick<
@@ -57,7 +60,7 @@ export function subjectsOf(settings: Axes): LookupSubject[] {
         const name = [...(places.length > 1 || others.length === 0 ? [place] : []), ...others].join('/');
         const services = kind === 'cluster' ? (settings.services[index] ?? 0) : 0;
         const resolver = kind === 'lab' ? index : 0;
-        return { name, title: subjectTitle(name), resolver, client, policy, services };
+        return { name, title: wordsOf(name), resolver, client, policy, services };
       }),
     ),
   );

@@ -1,6 +1,7 @@
 /** What only a swap can say of its record. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import type { EngineCase } from '../../engine/record.ts';
+import { bothText } from '../../engine/words.ts';
 import type { Finding } from '../../report/document/document.ts';
 import { chart, table } from '../../report/document/index.ts';
 import { formatFixed, formatMillicores, signed } from '../../report/numbers.ts';
@@ -49,6 +50,20 @@ function reasonsOf(record: SwapRecord, names: NameSet): string[] {
   return [...unseen, ...others.map(({ number, reason }) => `placement ${number}: ${reason}`)];
 }
 
+/** How certain a difference is: of two pairs both, whose interval would say nothing. */
+function rangeText(
+  record: SwapRecord,
+  item: EngineCase,
+  names: NameSet,
+  { low, high }: { readonly low: number; readonly high: number },
+): string {
+  const estimand = record.estimands.find(({ name }) => name === estimandName('net', names));
+  const both = estimand === undefined ? null : bothText(record, estimand, item);
+  return both === null
+    ? `95 % interval ${signedMillicores(low)} to ${signedMillicores(high)}`
+    : `the two pairs: ${both}`;
+}
+
 /** What was shown of one name set. */
 function findingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding {
   const [versionA, versionB] = [a, b].map(({ subject }) => versionOf(record, subject));
@@ -65,10 +80,7 @@ function findingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding
     };
   }
   const { verdict, difference, low, high, detectable, n } = delta;
-  const interval =
-    low === null || high === null
-      ? ''
-      : `, 95 % interval ${signedMillicores(low)} to ${signedMillicores(high)}`;
+  const interval = low === null || high === null ? '' : `, ${rangeText(record, b, names, { low, high })}`;
   const pairs = `${counted(n, 'pair')} of placements`;
   const where = `At ${formatFixed(record.settings.rate, 0)} queries a second for ${namesWords(names)}, `;
   if (verdict === 'no difference shown') {
@@ -94,7 +106,7 @@ function findingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding
 
 /** The beginning of a post: both name sets in one sentence or two. */
 function verdictOf(
-  { settings }: SwapRecord,
+  record: SwapRecord,
   { b }: Sides,
   findings: readonly Finding[],
   versions: readonly string[],
@@ -103,13 +115,11 @@ function verdictOf(
   const isOpen = deltas.every(({ verdict }) => verdict === 'no difference shown');
   if (deltas.length < NAME_SETS.length || !isOpen) return findings.map(({ sentence }) => sentence).join(' ');
   const sizes = deltas.map(({ difference, low, high }, index) => {
-    const ends =
-      low === null || high === null
-        ? ''
-        : ` (95 % interval ${signedMillicores(low)} to ${signedMillicores(high)})`;
-    return `${signedMillicores(difference)}${ends} for ${namesWords(NAME_SETS[index] ?? 'internal')}`;
+    const names = NAME_SETS[index] ?? 'internal';
+    const ends = low === null || high === null ? '' : ` (${rangeText(record, b, names, { low, high })})`;
+    return `${signedMillicores(difference)}${ends} for ${namesWords(names)}`;
   });
-  return `At ${formatFixed(settings.rate, 0)} queries a second, no difference in CPU (in millicores, m) was shown between CoreDNS ${versions.join(' and ')}: ${listed(sizes)}.`;
+  return `At ${formatFixed(record.settings.rate, 0)} queries a second, no difference in CPU (in millicores, m) was shown between CoreDNS ${versions.join(' and ')}: ${listed(sizes)}.`;
 }
 
 /** How small a difference would have been seen. */

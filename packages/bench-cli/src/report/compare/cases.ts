@@ -1,9 +1,11 @@
 /** The table of cases that readers of a page sort and filter, and the trials of each. Pure. */
+
 import type { CaseRecord, InstanceObservation, OkTrial, RunRecord, Trial } from '../../results/record.ts';
-import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
+import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { shellCommand } from '../../text.ts';
 import { groupCases, serverTitle, shapeOf } from '../cases.ts';
 import { NOT_COMPARED, shownOf } from '../decisive.ts';
+import { deltaTexts } from '../delta-texts.ts';
 import type { CaseCell, CasesBlock, TableBlock, TrialRow } from '../document/document.ts';
 import { type Mark, marksOfCase, okTrialsByCase } from '../marks.ts';
 import {
@@ -11,12 +13,10 @@ import {
   formatCount,
   formatCpus,
   formatFixed,
-  formatOutwards,
   formatP,
   formatQps,
   formatShare,
   formatTime,
-  signed,
 } from '../numbers.ts';
 import { percentileOf, trialPercentile } from '../percentiles.ts';
 import { formatThrottled, throttledShare } from '../throttling.ts';
@@ -72,11 +72,10 @@ function differenceCell(record: RunRecord, item: CaseRecord, definition: DeltaDe
   if (shown === null)
     return item.comparison === null && item.server === record.baseline ? { ...NONE, text: 'baseline' } : NONE;
   const { delta, verdict, isAtLeast } = shown;
-  const { value, low, high } = deltaFigures(delta, definition);
-  const size = `${isAtLeast ? 'at least ' : ''}${signed(formatFixed(value * 100, 1))} %`;
+  const texts = deltaTexts(record, item, 'qps', shown, definition);
+  const size = `${isAtLeast ? 'at least ' : ''}${texts.size}`;
   const sort = delta.relative;
-  if (low === null || high === null) return { text: size, below: 'no interval', sort };
-  const ends = formatOutwards(low * 100, high * 100, 0);
+  if (texts.ends === null) return { text: size, below: 'no interval', sort };
   const tone = toneOf(verdict);
   const { n, pValue, adjustedPValue, effectSize } = delta;
   const tip = [
@@ -92,7 +91,7 @@ function differenceCell(record: RunRecord, item: CaseRecord, definition: DeltaDe
   return {
     text: size,
     ...(verdict === NOT_COMPARED ? {} : { tone }),
-    below: `${signed(ends.low)} … ${signed(ends.high)} %`,
+    below: `${texts.ends.join(texts.isInterval ? ' … ' : ', ')} %`,
     sort,
     verdict: { text: isAtLeast ? 'lower bound' : verdict, tone, tip: `${tip}.` },
   };

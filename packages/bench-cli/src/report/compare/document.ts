@@ -1,10 +1,12 @@
 /** A comparison as a report: `bench run` and `bench matrix`. Pure. */
+
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
-import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
+import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { asSentence, listed, shellCommand } from '../../text.ts';
 import { groupCases, serverTitle } from '../cases.ts';
 import { trialData } from '../csv.ts';
 import { decisiveDelta, isUndecidable, NOT_COMPARED } from '../decisive.ts';
+import { deltaLine, deltaTexts } from '../delta-texts.ts';
 import {
   type Block,
   type Cell,
@@ -25,10 +27,11 @@ import { leadOf } from '../lead.ts';
 import { explainCaseMarks } from '../mark-notes.ts';
 import { CONTENDED, NOT_SERVER_LIMITED } from '../marks.ts';
 import { warningsDuring } from '../neighbours.ts';
-import { formatBytes, formatFixed, formatOutwards, signed } from '../numbers.ts';
+import { formatBytes } from '../numbers.ts';
 import { runStatus } from '../status.ts';
 import { THROTTLED_EXPLANATION } from '../throttling.ts';
 import { verdictSentence } from '../verdict-sentence.ts';
+import { seriesTitle, VERSION_STEPS, versionSteps, versionsOf } from '../version-steps.ts';
 import { casesBlock } from './cases.ts';
 import { seriesOf } from './charts/data.ts';
 import { chartsOf } from './charts.ts';
@@ -47,15 +50,19 @@ function badgeOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinitio
   if (item.server === record.baseline) return { text: 'baseline', tone: 'even' };
   if (decisive === null || isUndecidable(decisive)) return { text: NOT_COMPARED, tone: 'even' };
   const { delta, metric } = decisive;
-  const { value, low, high } = deltaFigures(delta, definition);
-  const size = `${signed(formatFixed(value * 100, 1))} %${metric === 'qps' ? '' : ' CPU'}`;
-  if (low === null || high === null) return { text: `${size}, one trial`, tone: 'even' };
-  const ends = formatOutwards(low * 100, high * 100, 0);
+  const { size, ...texts } = deltaTexts(record, item, metric, decisive, definition);
+  const line = deltaLine({ ...texts, size: `${size}${metric === 'qps' ? '' : ' CPU'}` }, ', one trial');
+  if (texts.ends === null) return { text: line, tone: 'even' };
   const sign = delta.verdict === 'no difference shown' ? '≈ ' : '';
-  return {
-    text: `${sign}${size} [${signed(ends.low)}, ${signed(ends.high)}]`,
-    tone: toneOf(delta.verdict),
-  };
+  return { text: sign + line, tone: toneOf(delta.verdict) };
+}
+
+/** Of a run of many versions: where they changed. */
+function stepFindings(record: RunRecord): Finding[] {
+  return (versionSteps(record) ?? []).map(({ subject, sentence, isStep }) => ({
+    ...{ subject, sentence, group: VERSION_STEPS },
+    badge: { text: isStep ? 'step' : 'no step shown', tone: 'even' },
+  }));
 }
 
 function findingsOf(record: RunRecord, definition: DeltaDefinition): Finding[] {
@@ -264,9 +271,13 @@ function postOf(record: RunRecord): ReportDocument['post'] {
   const date = record.startedAt.slice(0, 10);
   const servers = [...new Set(record.cases.map(({ server }) => server))];
   const told = verdicts(record);
+  const versions = versionsOf(record);
   return {
-    slug: ['dns-benchmark', date, ...servers].join('-'),
-    title: `How fast do ${listed(servers.map((server) => serverTitle(record, server)))} answer?`,
+    slug: ['dns-benchmark', date, ...(versions === null ? servers : [seriesTitle(versions)])].join('-'),
+    title:
+      versions === null
+        ? `How fast do ${listed(servers.map((server) => serverTitle(record, server)))} answer?`
+        : `What changed from ${seriesTitle(versions)}?`,
     description: told[0] ?? runStatus(record).headline,
     excerpt: [leadOf(record)?.figures ?? '', ...told].join(' ').trim(),
     origin: originSentence(record, contestants(record), record.target === 'kubernetes'),
@@ -305,7 +316,7 @@ export function compareDocument(
       `run ${record.id}`,
     ],
     ...(lead === null ? {} : { lead }),
-    findings: findingsOf(record, delta),
+    findings: [...stepFindings(record), ...findingsOf(record, delta)],
     warnings: [...warningsDuring(record), ...cautions(record)],
     series: seriesOf(record),
     sections: sectionsOf(record, delta),

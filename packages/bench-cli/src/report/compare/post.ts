@@ -1,13 +1,16 @@
 /** What a post says of a comparison: what was shown, how it was measured, and what to keep in mind. Pure. */
+
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
-import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
+import type { DeltaDefinition } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
 import { groupAcrossModes, groupCases, marksOf, serverTitle, titleWithVersion } from '../cases.ts';
 import { NOT_COMPARED, shownOf } from '../decisive.ts';
+import { deltaLine, deltaTexts } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
-import { formatBytes, formatFixed, formatQps, formatTime, signed } from '../numbers.ts';
+import { formatBytes, formatQps, formatTime } from '../numbers.ts';
 import { comparedServers, overallSentence, reservations } from '../overall.ts';
 import { verdictSentence } from '../verdict-sentence.ts';
+import { versionSteps } from '../version-steps.ts';
 import { NOTHING, numberTable, publishedTable, titleAcrossModes, toneOf } from './tables.ts';
 
 /** "CoreDNS 1.15.0, DinoDNS 0.0.13": each with its version once. */
@@ -28,6 +31,8 @@ export function isAtFixedRate({ cases }: RunRecord): boolean {
  * there are no intervals, what single trials say.
  */
 export function verdicts(record: RunRecord): string[] {
+  const steps = versionSteps(record);
+  if (steps !== null) return steps.map(({ sentence }) => sentence);
   const metrics: readonly ComparedMetric[] = isAtFixedRate(record)
     ? ['cpuSecondsPerQuery', 'qps']
     : ['qps', 'cpuSecondsPerQuery'];
@@ -100,10 +105,9 @@ function differenceCell(
   if (shown === null) return NOTHING;
   const { verdict, isAtLeast, delta } = shown;
   if (verdict === NOT_COMPARED) return verdict;
-  const { value, low, high } = deltaFigures(delta, definition);
-  const percent = (ratio: number) => signed(formatFixed(ratio * 100, 1));
-  if (low === null || high === null) return `${percent(value)} %, one trial`;
-  const size = `${isAtLeast ? 'at least ' : ''}${percent(value)} % [${percent(low)}, ${percent(high)}]`;
+  const line = deltaLine(deltaTexts(record, item, metric, shown, definition), ', one trial');
+  if (delta.low === null) return line;
+  const size = `${isAtLeast ? 'at least ' : ''}${line}`;
   return verdict === 'no difference shown'
     ? `${size}, no difference shown`
     : { text: size, tone: toneOf(verdict) };

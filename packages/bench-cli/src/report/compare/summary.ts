@@ -1,21 +1,15 @@
 /** The table of a group of cases for a terminal: two lines for each server, so that it fits in 80 columns. Pure. */
+
 import type { CaseRecord, RunRecord, SummaryStatistic } from '../../results/record.ts';
-import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
+import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { type CaseGroup, explainMarks, marksOf, serverTitle, shapeOf, usedOf } from '../cases.ts';
 import { decisiveDelta, isUndecidable, NOT_COMPARED } from '../decisive.ts';
+import { deltaTexts } from '../delta-texts.ts';
 import { type Block, type Cell, note, table } from '../document/document.ts';
 import { limitWord } from '../limits.ts';
 import { lookupRateText, lookupsOf } from '../lookups.ts';
 import { okTrialsByCase } from '../marks.ts';
-import {
-  formatBytes,
-  formatFixed,
-  formatOutwards,
-  formatQps,
-  formatShare,
-  formatTime,
-  signed,
-} from '../numbers.ts';
+import { formatBytes, formatFixed, formatQps, formatShare, formatTime } from '../numbers.ts';
 import { percentileOf, SHOWN_PERCENTILES } from '../percentiles.ts';
 import { NOTHING, toneOf } from './tables.ts';
 
@@ -40,11 +34,10 @@ function comparedCell(record: RunRecord, item: CaseRecord, definition: DeltaDefi
   if (decisive === null) return { text: item.server === record.baseline ? 'baseline' : 'no pair', below: '' };
   if (isUndecidable(decisive)) return { text: NOT_COMPARED, tone: 'even', below: '' };
   const { metric, delta } = decisive;
-  const { value, low, high } = deltaFigures(delta, definition);
-  const size = `${signed(formatFixed(value * 100, 1))} %${metric === 'qps' ? '' : ' CPU'}`;
-  if (low === null || high === null) return { text: size, below: 'no interval' };
-  const ends = formatOutwards(low * 100, high * 100, 0);
-  const below = `${signed(ends.low)}…${signed(ends.high)} %`;
+  const texts = deltaTexts(record, item, metric, decisive, definition);
+  const size = `${texts.size}${metric === 'qps' ? '' : ' CPU'}`;
+  if (texts.ends === null) return { text: size, below: 'no interval' };
+  const below = `${texts.ends.join(texts.isInterval ? '…' : ', ')} %`;
   const mark = delta.verdict === 'no difference shown' ? `${UNDECIDED} ` : '';
   return { text: mark + size, tone: toneOf(delta.verdict), below };
 }

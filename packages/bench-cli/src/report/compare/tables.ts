@@ -1,8 +1,8 @@
 /** The tables of a comparison, with all its digits: those of `report.md`, and the form of the published DinoDNS benchmark. Pure. */
+
 import type {
   CaseRecord,
   CaseSummary,
-  Delta,
   OkTrial,
   RunRecord,
   SummaryStatistic,
@@ -21,6 +21,7 @@ import {
   usedOf,
 } from '../cases.ts';
 import { NOT_COMPARED, shownOf } from '../decisive.ts';
+import { bothPairs } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, note, table, text } from '../document/document.ts';
 import { limitWord } from '../limits.ts';
 import { lookupsOf } from '../lookups.ts';
@@ -105,10 +106,18 @@ function figure(
   return statisticText(record, item, item.summary?.[name] ?? null, ({ metrics }) => metrics[name], format);
 }
 
-/** `+32.05% [+30.10%, +34.00%]` */
-function deltaFigure(delta: Delta | null | undefined, definition: DeltaDefinition): string {
+/** `+32.05% [+30.10%, +34.00%]`; of two pairs `+31.10% and +33.00%` */
+function deltaFigure(
+  record: RunRecord,
+  item: CaseRecord,
+  metric: ComparedMetric,
+  definition: DeltaDefinition,
+): string {
+  const delta = item.comparison?.[metric];
   if (delta === null || delta === undefined) return NOTHING;
   const { value, low, high } = deltaFigures(delta, definition);
+  const both = bothPairs(record, item, metric, definition);
+  if (both !== null) return both.map(formatDelta).join(' and ');
   if (low === null || high === null) return formatDelta(value);
   return `${formatDelta(value)} [${formatDelta(low)}, ${formatDelta(high)}]`;
 }
@@ -277,10 +286,10 @@ function uncertainty(record: RunRecord, cases: readonly CaseRecord[], definition
       serverTitle(record, item.server),
       `${trials.ok} of ${trials.planned}${isPartlyPaired ? ` (${pairs} paired)` : ''}`,
       figure(record, item, 'qps', formatQps) + marksOf(item),
-      deltaFigure(comparison?.qps, definition),
+      deltaFigure(record, item, 'qps', definition),
       verdictCell(record, item, 'qps'),
       figure(record, item, 'latencySeconds', formatSeconds),
-      deltaFigure(comparison?.latencySeconds, definition),
+      deltaFigure(record, item, 'latencySeconds', definition),
       verdictCell(record, item, 'latencySeconds'),
     ];
   });
@@ -348,7 +357,7 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
   ];
   const trials = okTrialsByCase(record);
   const rows = cases.map((item) => {
-    const { summary, comparison } = item;
+    const { summary } = item;
     const cores = summary?.cpuCores ?? null;
     const throttled = throttledShareOf(trials.get(item.key) ?? []);
     return [
@@ -357,10 +366,10 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
       cores === null ? NOTHING : usedOf(record, item, cores.median),
       throttled === null ? NOTHING : formatThrottled(throttled),
       figure(record, item, 'cpuSecondsPerQuery', formatMicroseconds),
-      deltaFigure(comparison?.cpuSecondsPerQuery, definition),
+      deltaFigure(record, item, 'cpuSecondsPerQuery', definition),
       verdictCell(record, item, 'cpuSecondsPerQuery'),
       figure(record, item, 'memoryBytes', formatMebibytes),
-      deltaFigure(comparison?.memoryBytes, definition),
+      deltaFigure(record, item, 'memoryBytes', definition),
       verdictCell(record, item, 'memoryBytes'),
       summary === null ? NOTHING : limitWord(item, trials.get(item.key) ?? []),
     ];

@@ -1,6 +1,6 @@
 /** The charts of a measurement of memory: mebibytes over objects, with the published lines. Pure. */
 import type { LineChart, Series } from '../../../report/document/document.ts';
-import { formatCount, formatLimit } from '../../../report/numbers.ts';
+import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { watchesPods } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE, serverWords } from '../figures.ts';
 import { PUBLISHED_POINTS } from '../published.ts';
@@ -46,7 +46,7 @@ function measuredLine(
       const summary = record.cases.find((item) => item.key === key)?.summary[figure];
       if (summary == null) return [];
       const { median, low, high, n } = summary;
-      const tip = `${serverWords(server)}, ${formatCount(count)} ${by}, ${FIGURE_TITLES[figure]}: ${formatLimit(median)}`;
+      const tip = `${serverWords(server)}, ${formatCount(count)} ${by}, ${FIGURE_TITLES[figure]}: ${formatBytes(median)}`;
       return [
         {
           ...{ x: count, y: median / MEBIBYTE, tip },
@@ -68,7 +68,7 @@ function publishedLines(points: readonly MemoryCase[]): Line[] {
       isMarked: false,
       points: sizes.map((objects) => {
         const bytes = formulaBytes(configuration, objects);
-        const tip = `published formula, ${formatCount(objects)} objects: ${formatLimit(bytes)}`;
+        const tip = `published formula, ${formatCount(objects)} objects: ${formatBytes(bytes)}`;
         return { x: objects, y: bytes / MEBIBYTE, tip };
       }),
     },
@@ -76,7 +76,7 @@ function publishedLines(points: readonly MemoryCase[]): Line[] {
       series: PUBLISHED_DATA,
       points: PUBLISHED_POINTS[configuration].map(([objects, y]) => {
         const bytes = y * BYTES_PER_MEGABYTE;
-        const tip = `published data, ${formatCount(objects)} objects: ${formatLimit(bytes)} without cache and load`;
+        const tip = `published data, ${formatCount(objects)} objects: ${formatBytes(bytes)} without cache and load`;
         return { x: objects, y: bytes / MEBIBYTE, tip };
       }),
     },
@@ -124,7 +124,7 @@ export function countCharts(record: MemoryRecord): LineChart[] {
         title: `Memory of CoreDNS by ${by}`,
         caption: captionOf(record),
         xAxis: by,
-        yAxis: 'Mi',
+        yAxis: 'MiB',
         panels,
       },
     ];
@@ -145,7 +145,7 @@ export function memoryChart(record: MemoryRecord): LineChart | null {
     title: 'Memory of CoreDNS by pods and services',
     caption: `${captionOf(record)} The published formula includes cache and load; the published data do not.`,
     xAxis: 'pods and services',
-    yAxis: 'Mi',
+    yAxis: 'MiB',
     panels: [...byConfiguration].map(([configuration, own]) => ({
       title: configuration,
       lines: [

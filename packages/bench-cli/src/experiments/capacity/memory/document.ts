@@ -1,7 +1,7 @@
 /** What only a measurement of memory can say. Pure. */
 import type { DocumentParts } from '../../../engine/document.ts';
 import { chart, type Finding, text } from '../../../report/document/document.ts';
-import { formatCount, formatLimit } from '../../../report/numbers.ts';
+import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
 import { kilobytesEach, serverWords } from '../figures.ts';
@@ -58,32 +58,34 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
   return [
     {
       subject,
-      badge: { text: formatLimit(relist.median), tone: steady.median > formula ? 'bad' : 'even' },
-      sentence: `With ${formatCount(point.objects)} objects, it needs ${formatLimit(steady.median)} under load, where the published formula says ${formatLimit(formula)}, and ${formatLimit(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times as much.${each}`,
+      badge: { text: formatBytes(relist.median), tone: steady.median > formula ? 'bad' : 'even' },
+      sentence: `With ${formatCount(point.objects)} objects, it needs ${formatBytes(steady.median)} under load, where the published formula says ${formatBytes(formula)}, and ${formatBytes(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times as much.${each}`,
     },
   ];
 }
 
 /** The beginning of a post: what the newest server needs at its largest size, in each configuration. */
-function verdictOf(record: MemoryRecord): { readonly description?: string } {
+function verdictOf(record: MemoryRecord): { readonly description?: string; readonly excerpt?: string } {
   const largest = largestOf(record);
   const { server, objects } = largest.at(-1) ?? {};
   const needs = largest.flatMap((point) => {
     const need = point.server === server && point.objects === objects ? needOf(record, point) : null;
     if (need === null) return [];
-    const [steady, relist] = [need.steady.median, need.relist.median].map(formatLimit);
-    return [{ configuration: point.configuration, steady, relist }];
+    const [steady, relist] = [need.steady.median, need.relist.median].map(formatBytes);
+    const formula = formatBytes(formulaBytes(publishedConfiguration(point), point.objects));
+    return [{ configuration: point.configuration, steady, relist, formula }];
   });
   const [first, ...others] = needs;
   if (first === undefined || server === undefined || objects === undefined) return {};
   const where = others.length === 0 ? '' : ` (configuration ${first.configuration})`;
   const description = [
-    `With ${formatCount(objects)} pods and services, ${serverWords(server)}${where} needed ${first.steady} of memory under load and ${first.relist} during a relist, when it reads everything again after a restart of the API server.`,
+    `With ${formatCount(objects)} pods and services, ${serverWords(server)}${where} needed ${first.steady} of memory under load, where the published formula says ${first.formula}, and ${first.relist} during a relist, when it reads everything again after a restart of the API server.`,
     ...others.map(
-      ({ configuration, steady, relist }) => `With ${configuration}, it needed ${steady} and ${relist}.`,
+      ({ configuration, steady, relist, formula }) =>
+        `With ${configuration}, it needed ${steady} (formula: ${formula}) and ${relist}.`,
     ),
   ].join(' ');
-  return { description };
+  return { description, excerpt: description };
 }
 
 /** Nothing is said of versions where too few starts can say anything. */
@@ -160,7 +162,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     result:
       peaks.length === 0
         ? undefined
-        : `up to ${formatCount(Math.max(...objects))} objects, relist peak ${formatLimit(Math.max(...peaks))}`,
+        : `up to ${formatCount(Math.max(...objects))} objects, relist peak ${formatBytes(Math.max(...peaks))}`,
     findings: told,
     tables: [{ title: 'Memory', estimands: record.estimands.map(({ name }) => name) }],
     series: memorySeries(record),

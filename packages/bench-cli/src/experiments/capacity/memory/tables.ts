@@ -1,7 +1,7 @@
 /** The tables of a measurement of memory that only it has. Pure. */
 import type { Block } from '../../../report/document/document.ts';
 import { table, text } from '../../../report/document/index.ts';
-import { formatCount, formatFixed, formatLimit, formatShort } from '../../../report/numbers.ts';
+import { formatBytes, formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { summarize } from '../../../stats/summarize.ts';
 import { unbroken } from '../../../text.ts';
@@ -209,7 +209,7 @@ const STAGE_TITLES: Readonly<Record<(typeof MEMORY_STAGES)[number], string>> = {
 /** The median, as limits are written; `–` where no start has it. */
 function medianCell<T>(readings: readonly T[], of: (reading: T) => number | null): string {
   const values = readings.flatMap((reading) => of(reading) ?? []);
-  return values.length === 0 ? '–' : formatLimit(median(values));
+  return values.length === 0 ? '–' : formatBytes(median(values));
 }
 
 /** What the kernel and Go say of the same moments; medians over the starts. */
@@ -273,7 +273,7 @@ export function createdTable(record: MemoryRecord): Block {
           ...[services, endpointSlices, endpoints, pods].map(formatCount),
           formatFixed(last.creation.seconds, 1),
           formatFixed(last.creation.worstP99Seconds, 2),
-          last.workingSetBytes === null ? '–' : formatLimit(last.workingSetBytes),
+          last.workingSetBytes === null ? '–' : formatBytes(last.workingSetBytes),
           dnsText(last.clusterDns),
         ],
       ];

@@ -285,7 +285,7 @@ export function surviveDocument(record: Record): DocumentParts {
     post: {
       excerpt: verdictOf(record),
       caveats: [
-        'Each limit rests on few starts, which rule out no rarer kill: take the next larger size.',
+        'Each limit rests on few starts; rarer kills remain possible: take the next larger size.',
         record.settings.target === 'kubernetes'
           ? 'The API server was that of one cluster: another one may answer faster or slower.'
           : 'The API server was a program of this project with generated objects, not that of a cluster.',

@@ -1,0 +1,106 @@
+/**
+ * Where a server changed over its versions: in a run of several, each is compared with the one before it, by trials of the same
+ * round, and all of these comparisons at all points are corrected together. Pure.
+ */
+import type { CaseRecord, RunRecord, ServerRecord } from '../results/record.ts';
+import { compareFamily } from '../stats/comparisons.ts';
+import { METRIC_TITLES } from '../stats/metrics.ts';
+import { levelOf } from '../stats/until.ts';
+import { counted, listed } from '../text.ts';
+import { groupCases, serverTitle } from './cases.ts';
+import { okTrialsByCase } from './marks.ts';
+import { sizeText } from './size.ts';
+
+/** Of fewer, everyone sees where the change is. */
+const LEAST_VERSIONS = 4;
+
+/** It says more about a server than its throughput, which is that of the load where the rate is fixed. */
+const METRIC = 'cpuSecondsPerQuery';
+const WORDS = { higher: 'more', lower: 'less', as: 'as much' };
+
+/** The heading of what is told of them. */
+export const VERSION_STEPS = 'From version to version';
+
+/** The servers of a run that are all versions of one, the oldest first; null for any other run. */
+export function versionsOf({ servers, cases }: RunRecord): ServerRecord[] | null {
+  const measured = servers.filter(({ name }) => cases.some(({ server }) => server === name));
+  const [first] = measured;
+  const isSeries = measured.every(
+    ({ name, kind, variant }) =>
+      kind === first?.kind && variant === first.variant && name.startsWith(`${kind}@`),
+  );
+  if (measured.length < LEAST_VERSIONS || !isSeries) return null;
+  return measured.toSorted((a, b) => a.version.localeCompare(b.version, 'en', { numeric: true }));
+}
+
+/** `CoreDNS 1.9.4 to 1.15.0` */
+export function seriesTitle(versions: readonly ServerRecord[]): string {
+  return `${versions[0]?.title ?? ''} to ${versions.at(-1)?.version ?? ''}`;
+}
+
+/** Neighbouring versions at each point. */
+function neighbours(record: RunRecord, versions: readonly ServerRecord[]) {
+  const trials = okTrialsByCase(record);
+  return groupCases(record).flatMap(({ title, cases }) => {
+    const ordered = versions.flatMap(
+      ({ name }) => cases.find(({ server, aa }) => server === name && !aa) ?? [],
+    );
+    return ordered.slice(1).map((item, index) => {
+      const before = ordered[index] as CaseRecord;
+      return {
+        ...{ title, item, before },
+        ...{ caseKey: item.key, baselineKey: before.key },
+        trials: trials.get(item.key) ?? [],
+        baselineTrials: trials.get(before.key) ?? [],
+      };
+    });
+  });
+}
+
+interface VersionStep {
+  /** `CoreDNS 1.11.3 to 1.12.4` */
+  readonly subject: string;
+  readonly sentence: string;
+  /** False for what is said of the rest. */
+  readonly isStep: boolean;
+}
+
+/** The steps that were shown, in a sentence for each version that made one, and one for the rest; null for runs of anything else. */
+export function versionSteps(record: RunRecord): VersionStep[] | null {
+  const versions = versionsOf(record);
+  if (versions === null) return null;
+  const pairs = neighbours(record, versions);
+  const compared = compareFamily(pairs, {
+    seed: `${record.id}/versions`,
+    level: levelOf(record.until?.goal ?? null),
+  });
+  const shown = pairs.flatMap(({ title, item, before }, index) => {
+    const delta = compared[index]?.[METRIC];
+    if (delta == null || delta.low === null || delta.high === null) return [];
+    if (delta.verdict === 'no difference shown') return [];
+    const { size, interval } = sizeText({ ...delta, low: delta.low, high: delta.high }, WORDS);
+    const where = title.charAt(0).toLowerCase() + title.slice(1);
+    return [{ item, before, text: `${size} (95 % interval ${interval}) at ${where}` }];
+  });
+  const what = METRIC_TITLES[METRIC];
+  const subject = seriesTitle(versions);
+  const family = `${counted(pairs.length, 'comparison')} of neighbouring versions, corrected together`;
+  if (shown.length === 0)
+    return [
+      { subject, sentence: `No step in ${what} was shown from ${subject} (${family}).`, isStep: false },
+    ];
+  const steps = [...Map.groupBy(shown, ({ item }) => item.server)].map(([server, own]) => {
+    const before = own[0] === undefined ? '' : serverTitle(record, own[0].before.server);
+    const version = record.servers.find(({ name }) => name === server)?.version ?? server;
+    const sizes = listed(own.map(({ text }) => text));
+    return {
+      subject: `${before} to ${version}`,
+      sentence: `From ${before} to ${version}, ${what} changed: ${sizes}.`,
+      isStep: true,
+    };
+  });
+  return [
+    ...steps,
+    { subject, sentence: `No other step was shown from ${subject} (${family}).`, isStep: false },
+  ];
+}
