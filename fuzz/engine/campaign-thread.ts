@@ -23,7 +23,7 @@ export interface CampaignSettings {
   readonly runs: number;
   /** Duration, or infinity. */
   readonly seconds: number;
-  /** URL of the module that exports `TARGETS`. Default: those of this workspace. */
+  /** URL of the module that exports the target. Default: that of its name in this workspace. */
   readonly module?: string;
   /** Time after which an input that is still being run never ends. Default: 10 s. */
   readonly hangSeconds?: number;
@@ -43,7 +43,8 @@ export interface Findings {
   onFinding(input: Uint8Array, error: string): void;
 }
 
-const TARGETS_MODULE = new URL('../targets.ts', import.meta.url).href;
+/** Not `targets.ts`: the code under test of all targets would be instrumented for each. */
+const moduleOf = (name: string) => new URL(`../targets/${name}.ts`, import.meta.url).href;
 /** Longer than any input takes on a busy machine: most take less than a millisecond. */
 const HANG_SECONDS = 10;
 /** JavaScript heap: what the readers keep of an input of a few kilobytes is far below. */
@@ -61,7 +62,7 @@ export function runCampaign(
   const state = new SharedArrayBuffer(8);
   const progress = new Int32Array(state);
   const currentInput = () => new Uint8Array(current).slice(0, Atomics.load(progress, 1));
-  const data: WorkerData = { module: TARGETS_MODULE, ...settings, current, state };
+  const data: WorkerData = { module: moduleOf(settings.name), ...settings, current, state };
   const { hangSeconds = HANG_SECONDS } = settings;
   const worker = new Worker(new URL('./worker.ts', import.meta.url), {
     workerData: data,

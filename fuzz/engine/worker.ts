@@ -17,9 +17,9 @@ function tell(message: WorkerMessage): void {
 async function run(data: WorkerData): Promise<void> {
   const { name, seed, corpus, runs, seconds } = data;
   instrumentModules((url) => MEASURED.test(url));
-  const { TARGETS }: { readonly TARGETS: readonly Target[] } = await import(data.module);
+  const targets: Readonly<Record<string, Target>> = await import(data.module);
   const { Campaign } = await import('./campaign.ts');
-  const target = TARGETS.find((each) => each.name === name);
+  const target = Object.values(targets).find((each) => each.name === name);
   if (target === undefined) throw new Error(`no target ${name}`);
   const current = new Uint8Array(data.current);
   const state = new Int32Array(data.state);

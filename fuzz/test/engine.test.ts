@@ -130,11 +130,11 @@ describe('the watched thread', () => {
   test.each([
     ['hang', 'no end within 1 s'],
     ['memory', 'more than 512 MB of memory'],
-  ])('reports the input that causes: %s', async (name, error) => {
+  ])('reports the input that causes: %s', { timeout: 120_000 }, async (name, error) => {
     const findings: [string, string][] = [];
     const module = new URL('./support.ts', import.meta.url).href;
     await runCampaign(
-      { name, module, seed: 1, corpus: [], runs: 100, seconds: 20, hangSeconds: name === 'hang' ? 1 : 20 },
+      { name, module, seed: 1, corpus: [], runs: 100, seconds: 50, hangSeconds: name === 'hang' ? 1 : 50 },
       { onFinding: (input, message) => findings.push([Buffer.from(input).toString(), message]) },
     );
     expect(findings).toEqual([['seed', error]]);
