@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 export const { BENCH_K8S_COMPONENTS, BENCH_K8S_REPAIR } = process.env;
@@ -23,13 +24,18 @@ export async function repairCluster(): Promise<void> {
   await run(program, args, { env: { ...Object.fromEntries(env), TMPDIR: '/tmp' } });
 }
 
+/** Resolves when it has ended: what starts it again must not find it running. */
+export async function killComponent(component: string): Promise<void> {
+  const pid = await pidOf(component);
+  process.kill(pid, 'SIGKILL');
+  while ((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== '') await setTimeout(20);
+}
+
 /** Nodes of the test cluster: the control plane runs on the first. */
 export const NODES = { first: 'bench-node', second: 'bench-node-2' } as const;
 
 /** Kills the kubelet of the second node, whose containers go on; `repairCluster` starts it again. */
-export async function killSecondKubelet(): Promise<void> {
-  process.kill(await pidOf('kubelet-2'), 'SIGKILL');
-}
+export const killSecondKubelet = () => killComponent('kubelet-2');
 
 /** Cuts the second node off, as if its cable were pulled; `repairCluster` connects it again. */
 export async function cutOff(): Promise<void> {
