@@ -5,6 +5,15 @@ import { explainRefusal } from './connected-api.ts';
 import { LeaseTaken } from './lease-keeper.ts';
 import { ChangeRefused, isLost, JournalPending } from './session.ts';
 
+/** What `act` rejects with, as such an error. */
+export async function explained<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw explainFailure(error);
+  }
+}
+
 export function explainFailure(error: unknown): unknown {
   const details = { cause: error };
   if (error instanceof LeaseTaken) {

@@ -2,9 +2,9 @@
 import { extname } from 'node:path';
 import type { V1PodSpec, V1PolicyRule } from '@kubernetes/client-node';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
-import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { LABELS, runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
-import { nodeSelectorOf, podTemplate } from '../targets/kubernetes/objects/pods.ts';
+import { type ConfigMapMount, nodeSelectorOf, podTemplate } from '../targets/kubernetes/objects/pods.ts';
+import { programFile, uploadFiles } from '../targets/kubernetes/programs.ts';
 import { startDeployment } from '../targets/kubernetes/wait-for-pods.ts';
 import { type ClusterApi, create, read } from './cluster-api.ts';
 import { JOURNAL_NAME } from './journal.ts';
@@ -32,7 +32,9 @@ const MODULES = [
   'restore',
   'rollout',
   'take-over',
-].map((name) => `${name}${EXTENSION}`);
+].map((name) => new URL(`./${name}${EXTENSION}`, import.meta.url));
+/** Modules in the sense of Node.js, whatever their extension. */
+const PACKAGE = { path: 'package.json', chunks: ['{"type":"module"}'] };
 
 export interface GuardRequest {
   readonly run: ClusterRun;
@@ -134,15 +136,6 @@ async function ownerReference({ api, run }: GuardRequest): Promise<Readonly<Reco
   return { apiVersion: 'v1', kind: 'Namespace', name: run.namespace, uid: textAt(object, '/metadata/uid') };
 }
 
-async function programFiles({ world }: ClusterRun): Promise<{ path: string; chunks: string[] }[]> {
-  const files = MODULES.map(async (name) => {
-    const text = await world.fs.readFile(new URL(`./${name}`, import.meta.url), 'utf8');
-    return { path: name, chunks: [text] };
-  });
-  // Modules in the sense of Node.js, whatever their extension.
-  return [{ path: 'package.json', chunks: ['{"type":"module"}'] }, ...(await Promise.all(files))];
-}
-
 /**
  * A guard on a node that is lost is replaced elsewhere as soon as Kubernetes has noticed that (about 50 s): by default, a pod stays
  * for five minutes more, and a node that was asked for by name would be the only one.
@@ -170,11 +163,7 @@ function replaceable(settings: ClusterRun['settings'], spec: V1PodSpec): Partial
   };
 }
 
-function guardTemplate(
-  request: GuardRequest,
-  labels: Record<string, string>,
-  mount: Parameters<typeof mounted>[0],
-) {
+function guardTemplate(request: GuardRequest, labels: Record<string, string>, mount: ConfigMapMount) {
   const { run, image, leaseNamespace, holder, token } = request;
   const { settings, pullSecrets, namespace } = run;
   const { loaderNode: _preferred, ...placed } = settings;
@@ -190,7 +179,7 @@ function guardTemplate(
       ...(settings.keep ? { KEEP: 'yes' } : {}),
     },
     resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '192Mi' } },
-    mounts: mounted(mount),
+    mounts: { [DIRECTORY]: mount },
     pullSecrets,
     restartPolicy: 'Always',
   });
@@ -208,8 +197,6 @@ function guardTemplate(
   };
 }
 
-const mounted = (mount: ReturnType<typeof configMapOf>['mount']) => ({ [DIRECTORY]: mount });
-
 /** Resolves when the guard has read the journal: from then on changes may be made. */
 export async function deployGuard(request: GuardRequest): Promise<void> {
   const { run, api, signal } = request;
@@ -221,8 +208,8 @@ export async function deployGuard(request: GuardRequest): Promise<void> {
   for (const { path, object } of rbacObjects(request, owner)) {
     if ((await create(api, path, object)) === null) throw new Error(`${path} of this run exists already`);
   }
-  const { object, mount } = configMapOf(metadata, 'the guard', await programFiles(run));
-  await client.create('ConfigMap', object, signal);
+  const files = [PACKAGE, ...MODULES.map(programFile)];
+  const mount = await uploadFiles(run, { name: NAME, labels, what: 'the guard', files }, signal);
   const deployment = {
     metadata,
     spec: {

@@ -12,6 +12,7 @@ import { describeChange } from './change.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { deployGuard } from './guard.ts';
 import { type ChangeSession, isLost, openSession } from './session.ts';
+import { waitUntil } from './wait-until.ts';
 
 export interface GuardedRequest {
   readonly run: ClusterRun;
@@ -44,8 +45,6 @@ export interface Guarded {
   /** Whether the guard needs the namespace of the run, which it deletes itself. */
   isLeftToGuard(): boolean;
 }
-
-const POLL_SECONDS = 0.5;
 
 function leftToGuard(cause: unknown): BenchError {
   const why = isLost(cause) ? '' : `: ${messageOf(cause)}`;
@@ -81,22 +80,22 @@ export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
     return null;
   };
   const settled = async () => {
-    const startedAt = clock.monotonicSeconds();
-    for (let shown = ''; ; ) {
-      session.signal.throwIfAborted();
-      const problem = await firstProblem();
-      if (problem === null) return;
-      if (problem !== shown) say(`restoring: ${problem}`);
-      shown = problem;
-      if (clock.monotonicSeconds() - startedAt > settleSeconds) {
-        throw new BenchError(
+    let shown: string | null = null;
+    await waitUntil({
+      ...{ clock, seconds: settleSeconds, signal: session.signal },
+      async problem() {
+        const found = await firstProblem();
+        if (found !== null && found !== shown) say(`restoring: ${found}`);
+        shown = found;
+        return found;
+      },
+      late: (problem) =>
+        new BenchError(
           'E_POD_TIMEOUT',
           `not everything was as before within ${settleSeconds} seconds: ${problem}`,
           { fix: 'The guard in the cluster goes on; `bench swap status` shows what is left.' },
-        );
-      }
-      await clock.sleep(POLL_SECONDS, session.signal);
-    }
+        ),
+    });
   };
   const restore = async () => {
     const superseded = await session.revertAll();

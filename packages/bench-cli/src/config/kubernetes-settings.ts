@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseQuantity } from '../quantity.ts';
 import { SERVICE_PATHS } from './paths.ts';
 import { defaultsOf, pickSettings, type SettingsOf, type SettingTable } from './setting.ts';
-import { booleanFromText, choice, list, listFromText, seconds, text } from './value-schemas.ts';
+import { choice, list, listFromText, seconds, text, yesOrNo } from './value-schemas.ts';
 
 /** RFC 1123 label with room for the run's ID after it. */
 const namePrefix = z
@@ -225,7 +225,7 @@ export const KUBERNETES_SETTINGS = {
     flag: '--keep',
     rare: true,
     description: "leave the run's namespace and its last server in the cluster",
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
 } as const satisfies SettingTable;

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { TRANSPORTS } from '../results/record.ts';
 import type { Setting, SettingTable } from './setting.ts';
 import {
-  booleanFromText,
   choice,
   list,
   numberFromText,
@@ -11,6 +10,7 @@ import {
   ratioFromText,
   seconds,
   wholeNumber,
+  yesOrNo,
 } from './value-schemas.ts';
 
 /** Half of dnsperf's own limit; one setting must not be able to exhaust the ports of the machine. */
@@ -84,14 +84,14 @@ export const LOAD_SETTINGS = {
     flag: '--no-calibrate',
     rare: true,
     description: 'do not try before the first trial which load generator can saturate the servers',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: true,
   },
   saturate: {
     flag: '--saturate',
     rare: true,
     description: 'lower the tiers of all servers together until each server is the limit',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
   loaders: {
@@ -106,7 +106,7 @@ export const LOAD_SETTINGS = {
     flag: '--open-loop',
     rare: true,
     description: 'with --rate and the builtin loader: send on schedule, whether or not answers arrive',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
   clients: {

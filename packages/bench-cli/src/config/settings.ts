@@ -7,7 +7,7 @@ import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
 import { LOAD_SETTINGS } from './load-settings.ts';
 import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
 import { SERVER_SETTINGS, TRIAL_SETTINGS } from './trial-settings.ts';
-import { booleanFromText, choice, numberFromText, text } from './value-schemas.ts';
+import { choice, numberFromText, text, yesOrNo } from './value-schemas.ts';
 import { WORKLOAD_SETTINGS } from './workload-settings.ts';
 
 /** Of the servers, too: this machine and the versions. */
@@ -24,7 +24,7 @@ const PLACE_SETTINGS = {
     flag: '--allow-remote',
     rare: true,
     description: 'load may leave this machine: the servers of at=ADDRESS are mine to load',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
   cpu: {
@@ -50,7 +50,7 @@ const PLACE_SETTINGS = {
   provision: {
     flag: '--no-provision',
     description: 'use only installed tools, install nothing',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: true,
   },
 } as const satisfies SettingTable;

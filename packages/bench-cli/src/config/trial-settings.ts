@@ -4,7 +4,6 @@ import type { Mode, Until } from '../results/record.ts';
 import { canonicalServerName, caseNameOf } from './server-name.ts';
 import type { Setting, SettingTable } from './setting.ts';
 import {
-  booleanFromText,
   choice,
   coresFromText,
   list,
@@ -13,6 +12,7 @@ import {
   seconds,
   text,
   wholeNumber,
+  yesOrNo,
 } from './value-schemas.ts';
 
 /** Enough for any machine today, small enough to catch a typing error. */
@@ -171,7 +171,7 @@ export const TRIAL_SETTINGS = {
   aa: {
     flag: '--aa',
     description: "the baseline against itself: this machine's noise floor",
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
   interval: {

@@ -46,7 +46,7 @@ export function percentText(ratio: number): string {
   return `${Number((ratio * 100).toPrecision(12))}%`;
 }
 
-export function booleanFromText(value: unknown): unknown {
+function booleanFromText(value: unknown): unknown {
   if (value === 'true' || value === '1') return true;
   if (value === 'false' || value === '0') return false;
   return value;
@@ -69,4 +69,5 @@ export const wholeNumber = (minimum: number, maximum: number) => {
   const message = `must be a whole number from ${minimum} to ${maximum}`;
   return number(z.number(message).int(message).min(minimum, message).max(maximum, message));
 };
+export const yesOrNo = z.preprocess(booleanFromText, z.boolean('must be true or false'));
 export const text = z.string('must be text').min(1, 'must not be empty');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { plainPath } from '../results/portable-paths.ts';
 import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
 import type { Setting, SettingTable } from './setting.ts';
-import { booleanFromText, choice, list, number, text, wholeNumber } from './value-schemas.ts';
+import { choice, list, number, text, wholeNumber, yesOrNo } from './value-schemas.ts';
 
 /** As dnsperf and dnscannon know them. */
 const queryType = z
@@ -100,7 +100,7 @@ export const WORKLOAD_SETTINGS = {
   dnssec: {
     flag: '--dnssec',
     description: 'signed zones, and queries with the DO bit (servers that read zone files)',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
   captureSpeed: {

@@ -49,7 +49,7 @@ export interface KubeClient {
   ): Promise<void>;
   /** Resolves when the API server has accepted it, or has no such object. */
   delete(kind: Kind, name: string, namespace: string | undefined, signal: AbortSignal): Promise<void>;
-  /** Asks whether this user may do something; see `permissions.ts`. */
+  /** Asks whether this user may do something; see `access.ts`. */
   review(object: Pick<V1SelfSubjectAccessReview, 'spec'>, signal: AbortSignal): Promise<unknown>;
   /** Any other path, as text. Retried after transient failures. */
   text(path: string, action: string, signal: AbortSignal): Promise<string>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { POD_FAULTS } from '../../cluster-changes/pod-faults.ts';
 import { KUBERNETES_SETTINGS } from '../../config/kubernetes-settings.ts';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
-import { booleanFromText, choice, list, number, seconds } from '../../config/value-schemas.ts';
+import { choice, list, number, seconds, yesOrNo } from '../../config/value-schemas.ts';
 import { type Factors, factorsSchema, showFactors } from '../../engine/factors.ts';
 import { only, pick } from '../../engine/settings.ts';
 import {
@@ -18,8 +18,6 @@ import { FAULT_NAMES, LOCAL_FAULTS } from './faults.ts';
 const rateMessage = 'must be a number of queries per second from 10 to 100000';
 const outageMessage = 'must be a duration of at most 60 seconds';
 const delayMessage = 'must be a duration from 0.001 to 10 seconds';
-
-const yesOrNo = z.preprocess(booleanFromText, z.boolean('must be true or false'));
 
 export const DISRUPT_SETTINGS = {
   fault: {

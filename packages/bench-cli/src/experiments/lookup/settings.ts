@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from '../../config/kubernetes-settings.ts';
 import type { Setting, SettingsOf, SettingTable } from '../../config/setting.ts';
 import {
-  booleanFromText,
   list,
   number,
   secondsFromText,
   seconds as secondsOf,
   text,
   wholeNumber,
+  yesOrNo,
 } from '../../config/value-schemas.ts';
 import { only, pick } from '../../engine/settings.ts';
 import { parseQuantity } from '../../quantity.ts';
@@ -40,7 +40,6 @@ function listOf<const T extends readonly [string, ...string[]]>(known: T) {
   return list(oneOf(known), `must be a list of ${known.join(', ')}`);
 }
 
-const yesOrNo = z.preprocess(booleanFromText, z.boolean('must be true or false'));
 const textList = (example: string) => list(text, `must be a list, for example ${example}`);
 const domainsMessage = 'must be 1 or more: the name of --url is the first';
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import type { SettingsOf, SettingTable } from '../../config/setting.ts';
 import { defineExperiment } from '../../engine/command.ts';
-import { LastTrial, type Opened, type OpenRequest } from '../../engine/experiment.ts';
+import type { Opened, OpenRequest } from '../../engine/experiment.ts';
 import { addFlags, givenFlags } from '../../engine/flags.ts';
 import type { Call, Experiment } from '../../engine/registered.ts';
 import { decideSettings } from '../../engine/settings.ts';
@@ -19,12 +19,8 @@ import { JOURNAL_SETTINGS, PLACE_SETTINGS, SWAP_SETTINGS, type SwapSettings } fr
 
 /** What went wrong with a change of the cluster, as an error that says what to do. */
 async function explained<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    const { explainFailure } = await import('../../cluster-changes/explain.ts');
-    throw error instanceof LastTrial ? error : explainFailure(error);
-  }
+  const { explained: inWords } = await import('../../cluster-changes/explain.ts');
+  return inWords(act);
 }
 
 function conditionsOf(

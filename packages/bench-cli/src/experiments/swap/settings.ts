@@ -1,7 +1,7 @@
 /** The settings of `bench swap`: its own, and those of `bench run` that it takes as well. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
-import { booleanFromText, choice, number, seconds, text } from '../../config/value-schemas.ts';
+import { choice, number, seconds, text, yesOrNo } from '../../config/value-schemas.ts';
 import { pick } from '../../engine/settings.ts';
 import {
   DNS_CHANGE_SETTINGS,
@@ -70,7 +70,7 @@ export const SWAP_SETTINGS = {
     flag: '--load-per-node',
     description:
       'send from every node that runs DNS, all at once, each its share of the rate: for a Service that prefers the pod of the node',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
   loader: {

@@ -4,19 +4,15 @@ import { runOnce } from '../../targets/kubernetes/run-job.ts';
 import type { GateRequest } from '../loader.ts';
 import { type Gate, GateLog } from './gate.ts';
 
-const DIRECTORY = '/gate';
-const PROGRAM = 'gate.mjs';
+const PROGRAM = new URL('./gate-program.mjs', import.meta.url);
 
 export async function openGateJob(run: ClusterRun, request: GateRequest): Promise<Gate> {
-  const { settings, images, world } = run;
-  const text = await world.fs.readFile(new URL('./gate-program.mjs', import.meta.url), 'utf8');
+  const { settings, images } = run;
   const stop = new AbortController();
   const log = new GateLog();
   const ended = runOnce(run, {
     ...{ name: 'gate', label: 'checker', image: images.checker, what: 'the gate of the loaders' },
-    command: ['node', `${DIRECTORY}/${PROGRAM}`],
-    env: { LOADERS: String(request.loaders) },
-    files: { directory: DIRECTORY, what: 'the gate', list: [{ path: PROGRAM, chunks: [text] }] },
+    ...{ program: PROGRAM, env: { LOADERS: String(request.loaders) } },
     runSeconds: settings.readyTime + request.runSeconds,
     signal: AbortSignal.any([request.signal, stop.signal]),
     onLine: (line) => log.hear(line),

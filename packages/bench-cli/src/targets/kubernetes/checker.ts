@@ -31,10 +31,7 @@ export interface CheckRequest {
   readonly signal: AbortSignal;
 }
 
-/** The program that runs in the checker's pod. */
-function checkerProgram({ world }: ClusterRun): Promise<string> {
-  return world.fs.readFile(new URL('./checker-program.mjs', import.meta.url), 'utf8');
-}
+const PROGRAM = new URL('./checker-program.mjs', import.meta.url);
 
 const keyOf = ({ name, type }: DnsQuery) => `${name.replace(/\.$/, '')} ${type}`;
 const endpointText = ({ address, port }: Endpoint) => `${address}:${port}`;
@@ -71,7 +68,7 @@ async function askAll(
   const said: string[] = [];
   const { exitCode } = await runOnce(run, {
     ...{ name: 'check', label: 'checker', image: run.images.checker, what: 'the answer check', signal },
-    command: ['node', '/queries/check.mjs'],
+    program: PROGRAM,
     env: {
       PODS: pods.map(endpointText).join(','),
       SERVICE: endpointText(service),
@@ -79,15 +76,7 @@ async function askAll(
       ...(trust === undefined ? {} : { SERVER_NAME: trust.serverName, AUTHORITY: trust.authorityFile }),
       READY_SECONDS: String(READY_SECONDS),
     },
-    files: {
-      directory: '/queries',
-      what: 'the answer check',
-      list: [
-        { path: 'queries.txt', chunks: [text] },
-        { path: 'check.mjs', chunks: [await checkerProgram(run)] },
-        ...authorityFiles(trust),
-      ],
-    },
+    files: { list: [{ path: 'queries.txt', chunks: [text] }, ...authorityFiles(trust)] },
     runSeconds: READY_SECONDS * (pods.length + 1) + CHECK_SECONDS,
     onLine: (line) => {
       const parsed = parseCheckerLine(line);

@@ -24,23 +24,18 @@ export interface ConntrackReading {
 /** What is counted in it, and what it takes until it is heard of. */
 const READING_SECONDS = 1.2;
 
-export interface StaleEntries {
-  /** The most that packets used in a second, of one node, to any pod. */
-  readonly used: number;
-  /** The same to pods that were not ready endpoints all that second. */
-  readonly stale: number;
-  /** From then until the last of those; null if there were none. */
-  readonly lastSeconds: number | null;
-}
-
 const most = (counts: readonly number[]) => Math.max(0, ...counts);
 
-/** @param fromSeconds When the fault began; nothing is stale before it, nor before the endpoints are known. */
+/**
+ * `used`: the most that packets used in a second, of one node, to any pod. `stale`: the same to pods that were not ready endpoints all
+ * that second; `lastSeconds` until the last of those, null if there were none.
+ * @param fromSeconds When the fault began; nothing is stale before it, nor before the endpoints are known.
+ */
 export function staleEntries(
   readings: readonly ConntrackReading[],
   endpoints: readonly EndpointReading[],
   fromSeconds: number,
-): StaleEntries {
+) {
   const wasReady = (address: string, { atSeconds }: ConntrackReading) =>
     endpoints.some(
       (each, index) =>
@@ -67,8 +62,7 @@ export function staleEntries(
   };
 }
 
-const PROGRAM = 'conntrack-program.mjs';
-const DIRECTORY = '/conntrack';
+const PROGRAM = new URL('./conntrack-program.mjs', import.meta.url);
 
 const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'its kernel has no /proc/net/nf_conntrack',
@@ -97,7 +91,7 @@ export function entriesRead(
   endpoints: readonly EndpointReading[],
   fromSeconds: number,
   warn: (text: string) => void,
-): StaleEntries | null {
+): ReturnType<typeof staleEntries> | null {
   if (lost().length === 0) return staleEntries(readings(), endpoints, fromSeconds);
   for (const reason of lost()) warn(messageOf(reason));
   return null;
@@ -116,7 +110,7 @@ async function watchNode(
   run: ClusterRun,
   { address, node, runSeconds, signal: outer }: WatchRequest,
 ): Promise<ConntrackWatch> {
-  const { clock, fs } = run.world;
+  const { clock } = run.world;
   const over = new AbortController();
   const lines: (ConntrackReading & { readonly heardAt: number })[] = [];
   const lost: unknown[] = [];
@@ -125,13 +119,10 @@ async function watchNode(
     if (!over.signal.aborted && lost.length === 0) lost.push(reason);
     heard.resolve();
   };
-  const text = await fs.readFile(new URL(`./${PROGRAM}`, import.meta.url), 'utf8');
   const running = runOnce(run, {
     ...{ name: 'conntrack', label: 'inspector', image: run.images.checker, node, inNodeNetwork: true },
     ...{ what: `the reader of the connection tracking of ${node}`, runSeconds },
-    command: ['node', `${DIRECTORY}/${PROGRAM}`],
-    env: { SERVICE: address },
-    files: { directory: DIRECTORY, what: 'its program', list: [{ path: PROGRAM, chunks: [text] }] },
+    ...{ program: PROGRAM, env: { SERVICE: address } },
     signal: AbortSignal.any([outer, over.signal]),
     onLine(line) {
       const parsed = parseLine(lineSchema, line);

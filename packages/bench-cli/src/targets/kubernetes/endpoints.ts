@@ -9,13 +9,6 @@ export interface EndpointReading {
   readonly ready: ReadonlySet<string>;
 }
 
-export interface EndpointTimes {
-  /** From then until one that was ready before was no longer; null if all stayed. */
-  readonly goneSeconds: number | null;
-  /** From then until the ready ones changed for the last time, once one was gone; null if they were fewer than before then. */
-  readonly backSeconds: number | null;
-}
-
 function readyIn(slices: readonly V1EndpointSlice[]): Set<string> {
   return new Set(
     slices.flatMap(({ endpoints }) =>
@@ -29,7 +22,11 @@ function readyIn(slices: readonly V1EndpointSlice[]): Set<string> {
 const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
   one.size === other.size && [...one].every((address) => other.has(address));
 
-export function endpointTimes(readings: readonly EndpointReading[], fromSeconds: number): EndpointTimes {
+/**
+ * `goneSeconds`: from then until one that was ready before was no longer; null if all stayed. `backSeconds`: until the ready ones
+ * changed for the last time, once one was gone; null if they were fewer than before then.
+ */
+export function endpointTimes(readings: readonly EndpointReading[], fromSeconds: number) {
   const before = readings.findLast(({ atSeconds }) => atSeconds <= fromSeconds)?.ready ?? new Set<string>();
   const after = readings.filter(({ atSeconds }) => atSeconds > fromSeconds);
   const goneAt = after.findIndex(({ ready }) => [...before].some((address) => !ready.has(address)));

@@ -2,15 +2,11 @@
  * The permissions that bench needs, checked before anything is created: a run that fails halfway for lack of a
  * permission has wasted an hour, and may be unable to remove what it created. `k8s/rbac.yaml` grants exactly these.
  */
-import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
+import { type AccessRight, isAllowed } from '../../kubernetes-api/access.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 
-export interface Permission {
-  readonly verb: string;
-  readonly group: string;
-  /** `pods`, or `pods/log` with the subresource. */
-  readonly resource: string;
+export interface Permission extends Pick<AccessRight, 'verb' | 'group' | 'resource'> {
   /** In the run's namespace, or in the whole cluster. */
   readonly scope: 'namespace' | 'cluster';
 }
@@ -47,34 +43,8 @@ export const SECRET_PERMISSIONS: readonly Permission[] = permissions('namespace'
   secrets: ['create'],
 });
 
-const reviewSchema = z.object({ status: z.object({ allowed: z.boolean() }) });
-
 export function describePermission({ verb, group, resource }: Permission): string {
   return `${verb} ${resource}${group === '' ? '' : `.${group}`}`;
-}
-
-async function isAllowed(
-  client: KubeClient,
-  { verb, group, resource, scope }: Permission,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const [name, subresource] = resource.split('/');
-  const answer = await client.review(
-    {
-      spec: {
-        resourceAttributes: {
-          verb,
-          group,
-          ...(name === undefined ? {} : { resource: name }),
-          ...(subresource === undefined ? {} : { subresource }),
-          ...(scope === 'namespace' ? { namespace } : {}),
-        },
-      },
-    },
-    signal,
-  );
-  return reviewSchema.parse(answer).status.allowed;
 }
 
 /**
@@ -89,7 +59,9 @@ export async function demandPermissions(
 ): Promise<void> {
   const missing: Permission[] = [];
   for (const permission of required) {
-    if (!(await isAllowed(client, permission, namespace, signal))) missing.push(permission);
+    const { scope, ...right } = permission;
+    const place = { name: '', namespace: scope === 'namespace' ? namespace : null };
+    if (!(await isAllowed(client, { ...right, ...place }, signal))) missing.push(permission);
   }
   if (missing.length === 0) return;
   throw new BenchError(

@@ -213,6 +213,20 @@ export function assessAdoptedPod(pod: V1Pod, restartsBefore: number): PodFailure
   return ready ? null : assessRunningPod({ ...pod, status: { ...pod.status, containerStatuses: [] } });
 }
 
+/** Of each container by itself that has failed, whether it has ended or cannot start. */
+export function containerFailures(pod: V1Pod) {
+  return (pod.status?.containerStatuses ?? []).flatMap((status) => {
+    const containers = (pod.spec?.containers ?? []).filter(({ name }) => name === status.name);
+    const alone = {
+      ...{ ...pod, spec: { ...pod.spec, containers } },
+      status: { ...pod.status, containerStatuses: [status] },
+    };
+    const failure = assessPod(alone);
+    const isOver = status.state?.terminated !== undefined;
+    return failure.kind === 'failed' ? [{ container: status.name, failure, isOver }] : [];
+  });
+}
+
 /** Restarts of all containers of a pod. */
 export function restartsOf(pod: V1Pod): number {
   return (pod.status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);

@@ -5,11 +5,13 @@ import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { followLog } from '../../kubernetes-api/logs.ts';
 import { follow } from '../../kubernetes-api/watch.ts';
 import type { ClusterRun } from './cluster-run.ts';
-import { configMapOf, type NamedFile } from './objects/config-map.ts';
+import type { NamedFile } from './objects/config-map.ts';
+import { QUERY_DIRECTORY } from './objects/encryption.ts';
 import { type JobRequest, jobOf } from './objects/job.ts';
 import { type Component, unitLabels, unitSelector } from './objects/labels.ts';
 import { CONTAINER } from './objects/pods.ts';
 import { assessPod } from './pod-state.ts';
+import { programFile, programName, uploadFiles } from './programs.ts';
 import { type PodSelection, podError, waitForPods } from './wait-for-pods.ts';
 
 export interface JobRun extends PodSelection {
@@ -162,24 +164,27 @@ export interface OnceRequest
   readonly component?: Component;
   /** Default: none. */
   readonly args?: readonly string[];
-  /** Files of its own, in this directory; they go with it. */
-  readonly files?: { readonly directory: string; readonly what: string; readonly list: Iterable<NamedFile> };
+  /** One of ours, which runs instead of a command. Default: none. */
+  readonly program?: URL;
+  /** Of its own, which go with it, beside the program. Default: none. */
+  readonly files?: {
+    /** Default: `QUERY_DIRECTORY`. */
+    readonly directory?: string;
+    readonly list: Iterable<NamedFile>;
+  };
 }
 
 /** Runs it to its end, with the limits of the run. @throws as `runJob` */
 export async function runOnce(run: OnceRun, request: OnceRequest): Promise<JobOutcome> {
   const { client, namespace, runId, settings, pullSecrets } = run;
-  const { label, component = label, args = [], files, signal, runSeconds } = request;
+  const { label, component = label, args = [], program, what, signal, runSeconds } = request;
+  const { directory = QUERY_DIRECTORY, list = [] } = request.files ?? {};
   run.jobs += 1;
   const unit = request.isUnique ? request.name : `${request.name}-${run.jobs}`;
   const labels = unitLabels(runId, label, unit);
-  const made =
-    files === undefined ? null : configMapOf({ name: unit, namespace, labels }, files.what, files.list);
-  if (made !== null) await client.create('ConfigMap', made.object, signal);
-  const mounts =
-    files === undefined || made === null
-      ? request.mounts
-      : { ...request.mounts, [files.directory]: made.mount };
+  const files = [...list, ...(program === undefined ? [] : [programFile(program)])];
+  const mount =
+    files.length === 0 ? null : await uploadFiles(run, { name: unit, labels, what, files }, signal);
   try {
     return await runJob({
       ...request,
@@ -188,13 +193,14 @@ export async function runOnce(run: OnceRun, request: OnceRequest): Promise<JobOu
       job: jobOf({
         ...request,
         ...{ name: unit, namespace, labels, settings, component, args, pullSecrets },
-        ...(mounts === undefined ? {} : { mounts }),
+        ...(mount === null ? {} : { mounts: { ...request.mounts, [directory]: mount } }),
+        ...(program === undefined ? {} : { command: ['node', `${directory}/${programName(program)}`] }),
         deadlineSeconds: settings.readyTime + runSeconds,
       }),
       scheduleSeconds: settings.scheduleTime,
       startSeconds: settings.readyTime,
     });
   } finally {
-    if (made !== null) await removeAfter(client, 'ConfigMap', unit, namespace, signal);
+    if (mount !== null) await removeAfter(client, 'ConfigMap', unit, namespace, signal);
   }
 }

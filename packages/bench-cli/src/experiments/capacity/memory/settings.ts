@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
 import { SETTINGS } from '../../../config/settings.ts';
-import { booleanFromText, list, number, wholeNumber } from '../../../config/value-schemas.ts';
+import { list, number, wholeNumber, yesOrNo } from '../../../config/value-schemas.ts';
 import { pick } from '../../../engine/settings.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import { CLUSTER_SETTINGS } from '../cluster/settings.ts';
@@ -69,7 +69,7 @@ export const MEMORY_SETTINGS = {
   quick: {
     flag: '--quick',
     description: 'a first look: every part of a start lasts a second at most',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
   sideBySide: {

@@ -7,7 +7,7 @@ import { demandRest } from '../../../cluster-changes/at-rest.ts';
 import { demandConsent, openChangeable } from '../../../cluster-changes/changeable.ts';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { copyRights, readRights } from '../../../cluster-changes/copy-rights.ts';
-import { explainFailure } from '../../../cluster-changes/explain.ts';
+import { explained } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { type Guarded, openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import { faultRights, rollingInPlace } from '../../../cluster-changes/pod-faults.ts';
@@ -111,10 +111,7 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
   const closing = made.move();
   return {
     context: {
-      measure: (planned, on) =>
-        clusterTrial(place, planned, on).catch((error: unknown) => {
-          throw explainFailure(error);
-        }),
+      measure: (planned, on) => explained(() => clusterTrial(place, planned, on)),
     },
     ...(guarded === null ? {} : { lost: guarded.session.signal }),
     environment: { ...environment, cluster: opened.cluster },

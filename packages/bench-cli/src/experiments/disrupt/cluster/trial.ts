@@ -10,6 +10,7 @@ import {
   type PodFault,
   type Pods,
 } from '../../../cluster-changes/pod-faults.ts';
+import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import type { PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
@@ -104,23 +105,20 @@ function podsOfFault(
  * @throws BenchError `E_POD_TIMEOUT` if it is not in time
  */
 async function theDns(place: ClusterPlace): Promise<RunningCopy> {
-  const { run, copy, signal } = place;
-  const { clock } = run.client;
-  const { readyTime } = place.settings;
-  const until = clock.monotonicSeconds() + readyTime;
-  const found = { workload: copy.workload, pods: [], startSeconds: 0 };
-  while (!(await isSettled('rollout', podsOfFault(place, found, signal)))) {
-    if (clock.monotonicSeconds() >= until)
-      throw new BenchError(
-        'E_POD_TIMEOUT',
-        `${copy.workload.title} was not at rest within ${readyTime} seconds`,
-        {
-          fix: 'See what its pods wait for with `kubectl rollout status`, or raise --ready-time.',
-        },
-      );
-    await clock.sleep(LOOK_SECONDS, signal);
-  }
-  return { ...found, pods: await podsOf(run.client, copy.workload, signal) };
+  const { run, signal, settings } = place;
+  const { workload } = place.copy;
+  const { readyTime: seconds } = settings;
+  const found = { workload, pods: [], startSeconds: 0 };
+  const pods = podsOfFault(place, found, signal);
+  await waitUntil({
+    ...{ clock: run.client.clock, seconds, pollSeconds: LOOK_SECONDS, signal },
+    problem: async () => ((await isSettled('rollout', pods)) ? null : 'it is not at rest'),
+    late: () =>
+      new BenchError('E_POD_TIMEOUT', `${workload.title} was not at rest within ${seconds} seconds`, {
+        fix: 'See what its pods wait for with `kubectl rollout status`, or raise --ready-time.',
+      }),
+  });
+  return { ...found, pods: await podsOf(run.client, workload, signal) };
 }
 
 /** @throws BenchError `E_WRONG_ANSWER` */

@@ -2,6 +2,7 @@
 import type { PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import type { Guarded } from '../../../cluster-changes/guarded.ts';
+import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import { BenchError } from '../../../errors.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import type { PolicyMode } from '../policy/modes.ts';
@@ -50,25 +51,18 @@ export async function readCalico(api: ClusterApi): Promise<{ felix: unknown; ins
   return found;
 }
 
-/** Polls until `problem` resolves with null. */
-async function waitUntil(
+const awaitCalico = (
   { run, signal }: SettingsRequest,
   seconds: number,
   problem: () => Promise<string | null>,
-): Promise<void> {
-  const { clock } = run.client;
-  const startedAt = clock.monotonicSeconds();
-  for (;;) {
-    const reason = await problem();
-    if (reason === null) return;
-    if (clock.monotonicSeconds() - startedAt > seconds) {
-      throw new BenchError('E_POD_TIMEOUT', `${reason}, for ${seconds} seconds`, {
+) =>
+  waitUntil({
+    ...{ clock: run.client.clock, pollSeconds: POLL_SECONDS, seconds, signal, problem },
+    late: (reason) =>
+      new BenchError('E_POD_TIMEOUT', `${reason}, for ${seconds} seconds`, {
         fix: 'Look at the pods of calico-system and tigera-operator. Everything is put back.',
-      });
-    }
-    await clock.sleep(POLL_SECONDS, signal);
-  }
-}
+      }),
+  });
 
 async function statusProblem(api: ClusterApi): Promise<string | null> {
   for (const name of ['apiserver', 'calico']) {
@@ -81,7 +75,7 @@ async function statusProblem(api: ClusterApi): Promise<string | null> {
 /** Inline needs a kernel that can do it: otherwise Felix says so in its log, and uses another mode. */
 async function demandInline(request: SettingsRequest, since: Date): Promise<void> {
   const { api, run, signal } = request;
-  await waitUntil(request, AVAILABLE_SECONDS, () => statusProblem(api));
+  await awaitCalico(request, AVAILABLE_SECONDS, () => statusProblem(api));
   await run.client.clock.sleep(FALLBACK_SECONDS, signal);
   const namespace = 'calico-system';
   const { items } = await run.client.list('Pod', { namespace, labels: { 'k8s-app': 'calico-node' } }, signal);
@@ -109,11 +103,6 @@ export async function readNode(api: ClusterApi): Promise<unknown> {
     '--calico-node-cpu: the DaemonSet calico-node in calico-system is missing',
     { fix: "It is that of Calico's operator: see `kubectl get tigerastatus`." },
   );
-}
-
-/** Until calico-node runs with this CPU limit, empty for none, on all nodes. */
-async function waitForNode(request: SettingsRequest, limit: string): Promise<void> {
-  await waitUntil(request, ROLLOUT_SECONDS, async () => nodeProblem(await readNode(request.api), limit));
 }
 
 export function clusterSettings(request: SettingsRequest): ClusterSettings {
@@ -155,7 +144,7 @@ export function clusterSettings(request: SettingsRequest): ClusterSettings {
       await session.apply(edit);
       const wanted = nodeCpuLimit((await readCalico(api)).installation);
       request.say(`CPU limit of calico-node: ${wanted === '' ? 'none' : wanted}`);
-      await waitForNode(request, wanted);
+      await awaitCalico(request, ROLLOUT_SECONDS, async () => nodeProblem(await readNode(api), wanted));
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
-import { explainFailure } from '../../../cluster-changes/explain.ts';
+import { explained } from '../../../cluster-changes/explain.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
@@ -40,7 +40,7 @@ import {
 } from './cluster-settings.ts';
 import { dnsPolicy, policyDomains } from './dns-policy.ts';
 import { evidenceOfPods } from './merge-pods.ts';
-import { uploadPrograms } from './programs.ts';
+import { uploadForPods } from './programs.ts';
 import { type PodsRequest, sampleInPods, sampleOneByOne } from './sample-in-pods.ts';
 import { createPolicies, deployPods, standingServices } from './standing.ts';
 import { withStress } from './stress.ts';
@@ -155,7 +155,7 @@ async function findNodes(
 async function furnish(request: Connected, run: ClusterRun) {
   const { api, settings, decided, image, signal, say } = request;
   const { webAddress: externalAddress = null, standingPods, domains } = settings;
-  const programs = await uploadPrograms(run, signal);
+  const programs = await uploadForPods(run, signal);
   const standing = { run, image, programs, externalAddress, signal, say };
   say('deploying the web pods');
   await deployPods(standing, standingPods);
@@ -233,12 +233,7 @@ export async function openPods(request: Request): Promise<Opened<ClusterContext>
   // Not ended by Ctrl-C, after which everything is put back.
   const cluster = await openChangeable(world, decided.kubernetes.context, force);
   const say = (text: string) => display.line(`  ${text}`);
-  try {
-    return await openFound({ ...request, ...cluster, image: imageOf(decided), say });
-  } catch (error) {
-    // Of several errors, each says what it is: the engine joins them.
-    throw error instanceof SuppressedError ? error : explainFailure(error);
-  }
+  return await explained(() => openFound({ ...request, ...cluster, image: imageOf(decided), say }));
 }
 
 async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
@@ -270,10 +265,7 @@ async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
     context: {
       decided,
       settings,
-      measure: (...asked) =>
-        measure(...asked).catch((error: unknown) => {
-          throw explainFailure(error);
-        }),
+      measure: (...asked) => explained(() => measure(...asked)),
     },
     ...(guarded === null ? {} : { lost: guarded.session.signal }),
     environment: { ...environment, cluster },

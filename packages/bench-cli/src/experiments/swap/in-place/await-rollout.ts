@@ -1,13 +1,13 @@
 /** Waits for the pods of the DNS to run an image; ends early when they never will. */
-import type { V1Pod } from '@kubernetes/client-node';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { rolloutOf } from '../../../cluster-changes/rollout.ts';
+import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { lastLogLines } from '../../../kubernetes-api/logs.ts';
 import { type DnsWorkload, imageIn, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import { assessPod, type PodFailure } from '../../../targets/kubernetes/pod-state.ts';
+import { containerFailures } from '../../../targets/kubernetes/pod-state.ts';
 
 export interface RolloutRequest {
   readonly client: KubeClient;
@@ -19,7 +19,6 @@ export interface RolloutRequest {
   readonly signal: AbortSignal;
 }
 
-const POLL_SECONDS = 0.5;
 const LOG_LINES = 15;
 
 const imagePointer = ({ containerIndex }: DnsWorkload) =>
@@ -55,20 +54,12 @@ export function demandUntouched(workload: DnsWorkload, image: string, object: un
   if (replicas !== workload.replicas) throw rescaled(workload, replicas);
 }
 
-/** The failure of any of its containers; sidecars count, too. */
-function failureOf(pod: V1Pod): { failure: PodFailure; container: string } | null {
-  for (const status of pod.status?.containerStatuses ?? []) {
-    const verdict = assessPod({ ...pod, status: { ...pod.status, containerStatuses: [status] } });
-    if (verdict.kind === 'failed') return { failure: verdict, container: status.name };
-  }
-  return null;
-}
-
 async function demandNoFailure({ client, workload, image, signal }: RolloutRequest): Promise<void> {
   for (const pod of await podsOf(client, workload, signal)) {
     if (imageIn(pod, workload) !== image) continue;
-    const found = failureOf(pod);
-    if (found === null) continue;
+    // Sidecars count, too.
+    const [found] = containerFailures(pod);
+    if (found === undefined) continue;
     const { failure, container } = found;
     const reference = { namespace: workload.namespace, pod: pod.metadata?.name ?? '', container };
     throw new BenchError(failure.code, `${workload.title}: pod ${reference.pod} ${failure.message}`, {
@@ -83,28 +74,21 @@ async function demandNoFailure({ client, workload, image, signal }: RolloutReque
  * @throws BenchError with the pod's own reason, `E_POD_TIMEOUT`, or `E_CLUSTER_CHANGED` if somebody else changes the image or
  * the replicas meanwhile.
  */
-export async function awaitRollout(request: RolloutRequest): Promise<number> {
+export function awaitRollout(request: RolloutRequest): Promise<number> {
   const { client, api, workload, image, seconds, signal } = request;
-  const { clock } = client;
-  const startedAt = clock.monotonicSeconds();
-  for (;;) {
-    signal.throwIfAborted();
-    const object = await read(api, workload.path);
-    demandUntouched(workload, image, object);
-    const state = rolloutOf(object);
-    const spent = clock.monotonicSeconds() - startedAt;
-    if (state === null) return spent;
-    await demandNoFailure(request);
-    if (spent > seconds) {
-      throw new BenchError(
-        'E_POD_TIMEOUT',
-        `${workload.title} has not rolled out within ${seconds} seconds`,
-        {
-          evidence: [state],
-          fix: 'Raise --ready-time if its nodes just need longer, for example for a slow rolling update.',
-        },
-      );
-    }
-    await clock.sleep(POLL_SECONDS, signal);
-  }
+  return waitUntil({
+    ...{ clock: client.clock, seconds, signal },
+    async problem() {
+      const object = await read(api, workload.path);
+      demandUntouched(workload, image, object);
+      const state = rolloutOf(object);
+      if (state !== null) await demandNoFailure(request);
+      return state;
+    },
+    late: (state) =>
+      new BenchError('E_POD_TIMEOUT', `${workload.title} has not rolled out within ${seconds} seconds`, {
+        evidence: [state],
+        fix: 'Raise --ready-time if its nodes just need longer, for example for a slow rolling update.',
+      }),
+  });
 }

@@ -31,8 +31,7 @@ export interface Canary {
   stop(): Promise<void>;
 }
 
-const DIRECTORY = '/canary';
-const PROGRAM = 'canary-program.mjs';
+const PROGRAM = new URL('./canary-program.mjs', import.meta.url);
 /** It reports each second, and the API server may be away for a while. */
 const MAX_SILENT_SECONDS = 90;
 
@@ -64,7 +63,6 @@ export async function openCanary(
   { address, runSeconds, signal, until }: CanaryRequest,
 ): Promise<Canary> {
   const { settings, world, images } = run;
-  const text = await world.fs.readFile(new URL(`./${PROGRAM}`, import.meta.url), 'utf8');
   const stop = new AbortController();
   const failed = new AbortController();
   const heard = Promise.withResolvers<void>();
@@ -99,10 +97,9 @@ export async function openCanary(
   signal.throwIfAborted();
   const running = runOnce(run, {
     ...{ name: 'canary', label: 'canary', image: images.checker, what: 'the canary' },
-    command: ['node', `${DIRECTORY}/${PROGRAM}`],
+    program: PROGRAM,
     env: { SERVER: address, RATE: String(CANARY_RATE), NAME, TIMEOUT: String(CANARY_TIMEOUT_SECONDS) },
     resources: { requests: { cpu: '50m' } },
-    files: { directory: DIRECTORY, what: 'the canary', list: [{ path: PROGRAM, chunks: [text] }] },
     runSeconds,
     signal: AbortSignal.any([until, stop.signal]),
     onLine: hear,

@@ -4,10 +4,9 @@ import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import { isObject, valueAt } from '../../../cluster-changes/json.ts';
 import { placeOf } from '../../../cluster-changes/place.ts';
 import type { ChangeSession } from '../../../cluster-changes/session.ts';
+import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-
-const POLL_SECONDS = 0.5;
 
 export interface PauseRequest {
   readonly client: KubeClient;
@@ -27,19 +26,16 @@ async function countPods({ client, api, signal }: PauseRequest, path: string): P
   return items.length;
 }
 
-async function awaitNoPods(request: PauseRequest, { object }: PlannedEdit): Promise<void> {
+async function awaitNoPods(request: PauseRequest, { object: { title, path } }: PlannedEdit): Promise<void> {
   const { client, seconds, signal } = request;
-  const startedAt = client.clock.monotonicSeconds();
-  while ((await countPods(request, object.path)) > 0) {
-    if (client.clock.monotonicSeconds() - startedAt > seconds) {
-      throw new BenchError(
-        'E_POD_TIMEOUT',
-        `${object.title} still has pods ${seconds} seconds after it was scaled to 0`,
-        { fix: 'Find out what keeps them: `kubectl get events`. Everything was put back.' },
-      );
-    }
-    await client.clock.sleep(POLL_SECONDS, signal);
-  }
+  await waitUntil({
+    ...{ clock: client.clock, seconds, signal },
+    problem: async () => ((await countPods(request, path)) > 0 ? 'it has pods' : null),
+    late: () =>
+      new BenchError('E_POD_TIMEOUT', `${title} still has pods ${seconds} seconds after it was scaled to 0`, {
+        fix: 'Find out what keeps them: `kubectl get events`. Everything was put back.',
+      }),
+  });
 }
 
 /** Applies the edits in their order; each rests before the next one is paused. */

@@ -4,25 +4,18 @@ import { z } from 'zod';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import type { ClusterRun } from '../cluster-run.ts';
-import { configMapOf } from '../objects/config-map.ts';
 import { runLabels } from '../objects/labels.ts';
 import type { ConfigMapMount } from '../objects/pods.ts';
+import { programFile, programName, uploadFiles } from '../programs.ts';
 
 const DIRECTORY = '/beside';
-const PROGRAM = 'beside-program.mjs';
+const PROGRAM = new URL('./beside-program.mjs', import.meta.url);
 const PORT = 8099;
 
 /** Uploads the program. */
-export async function uploadBeside(
-  { world, client, namespace, runId }: ClusterRun,
-  signal: AbortSignal,
-): Promise<ConfigMapMount> {
-  const text = await world.fs.readFile(new URL(`./${PROGRAM}`, import.meta.url), 'utf8');
-  const metadata = { name: 'beside', namespace, labels: runLabels(runId) };
-  const files = [{ path: PROGRAM, chunks: [text] }];
-  const { object, mount } = configMapOf(metadata, 'the program beside the server', files);
-  await client.create('ConfigMap', object, signal);
-  return mount;
+export function uploadBeside(run: ClusterRun, signal: AbortSignal): Promise<ConfigMapMount> {
+  const upload = { name: 'beside', labels: runLabels(run.runId), files: [programFile(PROGRAM)] };
+  return uploadFiles(run, { ...upload, what: 'the program beside the server' }, signal);
 }
 
 export function besideContainer(
@@ -34,7 +27,7 @@ export function besideContainer(
     name: 'beside',
     image,
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
-    command: ['node', `${DIRECTORY}/${PROGRAM}`],
+    command: ['node', `${DIRECTORY}/${programName(PROGRAM)}`],
     env: [{ name: 'PORT', value: String(PORT) }],
     volumeMounts: [{ name: volume, mountPath: DIRECTORY, readOnly: true }],
     securityContext: { ...securityContext, capabilities: { drop: ['ALL'] } },

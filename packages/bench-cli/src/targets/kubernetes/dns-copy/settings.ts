@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from '../../../config/kubernetes-settings.ts';
 import type { SettingTable } from '../../../config/setting.ts';
-import { booleanFromText, seconds, text } from '../../../config/value-schemas.ts';
+import { seconds, text, yesOrNo } from '../../../config/value-schemas.ts';
 
 /** A shorter one would expire between two renewals on a busy machine. */
 const MIN_LEASE_SECONDS = 5;
@@ -61,7 +61,7 @@ export const DNS_CHANGE_SETTINGS = {
   yesChangeClusterDns: {
     flag: '--yes-change-cluster-dns',
     description: 'agree that the DNS of the cluster is changed',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    schema: yesOrNo,
     default: false,
   },
 } as const satisfies SettingTable;

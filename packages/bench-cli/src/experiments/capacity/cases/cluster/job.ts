@@ -55,7 +55,7 @@ export function tierPod(request: TierPodRequest) {
     env: { NAMES: SERVER_PROCESSES.join(',') },
     mounts: { [WATCH_DIRECTORY]: watch },
     files: {
-      ...{ directory: FILES_DIRECTORY, what: 'the files of a caching tier', list: textFiles(tier.files) },
+      ...{ directory: FILES_DIRECTORY, list: textFiles(tier.files) },
     },
     change(spec) {
       const mounts = spec.containers.find(({ name }) => name === CONTAINER)?.volumeMounts ?? [];
