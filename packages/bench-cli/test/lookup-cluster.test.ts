@@ -312,7 +312,7 @@ describe('the objects of a run on a cluster', () => {
       unit: 'trial-1',
       node: 'node',
       url: 'http://a',
-      readyUrl: '',
+      readyUrl: null,
       before: 'warm',
       hasPolicy,
       command: ['true'],

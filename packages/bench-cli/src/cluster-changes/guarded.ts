@@ -5,13 +5,20 @@
  */
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
+import type { KubeClient } from '../kubernetes-api/client.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
-import { JOURNAL_ANNOTATION, managedLabels, runLabels } from '../targets/kubernetes/objects/labels.ts';
+import {
+  JOURNAL_ANNOTATION,
+  managedLabels,
+  namespaceOf,
+  runLabels,
+} from '../targets/kubernetes/objects/labels.ts';
 import { type OpenedCluster, type OpenRequest, openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { describeChange } from './change.ts';
 import type { ClusterApi } from './cluster-api.ts';
-import { deployGuard } from './guard.ts';
-import { type ChangeSession, isLost, openSession } from './session.ts';
+import { deployGuard, sessionRights } from './guard.ts';
+import { demandRights, type Right } from './rights.ts';
+import { type ChangeSession, demandNoJournal, isLost, openSession } from './session.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface GuardedRequest {
@@ -137,8 +144,13 @@ export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
 export interface GuardedClusterRequest
   extends OpenRequest,
     Omit<GuardedRequest, 'run' | 'image' | 'force' | 'say'> {
+  readonly client: KubeClient;
   /** Of the objects that may be changed. None: there is no guard. */
   readonly paths: readonly string[];
+  /** Beyond those of every run, and of changing these objects. */
+  readonly rights: readonly Right[];
+  /** The file that grants all of them. */
+  readonly role: string;
   readonly display: { line(text: string): void };
 }
 
@@ -152,9 +164,17 @@ export interface GuardedCluster {
   readonly made: AsyncDisposableStack;
 }
 
-/** Makes the run's namespace, and protects what may be changed. Nothing is left if it fails. */
+/**
+ * Makes the run's namespace, and protects what may be changed. Nothing is left if it fails.
+ * @throws BenchError `E_CLUSTER_FORBIDDEN` that names every missing right, and as `demandNoJournal`, before anything is created
+ */
 export async function openGuardedCluster(request: GuardedClusterRequest): Promise<GuardedCluster> {
-  const { paths, display, signal, leaseNamespace } = request;
+  const { paths, display, signal, leaseNamespace, client, settings, runId } = request;
+  const own = namespaceOf(settings.namespacePrefix, runId);
+  const changing = paths.length === 0 ? [] : sessionRights(paths, leaseNamespace, own);
+  await demandRights(client, [...request.rights, ...changing], request.role, signal);
+  // A killed run of the same ID may have left a guard at work in the namespace that this run would delete first.
+  if (paths.length > 0) await demandNoJournal(request.apiUntil(signal), leaseNamespace);
   const annotations = paths.length === 0 ? {} : { annotations: { [JOURNAL_ANNOTATION]: leaseNamespace } };
   const opened = await openCluster({ ...request, ...annotations });
   await using made = new AsyncDisposableStack();
@@ -165,10 +185,10 @@ export async function openGuardedCluster(request: GuardedClusterRequest): Promis
   if (paths.length === 0) return { opened, guarded, signal, made: made.move() };
   const { run } = opened;
   const say = (text: string) => display.line(`  ${text}`);
-  const own = await openGuarded({ ...request, run, image: run.images.loader, say });
-  guarded = own;
-  made.defer(() => own.end());
-  const until = AbortSignal.any([signal, own.session.signal]);
-  await own.protect(paths, until);
+  const opening = await openGuarded({ ...request, run, image: run.images.loader, say });
+  guarded = opening;
+  made.defer(() => opening.end());
+  const until = AbortSignal.any([signal, opening.session.signal]);
+  await opening.protect(paths, until);
   return { opened, guarded, signal: until, made: made.move() };
 }

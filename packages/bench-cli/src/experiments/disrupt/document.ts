@@ -3,7 +3,14 @@ import type { DocumentParts } from '../../engine/document.ts';
 import { type EngineCase, okTrials } from '../../engine/record.ts';
 import { caseTitle, pointText, sharedText, valueText } from '../../engine/words.ts';
 import { alignedMedians, BUCKET_SECONDS } from '../../measure/client-losses.ts';
-import { type Block, chart, type Finding, type LineChart, table } from '../../report/document/document.ts';
+import {
+  type Block,
+  chart,
+  type Finding,
+  type LineChart,
+  numbers,
+  table,
+} from '../../report/document/document.ts';
 import { formatCount, formatShort, formatTime } from '../../report/numbers.ts';
 import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
 import { counted, listed, unbroken } from '../../text.ts';
@@ -148,7 +155,7 @@ function socketPicture(record: DisruptRecord): LineChart | null {
 function codesTable(record: DisruptRecord): Block {
   return table(
     'Response codes',
-    [{ title: 'Fault' }, { title: 'Code' }, { title: 'Answers', isNumber: true }],
+    ['Fault', 'Code', ...numbers('Answers')],
     record.cases.flatMap((item) => {
       const all = evidencesOf(record, item.key).flatMap(({ responseCodes }) => Object.entries(responseCodes));
       return [...Map.groupBy(all, ([code]) => code)].map(([code, counts]) => [

@@ -75,12 +75,10 @@ export function mergedDistribution(trials: readonly Distribution[]): Distributio
 
 /** Each phase's distribution; null for no samples. */
 export function phaseDistributions(samples: readonly Phases[]): PhaseDistributions | null {
-  const entries = PHASES.map(
-    (phase) => [phase, distributionOf(samples.map((sample) => sample[phase]))] as const,
-  );
-  const [lookup, connect, firstByte, total] = entries.map(([, distribution]) => distribution);
-  if (!lookup || !connect || !firstByte || !total) return null;
-  return { lookup, connect, firstByte, total };
+  if (samples.length === 0) return null;
+  const entries = PHASES.map((phase) => [phase, distributionOf(samples.map((sample) => sample[phase]))]);
+  // Every phase is there.
+  return Object.fromEntries(entries) as PhaseDistributions;
 }
 
 /** The value of that percentile; NaN if the distribution does not have it. */

@@ -72,12 +72,12 @@ export async function labPlace(request: LabPlaceRequest): Promise<Place> {
   made.defer(() => world.fs.rm(directory, { recursive: true, force: true }));
   const hasPolicy = settings.simulatePolicy !== undefined;
   const lab = await openLab(world, { directory, hasPolicy, hasIpv6: settings.ipv6 });
-  made.defer(lab.close);
+  made.use(lab);
   // In the SYN packets of the client.
   if (settings.ecn) await lab.pod.run(['/bin/sh', '-c', 'echo 1 > /proc/sys/net/ipv4/tcp_ecn']);
   await addResolvers(lab, tools, servers.length);
   const site: SiteName = { host: request.host, addresses: siteAddresses(lab, settings) };
-  made.defer(await startResolvers({ ...request, lab, site }));
+  made.use(await startResolvers({ ...request, lab, site }));
   const page = { name: 'site', script: SITE, arguments: [String(request.port)] };
   made.defer((await startCompanions(lab.site.world, [page], logDirectory)).stop);
   const prepare = async ({ resolver, policy }: LookupSubject) => {

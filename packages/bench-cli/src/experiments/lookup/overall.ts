@@ -6,6 +6,7 @@ import { distributionOf, mergedDistribution } from './distribution.ts';
 import type { Distribution, LookupEvidence, LookupRecord, Packets, PhaseDistributions } from './evidence.ts';
 import { PHASES } from './sampling/sample.ts';
 import { type LookupSubject, subjectsOf } from './subjects.ts';
+import { addedFailures } from './trial.ts';
 
 type Handshakes = Packets['handshakes'];
 
@@ -37,13 +38,6 @@ export interface Overall {
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-
-function failedSamples(trials: readonly LookupEvidence[]): LookupEvidence['samples']['failed'] {
-  const all = trials.flatMap(({ samples }) => samples.failed);
-  return [...Map.groupBy(all, ({ exitCode }) => exitCode)]
-    .map(([exitCode, group]) => ({ exitCode, count: sum(group.map(({ count }) => count)) }))
-    .sort((a, b) => b.count - a.count);
-}
 
 /** Of a namespace of its own, the kernel's counters must be those of the capture. */
 function kernelAgrees(trials: readonly LookupEvidence[]): boolean | null {
@@ -106,7 +100,7 @@ function overallOf(record: LookupRecord, subject: LookupSubject): Overall {
     samples: {
       taken,
       succeeded: sum(evidence.map(({ samples }) => samples.succeeded)),
-      failed: failedSamples(evidence),
+      failed: addedFailures(evidence.flatMap(({ samples }) => samples.failed)),
     },
     phases: phasesOf(evidence),
     first: firstOf(evidence),

@@ -3,7 +3,7 @@ import type { ImportedRecord } from '../../history/imported.ts';
 import { publishedRecord } from '../../history/published.ts';
 import type { ReproducedCondition } from '../../history/reproduce/conditions.ts';
 import { conditionsSection } from '../../history/reproduce/document.ts';
-import { answer, code, list, type ReportDocument, table } from '../../report/document/document.ts';
+import { answer, code, list, numbers, type ReportDocument, table } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
 import { percentileOf } from './distribution.ts';
 import { lookupDocument } from './document.ts';
@@ -184,7 +184,6 @@ export function reproductionDocument(reproducing: Reproducing): ReportDocument {
   );
   const conditions = reproducedConditions(reproducing);
   const differing = conditions.filter(({ isSame }) => isSame === false).length;
-  const numbers = ['published', ...titles].map((text) => ({ title: text, isNumber: true }));
   return answer({
     kind: 'Reproduction',
     title: `tiger-bench dnsperf, the sample of its documentation, beside ${title}`,
@@ -196,7 +195,7 @@ export function reproductionDocument(reproducing: Reproducing): ReportDocument {
         blocks: [
           table(
             'Published and measured',
-            [{ title: 'figure' }, ...numbers],
+            ['figure', ...numbers('published', ...titles)],
             [...rows, ['samples a minute and pod', ...pace]],
           ),
         ],

@@ -1,5 +1,5 @@
 /** Tables of lookup reports, and their chart. Pure. */
-import { type Block, type Cell, type LineChart, table } from '../../report/document/document.ts';
+import { type Block, type Cell, type LineChart, numbers, table } from '../../report/document/document.ts';
 import { formatCount, formatFixed, formatShort, formatTime } from '../../report/numbers.ts';
 import { counted, unbroken } from '../../text.ts';
 import { percentileOf } from './distribution.ts';
@@ -16,8 +16,7 @@ const PHASE_TITLES: Readonly<Record<Phase, string>> = {
   total: 'total',
 };
 const NONE = '–';
-const MEASURED = { title: 'Measured' };
-const number = (title: string) => ({ title, isNumber: true });
+const MEASURED = 'Measured';
 
 /** First samples of pods that had asked nothing before. */
 export function firstTable(overalls: readonly Overall[]): Block {
@@ -35,7 +34,7 @@ export function firstTable(overalls: readonly Overall[]): Block {
         ],
   );
   const columns = ['pods', ...['lookup', 'connect'].flatMap((phase) => [`${phase} p50`, `${phase} max`])];
-  return table('First sample of each pod', [MEASURED, ...columns.map(number)], rows);
+  return table('First sample of each pod', [MEASURED, ...numbers(...columns)], rows);
 }
 
 /** All phases with their extremes. */
@@ -50,7 +49,7 @@ export function phasesTable(overalls: readonly Overall[]): Block {
         }),
   );
   const figures = ['min', 'mean', 'p50', 'p75', 'p90', 'p99', 'max'];
-  return table('Every phase of the samples', [MEASURED, { title: 'phase' }, ...figures.map(number)], rows);
+  return table('Every phase of the samples', [MEASURED, 'phase', ...numbers(...figures)], rows);
 }
 
 function failuresText({ samples: { failed } }: Overall): string {
@@ -69,7 +68,7 @@ export function samplesTable(overalls: readonly Overall[]): Block {
     `${overall.trials.failed} of ${overall.trials.ok + overall.trials.failed}`,
   ]);
   const titles = ['samples', 'a minute', 'failed', 'queries a lookup', 'IPv4 / IPv6', 'failed trials'];
-  return table('Samples', [MEASURED, ...titles.map(number)], rows);
+  return table('Samples', [MEASURED, ...numbers(...titles)], rows);
 }
 
 function kernelCell(agrees: boolean | null): Cell | string {
@@ -106,12 +105,8 @@ export function repeatedTable(overalls: readonly Overall[]): Block {
       ],
     ];
   });
-  const numbers = ['connections', 'SYN', 'SYN-ACK', "tiger-bench's rule", 'per 1,000 (95 % interval)'];
-  return table(
-    'Repeated SYN and SYN-ACK packets',
-    [MEASURED, ...numbers.map(number), { title: 'kernel' }],
-    rows,
-  );
+  const counts = ['connections', 'SYN', 'SYN-ACK', "tiger-bench's rule", 'per 1,000 (95 % interval)'];
+  return table('Repeated SYN and SYN-ACK packets', [MEASURED, ...numbers(...counts), 'kernel'], rows);
 }
 
 /** `+1.20 ms`, `-85.1 µs`, `0 s`, also for what is left where floating point should give zero: below a nanosecond. */
@@ -199,9 +194,9 @@ export function agreementTable(overalls: readonly Overall[]): Block {
     'Programmed and measured',
     [
       MEASURED,
-      { title: 'added to each sample' },
-      ...['lookup', 'connect', 'repeated SYN / connections'].map(number),
-      { title: 'as programmed' },
+      'added to each sample',
+      ...numbers('lookup', 'connect', 'repeated SYN / connections'),
+      'as programmed',
     ],
     rows,
   );
@@ -215,7 +210,7 @@ export function askedTable(overalls: readonly Overall[]): Block {
       ...[title, name, type, formatCount(queries), formatCount(seen?.samples.taken ?? 0)],
     ]);
   });
-  const columns = [MEASURED, { title: 'name' }, { title: 'type' }, number('queries'), number('samples')];
+  const columns = [MEASURED, 'name', 'type', ...numbers('queries', 'samples')];
   return table('What was asked', columns, rows);
 }
 

@@ -23,12 +23,12 @@ function isSuccessful(sample: Sample): sample is SuccessfulSample {
   return sample.outcome === 'ok';
 }
 
+type Failures = LookupEvidence['samples']['failed'];
+
 /** Failures by exit status, most often first. */
-function failuresOf(samples: readonly Sample[]): LookupEvidence['samples']['failed'] {
-  const failed = samples.filter((sample) => !isSuccessful(sample));
-  const groups = Map.groupBy(failed, ({ exitCode }) => exitCode);
-  return [...groups]
-    .map(([exitCode, { length: count }]) => ({ exitCode, count }))
+export function addedFailures(failures: Failures): Failures {
+  return [...Map.groupBy(failures, ({ exitCode }) => exitCode)]
+    .map(([exitCode, same]) => ({ exitCode, count: same.reduce((sum, { count }) => sum + count, 0) }))
     .sort((a, b) => b.count - a.count);
 }
 
@@ -56,7 +56,10 @@ function failureOf(
 export function evidenceOf({ samplers, ...parts }: TrialParts): LookupEvidence {
   const samples = samplers.flatMap((sampler) => sampler.samples);
   const ok = samples.filter(isSuccessful);
-  const counts = { taken: samples.length, succeeded: ok.length, failed: failuresOf(samples) };
+  const failed = samples.flatMap((sample) =>
+    isSuccessful(sample) ? [] : [{ exitCode: sample.exitCode, count: 1 }],
+  );
+  const counts = { taken: samples.length, succeeded: ok.length, failed: addedFailures(failed) };
   const failure = failureOf(
     counts,
     samplers.every(({ isComplete }) => isComplete),

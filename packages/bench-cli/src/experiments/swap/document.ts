@@ -3,7 +3,7 @@ import type { DocumentParts } from '../../engine/document.ts';
 import type { EngineCase } from '../../engine/record.ts';
 import { bothText } from '../../engine/words.ts';
 import type { Finding } from '../../report/document/document.ts';
-import { chart, table } from '../../report/document/index.ts';
+import { chart, numbers, table } from '../../report/document/index.ts';
 import { formatFixed, formatMillicores, signed } from '../../report/numbers.ts';
 import { capitalized, counted, listed } from '../../text.ts';
 import { countsOf } from './canary-words.ts';
@@ -155,12 +155,7 @@ function publishedTable(record: SwapRecord, { a, b }: Sides) {
   );
   return table(
     'CPU under load, as published',
-    [
-      { title: 'Version' },
-      { title: 'Workload Type' },
-      { title: 'Average CPU (mCores)', isNumber: true },
-      { title: 'Delta', isNumber: true },
-    ],
+    ['Version', 'Workload Type', ...numbers('Average CPU (mCores)', 'Delta')],
     rows,
   );
 }
@@ -173,17 +168,9 @@ function placementTable(record: SwapRecord) {
   return table(
     'Placements',
     [
-      { title: 'Placement' },
-      { title: 'Version' },
-      { title: 'Pods report' },
-      { title: isInPlace ? 'Rollout' : 'Started in', isNumber: true },
-      ...(isInPlace
-        ? [
-            { title: 'Lost during rollout', isNumber: true },
-            { title: 'Lost afterwards', isNumber: true },
-          ]
-        : []),
-      { title: 'Counts' },
+      ...['Placement', 'Version', 'Pods report'],
+      ...(isInPlace ? numbers('Rollout', 'Lost during rollout', 'Lost afterwards') : numbers('Started in')),
+      'Counts',
     ],
     placementsOf(record).map(({ number, version, evidence }) => {
       const { side, pods, rolloutSeconds, rolloutCanary, canary } = evidence;

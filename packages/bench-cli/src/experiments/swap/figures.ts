@@ -7,19 +7,6 @@ import type { SwapSettings } from './settings.ts';
 /** Share of the rate below which a phase does not count. */
 export const MIN_RATE_RATIO = 0.98;
 
-export interface PlacementFigures {
-  readonly idleCores: number | null;
-  readonly loadedCores: number | null;
-  readonly netCores: number | null;
-  readonly cpuSecondsPerQuery: number | null;
-  readonly rateHeldRatio: number | null;
-  readonly lostRatio: number | null;
-  readonly p99Seconds: number | null;
-  readonly memoryBytes: number | null;
-  /** Why figures are missing; null where none is. */
-  readonly excluded: string | null;
-}
-
 /** Mean over the idle windows, each as long as it was. */
 function idleCoresOf({ phases }: SwapEvidence): number | null {
   const observed = phases.flatMap(({ kind, observation }) =>
@@ -59,6 +46,11 @@ const NOTHING = {
   lostRatio: null,
   p99Seconds: null,
   memoryBytes: null,
+};
+
+/** `excluded`: why figures are missing; null where none is. */
+export type PlacementFigures = Readonly<Record<'idleCores' | keyof typeof NOTHING, number | null>> & {
+  readonly excluded: string | null;
 };
 
 /**

@@ -8,14 +8,19 @@ import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
 import type { InterruptionWords } from '../../interruption.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
-import { choiceOf, type DnsWorkload, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import {
+  choiceOf,
+  type DnsWorkload,
+  findWorkload,
+  serverNameOf,
+} from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import { type CopyPlan, demandApart, planCopy } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { namespaceOf } from '../../targets/kubernetes/objects/labels.ts';
 import { counted, formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { planEdits } from './in-place/edits.ts';
 import { inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
-import { demandAnotherImage, targetImage, versionIn } from './in-place/target-image.ts';
+import { demandAnotherImage, targetImage } from './in-place/target-image.ts';
 import type { SwapPlan } from './placed.ts';
 import { readOwnQueries } from './query-files.ts';
 import { type SwapSettings, sequenceOf } from './settings.ts';
@@ -26,13 +31,10 @@ const LIMIT_MS = 60_000;
 /** Starting pods or a rolling update, and waiting for the kubelet's figures. */
 const SPARE_SECONDS = 25;
 
-/** `coredns@1.13.1` by the image's tag, so that runs of the same versions can be compared; otherwise the image itself. */
+/** Two images of one version have their own names. */
 function namesOf(images: SwapPlan['images']): SwapPlan['names'] {
-  const [A, B] = [images.A, images.B].map((image) => {
-    const version = versionIn(image);
-    return version === null ? image : `coredns@${version}`;
-  });
-  return A === undefined || B === undefined || A === B ? images : { A, B };
+  const [A, B] = [serverNameOf(images.A), serverNameOf(images.B)];
+  return A === B ? images : { A, B };
 }
 
 const titleOf = (name: string) => name.replace(/^coredns@/, 'CoreDNS ');

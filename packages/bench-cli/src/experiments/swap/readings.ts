@@ -2,7 +2,7 @@
 import { loadersNote } from '../../report/compare/pods.ts';
 import { csvText } from '../../report/csv.ts';
 import { type Block, note } from '../../report/document/document.ts';
-import { table } from '../../report/document/index.ts';
+import { numbers, table } from '../../report/document/index.ts';
 import { formatCount, formatFixed, formatMillicores } from '../../report/numbers.ts';
 import type { Renderer } from '../../report/renderer.ts';
 import { NAME_SETS, type Phase, type SwapRecord } from './evidence.ts';
@@ -19,7 +19,7 @@ function phasesOf(record: SwapRecord) {
 export function readingsTable(record: SwapRecord) {
   return table(
     'Readings of CPU, in millicores',
-    [{ title: 'Placement' }, { title: 'Version' }, { title: 'Phase' }, { title: 'Readings' }],
+    ['Placement', 'Version', 'Phase', 'Readings'],
     phasesOf(record).map(({ number, side, version, phase: { kind, observation } }) => [
       `${number} ${side}`,
       version,
@@ -60,10 +60,7 @@ export function podTable(record: SwapRecord) {
   const kinds = ['idle', ...NAME_SETS] as const;
   return table(
     'CPU of each pod',
-    [
-      ...[{ title: 'Placement' }, { title: 'Version' }, { title: 'Pod' }, { title: 'Node' }],
-      ...kinds.map((title) => ({ title, isNumber: true })),
-    ],
+    ['Placement', 'Version', 'Pod', 'Node', ...numbers(...kinds)],
     placementsOf(record).flatMap(({ number, version, evidence: { side, phases } }) => {
       const instances = phases.find((phase) => phase.instances !== null)?.instances ?? [];
       return instances.map(({ name, node }) => [
@@ -83,8 +80,7 @@ export function senderBlocks(record: SwapRecord): Block[] {
     ]),
   );
   if (rows.length === 0) return [];
-  const numbers = ['Sent', 'Answered', 'Lost'].map((title) => ({ title, isNumber: true }));
-  const words = ['Placement', 'Version', 'Names', 'Node'].map((title) => ({ title }));
+  const columns = ['Placement', 'Version', 'Names', 'Node', ...numbers('Sent', 'Answered', 'Lost')];
   const loaders = phasesOf(record).flatMap(({ phase }) => phase.loaders ?? []);
   const overlaps = loaders.flatMap(({ overlap }) => overlap ?? []);
   const least =
@@ -92,7 +88,7 @@ export function senderBlocks(record: SwapRecord): Block[] {
       ? 'When each of them sent is not known for all loads: they may not have been simultaneous.'
       : `In each load they sent together for ${formatFixed(Math.min(...overlaps) * 100, 1)} % of the time or more.`;
   return [
-    table('What each load generator sent', [...words, ...numbers], rows),
+    table('What each load generator sent', columns, rows),
     ...(loaders.length === 0 ? [] : [note(least), ...loadersNote(loaders)]),
   ];
 }

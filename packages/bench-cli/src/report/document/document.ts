@@ -341,12 +341,19 @@ export const facts = (pairs: readonly (readonly [string, string])[]): Block => (
 });
 export const code = (content: string, language = 'sh'): Block => ({ kind: 'code', text: content, language });
 export const chart = (drawn: DocumentChart): Block => ({ kind: 'chart', chart: drawn });
-export const table = (title: string, columns: TableBlock['columns'], rows: TableBlock['rows']): Block => ({
-  kind: 'table',
-  title,
-  columns,
-  rows,
+/** A column may be given by its title. */
+export const table = (
+  title: string,
+  columns: readonly (Column | string)[],
+  rows: TableBlock['rows'],
+): Block => ({
+  ...{ kind: 'table', title, rows },
+  columns: columns.map((column) => (typeof column === 'string' ? { title: column } : column)),
 });
+
+/** Columns that are aligned right. */
+export const numbers = (...titles: readonly string[]): Column[] =>
+  titles.map((title) => ({ title, isNumber: true }));
 /** Blocks that only some readers see. */
 export const only = (on: readonly Medium[], ...shown: readonly Block[]): Block[] =>
   shown.map((block) => ({ ...block, on }));

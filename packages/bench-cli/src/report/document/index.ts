@@ -119,4 +119,4 @@ export function documentFormats<R extends object>(
   ];
 }
 
-export { chart, code, facts, list, type ReportDocument, table, text } from './document.ts';
+export { chart, code, facts, list, numbers, type ReportDocument, table, text } from './document.ts';

@@ -8,11 +8,8 @@ import { demandConsent, openChangeable } from '../../../cluster-changes/changeab
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { copyRights, readRights } from '../../../cluster-changes/copy-rights.ts';
 import { explained } from '../../../cluster-changes/explain.ts';
-import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { type Guarded, openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import { faultRights, rollingInPlace } from '../../../cluster-changes/pod-faults.ts';
-import { demandRights, type Right } from '../../../cluster-changes/rights.ts';
-import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
@@ -37,17 +34,6 @@ import { type ClusterPlace, clusterTrial } from './trial.ts';
 type Request = OpenRequest<DisruptSettings, DecidedCluster>;
 
 const ROLE_FILE = 'k8s/rbac.yaml';
-
-function rightsOf({ settings, decided }: Request, namespace: string): Right[] {
-  const { copy, faults, role, changedPaths } = decided;
-  const { inPlace, leaseNamespace } = settings;
-  const { workload } = copy;
-  return [
-    ...(inPlace ? readRights(workload) : copyRights(workload, role)),
-    ...faultRights(faults, inPlace ? null : namespace, workload),
-    ...(changedPaths.length === 0 ? [] : sessionRights(changedPaths, leaseNamespace, namespace)),
-  ];
-}
 
 async function placeIn(
   { world, settings, decided, directory }: Request,
@@ -82,19 +68,23 @@ async function placeIn(
  */
 export async function openOnCluster(request: Request): Promise<Opened<DisruptContext>> {
   const { world, runId, settings, decided, signal, force, display } = request;
-  const { copy, server, changedPaths } = decided;
+  const { copy, server, faults, role, changedPaths } = decided;
+  const { workload } = copy;
   const { leaseNamespace, lease: leaseSeconds, inPlace } = settings;
-  if (inPlace) demandConsent(settings, `this replaces the pods of ${copy.workload.title}`);
+  if (inPlace) demandConsent(settings, `this replaces the pods of ${workload.title}`);
   const kubernetes = kubernetesOf({ ...settings, observe: 'none' });
   // Not ended by the first Ctrl-C, after which everything is put back.
   const { client, api, apiUntil } = await openChangeable(world, settings.context, force);
-  const rights = rightsOf(request, namespaceOf(kubernetes.namespacePrefix, runId));
-  await demandRights(client, rights, ROLE_FILE, signal);
-  if (changedPaths.length > 0) await demandNoJournal(api, leaseNamespace);
-  if (inPlace) await demandRest({ client, api, workload: copy.workload, signal });
+  const own = inPlace ? null : namespaceOf(kubernetes.namespacePrefix, runId);
+  if (inPlace) await demandRest({ client, api, workload, signal });
   const environment = await describeEnvironment(world);
   const { opened, guarded, ...cluster } = await openGuardedCluster({
-    ...{ world, runId, signal, force, display, apiUntil, leaseNamespace, leaseSeconds },
+    ...{ world, runId, signal, force, display, client, apiUntil, leaseNamespace, leaseSeconds },
+    rights: [
+      ...(inPlace ? readRights(workload) : copyRights(workload, role)),
+      ...faultRights(faults, own, workload),
+    ],
+    role: ROLE_FILE,
     settings: kubernetes,
     images: imagesOf(kubernetes, 'builtin'),
     loadSeconds: settings.duration,
@@ -106,7 +96,7 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
     ...(settings.conntrack ? { podSecurity: 'privileged' } : {}),
   });
   await using made = cluster.made;
-  if (settings.conntrack) await demandConntrack(opened.run, copy.workload.service.address, cluster.signal);
+  if (settings.conntrack) await demandConntrack(opened.run, workload.service.address, cluster.signal);
   const place = await placeIn(request, opened, api, guarded, cluster.signal);
   const closing = made.move();
   return {
@@ -115,7 +105,7 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
     },
     ...(guarded === null ? {} : { lost: guarded.session.signal }),
     environment: { ...environment, cluster: opened.cluster },
-    programs: [imageRecord(server, 'coredns', copy.workload.image)],
+    programs: [imageRecord(server, 'coredns', workload.image)],
     provisioned: [],
     conditions: {
       target: 'kubernetes',
@@ -123,7 +113,7 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
       'connection tracking of the nodes': settings.conntrack
         ? `read on ${nodesToRead(opened.run).join(', ')}`
         : 'not read: --conntrack does, with a pod in the network of the nodes, as root',
-      'DNS of the cluster': `${inPlace ? '' : 'a copy of '}${copy.workload.title}`,
+      'DNS of the cluster': `${inPlace ? '' : 'a copy of '}${workload.title}`,
     },
     warnings: [
       ...opened.warnings,

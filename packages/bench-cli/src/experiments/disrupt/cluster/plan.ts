@@ -13,7 +13,7 @@ import {
   placementGaps,
   placementOf,
 } from '../../../targets/kubernetes/dns-copy/carry-over.ts';
-import { choiceOf, findWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { choiceOf, findWorkload, serverNameOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { type CopyPlan, demandApart, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { lameduckOf, withLameduck } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import type { World } from '../../../world.ts';
@@ -85,12 +85,6 @@ export function demandOften(
         `Give --rate ${LEAST_PACKETS_PER_SECOND * sockets} or more, or omit --conntrack.`,
       ],
   );
-}
-
-/** `coredns@1.13.1` by the image's tag, else the image. */
-function serverOf({ workload: { image } }: CopyPlan): string {
-  const version = /:v?(\d+\.\d+\.\d+[\w.-]*)(?:@|$)/.exec(image)?.[1];
-  return version === undefined ? image : `coredns@${version}`;
 }
 
 /** For a dry run. */
@@ -170,7 +164,7 @@ export async function planOnCluster(
   // A killed pod has no lameduck.
   if (faults.some((name) => name !== 'kill')) demandLong(settings, Math.max(...points.map(lameduckAt)));
   const nodes = faults.includes('drain') ? await nodesToDrain(client, chosen, copy, signal) : [];
-  const server = serverOf(copy);
+  const server = serverNameOf(workload.image);
   return {
     ...planFaults(
       faults,

@@ -67,15 +67,12 @@ export async function startCapture(
   request: CaptureRequest,
   signal: AbortSignal,
 ): Promise<Capture> {
-  let onListening: (isListening: boolean) => void = () => undefined;
-  const listening = new Promise<boolean>((resolve) => {
-    onListening = resolve;
-  });
+  const listening = Promise.withResolvers<boolean>();
   const errors: string[] = [];
   const process = await world.processes.start(request.enter(shellCommand(request)), {
     onStderrLine: (line) => {
       errors.push(line);
-      if (isListening(line)) onListening(true);
+      if (isListening(line)) listening.resolve(true);
     },
   });
   const waiting = new AbortController();
@@ -83,7 +80,7 @@ export async function startCapture(
     .sleep(START_SECONDS, AbortSignal.any([waiting.signal, signal]))
     .catch(() => undefined)
     .then(() => false);
-  const isRunning = await Promise.race([listening, process.exited.then(() => false), late]);
+  const isRunning = await Promise.race([listening.promise, process.exited.then(() => false), late]);
   waiting.abort();
   if (!isRunning) {
     process.kill('SIGKILL');

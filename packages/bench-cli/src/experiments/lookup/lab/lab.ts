@@ -20,7 +20,7 @@ export interface LabRequest {
   readonly hasIpv6: boolean;
 }
 
-export interface Lab {
+export interface Lab extends AsyncDisposable {
   readonly addresses: LabAddresses;
   readonly pod: Namespace;
   readonly node: Namespace;
@@ -32,7 +32,6 @@ export interface Lab {
   readonly siteLink: { readonly interface: string; readonly siteMac: string } | null;
   /** Replaces the pod's resolv.conf. */
   setResolver(text: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 export const POD_INTERFACE = 'pod0';
@@ -179,44 +178,32 @@ async function siteBehindNode(
 /** Names come from DNS alone: not from daemons of the machine, which are outside the namespace. */
 const NSSWITCH = 'passwd: files\ngroup: files\nhosts: files dns\n';
 
-/** Makes it. `close` removes everything; so does the kernel if bench is killed. */
+/** Makes it. Its disposal removes everything; so does the kernel if bench is killed. */
 export async function openLab(world: World, request: LabRequest): Promise<Lab> {
   const tools = await findNamespaceTools(world);
   const { directory, hasPolicy, hasIpv6 } = request;
   const [resolvConf, nsswitch] = [join(directory, 'resolv.conf'), join(directory, 'nsswitch.conf')];
   await world.fs.writeFile(resolvConf, '');
   await world.fs.writeFile(nsswitch, NSSWITCH);
-  const open: Namespace[] = [];
+  await using open = new AsyncDisposableStack();
   const namespace = async (name: string, files: Readonly<Record<string, string>> = {}) => {
     const opened = await openNamespace(world, tools, { name, files });
-    open.push(opened);
+    open.defer(opened.close);
     return opened;
   };
-  const close = async () => {
-    await Promise.all(open.splice(0).map((opened) => opened.close()));
+  const pod = await namespace('pod', { '/etc/resolv.conf': resolvConf, '/etc/nsswitch.conf': nsswitch });
+  const node = await namespace('node');
+  const addresses = await joinMachine(world, tools, node);
+  await joinPod(tools, { pod, node, addresses, hasIpv6 });
+  const site = hasPolicy ? await namespace('site') : node;
+  const siteLink = hasPolicy ? await siteBehindNode(tools, node, site, addresses) : null;
+  if (!hasPolicy) await siteOnNode(tools, node, addresses, hasIpv6);
+  const opened = open.move();
+  return {
+    ...{ addresses, pod, node, site, siteLink, podInterface: POD_INTERFACE },
+    setResolver: (text) => world.fs.writeFile(resolvConf, text),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-  try {
-    const pod = await namespace('pod', { '/etc/resolv.conf': resolvConf, '/etc/nsswitch.conf': nsswitch });
-    const node = await namespace('node');
-    const addresses = await joinMachine(world, tools, node);
-    await joinPod(tools, { pod, node, addresses, hasIpv6 });
-    const site = hasPolicy ? await namespace('site') : node;
-    const siteLink = hasPolicy ? await siteBehindNode(tools, node, site, addresses) : null;
-    if (!hasPolicy) await siteOnNode(tools, node, addresses, hasIpv6);
-    return {
-      addresses,
-      pod,
-      node,
-      site,
-      podInterface: POD_INTERFACE,
-      siteLink,
-      setResolver: (text) => world.fs.writeFile(resolvConf, text),
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
 
 /** Adds the addresses of resolvers to the node. */

@@ -73,20 +73,17 @@ export async function openNamespace(
   { name, files = {} }: NamespaceOptions,
 ): Promise<Namespace> {
   const lifeline = [tools.setpriv, '--pdeathsig', 'KILL', '--'];
-  let onReady: (isReady: boolean) => void = () => undefined;
-  const ready = new Promise<boolean>((resolve) => {
-    onReady = resolve;
-  });
+  const ready = Promise.withResolvers<boolean>();
   const isMounted = Object.keys(files).length > 0;
   const hold = [
     ...[tools.unshare, '--net', ...(isMounted ? ['--mount'] : [])],
     ...['/bin/sh', '-c', isMounted ? HOLD_MOUNTED : HOLD, `bench-${name}`],
   ];
   const holder = await world.processes.start([...lifeline, ...hold, ...Object.entries(files).flat()], {
-    onStdoutLine: (line) => onReady(line === 'ready'),
+    onStdoutLine: (line) => ready.resolve(line === 'ready'),
   });
   const cancel = world.clock.after(START_SECONDS, () => holder.kill('SIGKILL'));
-  const isReady = await Promise.race([ready, holder.exited.then(() => false)]);
+  const isReady = await Promise.race([ready.promise, holder.exited.then(() => false)]);
   cancel();
   if (!isReady) {
     holder.kill('SIGKILL');

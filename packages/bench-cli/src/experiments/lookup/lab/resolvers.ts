@@ -10,7 +10,6 @@ import type { Server } from '../../../servers/server.ts';
 import { createLocalTarget } from '../../../targets/local/local-target.ts';
 import { createProcessGroup } from '../../../targets/local/process-group.ts';
 import type { ResourceGroups } from '../../../targets/local/resource-group.ts';
-import type { Target } from '../../../targets/target.ts';
 import type { World } from '../../../world.ts';
 import type { LookupSettings } from '../settings.ts';
 import type { Lab } from './lab.ts';
@@ -101,37 +100,29 @@ export interface ResolversRequest {
 const DNS_PORT = 53;
 
 /** Starts all of them; what it resolves with stops them. */
-export async function startResolvers(request: ResolversRequest): Promise<() => Promise<void>> {
+export async function startResolvers(request: ResolversRequest): Promise<AsyncDisposable> {
   const { lab, servers, site, signal, force } = request;
   const { world } = lab.node;
-  const targets: Target[] = [];
-  const stop = async () => {
-    await Promise.all(targets.splice(0).map((target) => target.close()));
-  };
-  try {
-    for (const [index, server] of servers.entries()) {
-      const target = await createLocalTarget(world, {
-        groups: unlimitedGroups(world),
-        readinessQueries: () => [{ name: site.host, type: 'A' }],
-        address: lab.addresses.resolver(index),
-        choosePort: async () => DNS_PORT,
-        force,
-      });
-      targets.push(target);
-      await target.deploy({
-        server: knowingSite(server, site),
-        program: request.programOf(server),
-        zoneSet: siteZone(site),
-        mode: 'multi',
-        transport: 'udp',
-        allowances: [1],
-        logDirectory: join(request.logDirectory, 'servers'),
-        signal,
-      });
-    }
-    return stop;
-  } catch (error) {
-    await stop();
-    throw error;
+  await using started = new AsyncDisposableStack();
+  for (const [index, server] of servers.entries()) {
+    const target = await createLocalTarget(world, {
+      groups: unlimitedGroups(world),
+      readinessQueries: () => [{ name: site.host, type: 'A' }],
+      address: lab.addresses.resolver(index),
+      choosePort: async () => DNS_PORT,
+      force,
+    });
+    started.defer(() => target.close());
+    await target.deploy({
+      server: knowingSite(server, site),
+      program: request.programOf(server),
+      zoneSet: siteZone(site),
+      mode: 'multi',
+      transport: 'udp',
+      allowances: [1],
+      logDirectory: join(request.logDirectory, 'servers'),
+      signal,
+    });
   }
+  return started.move();
 }

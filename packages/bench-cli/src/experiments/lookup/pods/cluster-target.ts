@@ -3,10 +3,7 @@
 import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
 import { explained } from '../../../cluster-changes/explain.ts';
-import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';
-import { demandRights } from '../../../cluster-changes/rights.ts';
-import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
@@ -14,7 +11,6 @@ import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { candidateNodes, machineWarnings } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import type { Permission } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import { BENCH_VERSION } from '../../../version.ts';
@@ -104,8 +100,8 @@ function changedPaths({ policyModes, calicoNodeCpu }: LookupSettings): string[] 
 
 /** Everything that the cluster may lack, before anything is created. Resolves with the cluster as tiger-bench describes it. */
 async function preflight(request: Connected): Promise<ClusterDetails> {
-  const { runId, settings, decided, signal, client, api } = request;
-  const { policyModes: modes = [], calicoNodeCpu, leaseNamespace } = settings;
+  const { settings, decided, signal, client, api } = request;
+  const { policyModes: modes = [], calicoNodeCpu } = settings;
   const { all, samplers } = await findNodes(decided.kubernetes, client, signal);
   const kind = policyKind(settings);
   if (kind === 'cilium') await demandCilium(api);
@@ -117,14 +113,6 @@ async function preflight(request: Connected): Promise<ClusterDetails> {
       demandVersion(information, installation, mode);
     }
     if (calicoNodeCpu !== undefined) await readNode(api);
-  }
-  const paths = changedPaths(settings);
-  if (paths.length > 0) {
-    const namespace = namespaceOf(decided.kubernetes.namespacePrefix, runId);
-    const rights = sessionRights(paths, leaseNamespace, namespace);
-    await demandRights(client, rights, 'k8s/rbac-lookup.yaml', signal);
-    // A killed run of the same ID may have left a guard at work in the namespace that this run would delete first.
-    await demandNoJournal(api, leaseNamespace);
   }
   return readClusterDetails(api, all, samplers);
 }
@@ -239,10 +227,11 @@ export async function openPods(request: Request): Promise<Opened<ClusterContext>
 async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
   const { world, runId, settings, decided, signal, force, image, apiUntil, api, display, say } = request;
   const details = await preflight(request);
-  const paths = changedPaths(settings);
+  const { client } = request;
   const { leaseNamespace, lease: leaseSeconds } = settings;
   const { opened, guarded, ...held } = await openGuardedCluster({
-    ...{ world, runId, signal, force, display, apiUntil, leaseNamespace, leaseSeconds, paths },
+    ...{ world, runId, signal, force, display, client, apiUntil, leaseNamespace, leaseSeconds },
+    ...{ paths: changedPaths(settings), rights: [], role: 'k8s/rbac-lookup.yaml' },
     settings: { ...decided.kubernetes, observe: 'none' },
     images: { loader: image, checker: image, companions: image, of: () => image },
     loadSeconds: trialSeconds(settings),

@@ -32,12 +32,12 @@ export const SAMPLER_LABELS = { app: 'dnsperf', dep: 'dnsperf' } as const;
 export interface SamplerPodRequest {
   /** Unique within the run. */
   readonly name: string;
-  /** Of the trial: common to its pods. */
+  /** Of the trial, `trial-3`: common to its pods, and unique within the run. */
   readonly unit: string;
   readonly node: string;
   readonly url: string;
-  /** Must answer before the first sample; empty for nothing. */
-  readonly readyUrl: string;
+  /** Must answer before the first sample; null for nothing. */
+  readonly readyUrl: string | null;
   readonly before: AskedBefore;
   /** Whether the policies that select sampler pods are for it. */
   readonly hasPolicy: boolean;
@@ -91,7 +91,7 @@ export function samplerPod(run: LookupRun, request: SamplerPodRequest): V1Pod {
     labels,
     component: 'sampler',
     image: run.image,
-    command: ['/bin/sh', '-c', SAMPLER_SCRIPT, 'sampler', readyUrl, url, before, ...command],
+    command: ['/bin/sh', '-c', SAMPLER_SCRIPT, 'sampler', readyUrl ?? '', url, before, ...command],
     args: [],
     env: { WAIT_FOR_CAPTURE: capturePort === null ? '' : '1' },
     mounts: { [PROGRAM_DIRECTORY]: programs },

@@ -6,7 +6,7 @@ import { followLog } from '../../../kubernetes-api/logs.ts';
 import { followUntil } from '../../../kubernetes-api/watch.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
-import { CONTAINER, type ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
+import { CONTAINER } from '../../../targets/kubernetes/objects/pods.ts';
 import { podError } from '../../../targets/kubernetes/wait-for-pods.ts';
 import type { PodCapture } from '../capture/capture-program.ts';
 import { portOf } from '../plan.ts';
@@ -19,26 +19,24 @@ import {
   SAMPLE_LIMIT_SECONDS,
   type Sampled,
 } from '../sampling/sampler.ts';
-import { CAPTURE_CONTAINER, programPath, STANDING_SERVICE, samplerPod } from './objects.ts';
+import {
+  CAPTURE_CONTAINER,
+  programPath,
+  type SamplerPodRequest,
+  STANDING_SERVICE,
+  samplerPod,
+} from './objects.ts';
 import { endOf } from './pod-end.ts';
 import { BUILTIN_CLIENT } from './programs.ts';
-import { type AskedBefore, STATUS } from './sampler-script.ts';
+import { STATUS } from './sampler-script.ts';
 
-export interface PodsRequest {
+export interface PodsRequest
+  extends Pick<SamplerPodRequest, 'unit' | 'url' | 'readyUrl' | 'before' | 'hasPolicy' | 'programs'> {
   readonly run: ClusterRun;
   /** With a shell, curl, tcpdump and Node.js. */
   readonly image: string;
-  readonly programs: ConfigMapMount;
-  /** Unique within the run: `trial-3`. */
-  readonly unit: string;
   /** Names; one pod on each. */
   readonly nodes: readonly string[];
-  readonly url: string;
-  /** Must answer before the first sample; null for nothing. */
-  readonly readyUrl: string | null;
-  readonly before: AskedBefore;
-  /** Whether the policies that select sampler pods are for these. */
-  readonly hasPolicy: boolean;
   /** 0 for a single sample. */
   readonly seconds: number;
   readonly paceSeconds: number;
@@ -180,22 +178,13 @@ function resultOf(
 }
 
 async function createPods(request: PodsRequest, deadlineSeconds: number): Promise<void> {
-  const { run, image, unit, nodes, url, readyUrl, before, hasPolicy, capture, programs, signal } = request;
+  const { run, image, unit, nodes, url, capture, signal } = request;
   for (const node of nodes) {
     const pod = samplerPod(
       { ...run, image },
       {
-        name: podName(unit, node),
-        unit,
-        node,
-        url,
-        readyUrl: readyUrl ?? '',
-        before,
-        hasPolicy,
-        command: commandOf(request),
+        ...{ ...request, node, deadlineSeconds, name: podName(unit, node), command: commandOf(request) },
         capturePort: capture ? portOf(new URL(url)) : null,
-        programs,
-        deadlineSeconds,
       },
     );
     await run.client.create('Pod', pod, signal);

@@ -1,13 +1,6 @@
 /** What `--to` means. Pure. */
 import { BenchError } from '../../../errors.ts';
-
-/** The repository and tag of an image without its digest; a port is no tag. */
-const IMAGE = /^(?<repository>.*?)(?::(?<tag>[\w][\w.-]*))?(?:@.*)?$/;
-
-/** The version that an image's tag names; null for another tag, or a digest alone. */
-export function versionIn(image: string): string | null {
-  return /^v?(\d+\.\d+\.\d+\S*)$/.exec(IMAGE.exec(image)?.groups?.tag ?? '')?.[1] ?? null;
-}
+import { IMAGE } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 
 /**
  * `1.13.1` is that version of the image that runs (`registry.k8s.io/coredns/coredns:v1.11.3` → `…:v1.13.1`, with the `v` of

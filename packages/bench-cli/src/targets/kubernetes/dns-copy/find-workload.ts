@@ -67,6 +67,15 @@ export function imageIn(pod: V1Pod, { container }: Pick<DnsWorkload, 'container'
   return pod.spec?.containers.find(({ name }) => name === container)?.image ?? '';
 }
 
+/** The repository and tag of an image without its digest; a port is no tag. */
+export const IMAGE = /^(?<repository>.*?)(?::(?<tag>[\w][\w.-]*))?(?:@.*)?$/;
+
+/** `coredns@1.13.1` by the image's tag, so that runs of the same versions can be compared; otherwise the image itself. */
+export function serverNameOf(image: string): string {
+  const version = /^v?(\d+\.\d+\.\d+\S*)$/.exec(IMAGE.exec(image)?.groups?.tag ?? '')?.[1];
+  return version === undefined ? image : `coredns@${version}`;
+}
+
 /** From settings. */
 export function choiceOf({
   workload,
