@@ -3,7 +3,8 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { PUBLISHED_CPU } from '../config/kubernetes-settings.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import { type Gate, windowOf } from '../loaders/gate/gate.ts';
-import type { LaterRate, LoadDetail, LoadOutcome, LoadRequest } from '../loaders/loader.ts';
+import type { LaterRate, LoadDetail, Loader, LoadOutcome, LoadRequest } from '../loaders/loader.ts';
+import type { ObservationWindow } from '../observe/window.ts';
 import type { PlannedCase, PlannedTrial } from '../plan/plan.ts';
 import { cpuQuantity } from '../quantity.ts';
 import type { InstanceObservation, Losses, Observation } from '../results/record.ts';
@@ -65,7 +66,7 @@ export function loaderCpuFor(
 const GATE_SECONDS = 2;
 
 /** Adds when each loader sent, by the clock of the gate. Closes it. */
-export async function withWindows(
+async function withWindows(
   clock: Pick<Clock, 'sleep'>,
   gate: Gate,
   outcomes: readonly LoadOutcome[],
@@ -124,48 +125,102 @@ export function requestFor(
   };
 }
 
-/** Runs all loaders at once. Stops the others as soon as one fails. */
-export async function runLoaders(
+export interface Together {
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly loader: Pick<Loader, 'load' | 'openGate'>;
+  readonly count: number;
+  /** Whether they wait for each other. */
+  readonly isGated: boolean;
+  readonly runSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Runs the loads at once. Stops the others as soon as one fails. */
+export async function loadTogether(
+  { clock, loader, count, isGated, runSeconds, signal: outer }: Together,
+  requestOf: (index: number) => Omit<LoadRequest, 'signal' | 'gate'>,
+): Promise<LoadOutcome[]> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([outer, failed.signal]);
+  const gate = isGated ? await loader.openGate({ loaders: count, runSeconds, signal }) : null;
+  const runs = Array.from({ length: count }, async (_, index) => {
+    const gated = gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } };
+    try {
+      return await loader.load({ ...requestOf(index), ...gated, signal });
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  });
+  try {
+    const settled = await Promise.allSettled(runs);
+    signal.throwIfAborted();
+    const outcomes = settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+    return gate === null ? outcomes : await withWindows(clock, gate, outcomes);
+  } finally {
+    await gate?.close();
+  }
+}
+
+/** Runs all loaders of a trial. */
+export function runLoaders(
   context: TrialContext,
   planned: PlannedTrial,
   deployment: Deployment,
   stage: LoadStage,
 ): Promise<LoadOutcome[]> {
-  const { configuration, loader } = context;
+  const { configuration, loader, world } = context;
   const places = placesOf(context, deployment);
   const count = places.length;
   const rates = new Array<number>(count).fill(0);
-  const failed = new AbortController();
-  deployment.died.catch((error: unknown) => failed.abort(error));
-  const signal = AbortSignal.any([context.signal, failed.signal]);
-  const runSeconds = stage.durationSeconds + configuration.timeoutSeconds;
-  const gate =
-    configuration.loaders === 1 ? null : await loader.openGate({ loaders: count, runSeconds, signal });
-  const requests = places.map(
-    (endpoint, index): LoadRequest => ({
-      ...requestFor(context, planned, endpoint, stage, { index, count }),
-      onStarted: stage.onStarted,
-      onProgress: (qps) => {
-        rates[index] = qps;
-        stage.progress.rate(rates.reduce((total, rate) => total + rate, 0));
-      },
-      signal,
-      ...(gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } }),
-    }),
-  );
-  const runs = requests.map((request) =>
-    loader.load(request).catch((error: unknown) => {
-      failed.abort(error);
-      throw error;
-    }),
-  );
+  const dead = new AbortController();
+  deployment.died.catch((error: unknown) => dead.abort(error));
+  const together = {
+    ...{ clock: world.clock, loader, count, isGated: configuration.loaders > 1 },
+    runSeconds: stage.durationSeconds + configuration.timeoutSeconds,
+    signal: AbortSignal.any([context.signal, dead.signal]),
+  };
+  return loadTogether(together, (index) => ({
+    // There are as many.
+    ...requestFor(context, planned, places[index] as Endpoint, stage, { index, count }),
+    onStarted: stage.onStarted,
+    onProgress: (qps) => {
+      rates[index] = qps;
+      stage.progress.rate(rates.reduce((total, rate) => total + rate, 0));
+    },
+  }));
+}
+
+/**
+ * The servers are observed from before the first query until the load ends. A loader then waits for lost answers, possibly for
+ * seconds; that time is not part of the load, nor of the window, which is closed in any case.
+ * @param load Calls `onStarted` once for each of `count` loaders.
+ */
+export async function observeLoad(
+  clock: Pick<Clock, 'sleep'>,
+  window: ObservationWindow,
+  { count, durationSeconds }: { readonly count: number; readonly durationSeconds: number },
+  load: (onStarted: () => void) => Promise<LoadOutcome[]>,
+): Promise<{ readonly outcomes: LoadOutcome[]; readonly observation: Observation | null }> {
+  const ended = new AbortController();
+  const started = Promise.withResolvers<void>();
+  const over = started.promise.then(() => clock.sleep(durationSeconds, ended.signal)).catch(() => undefined);
+  let waiting = count;
+  const loading = load(() => {
+    waiting -= 1;
+    if (waiting > 0) return;
+    window.started?.();
+    started.resolve();
+  });
+  // It is awaited below; until then its rejection must not count as unhandled.
+  loading.catch(() => undefined);
   try {
-    const settled = await Promise.allSettled(runs);
-    failed.signal.throwIfAborted();
-    const outcomes = settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
-    return gate === null ? outcomes : await withWindows(context.world.clock, gate, outcomes);
+    await Promise.race([loading, over]);
+    const observation = await window.end();
+    return { outcomes: await loading, observation };
   } finally {
-    await gate?.close();
+    ended.abort();
+    await window.end().catch(() => undefined);
   }
 }
 
@@ -193,10 +248,7 @@ export function lossesOf(
   return explainLosses(load, addCounts(outcomes.map(({ counts }) => counts)), evidence, ON_A_CLUSTER);
 }
 
-/**
- * The server is observed from before the first query until the load ends. A loader then waits for lost answers,
- * possibly for seconds; that time is not part of the load, nor of the window.
- */
+/** The load of a trial, with what the server did and where lost queries are. */
 export async function loadAndObserve(
   context: TrialContext,
   planned: PlannedTrial,
@@ -208,33 +260,19 @@ export async function loadAndObserve(
   instances: readonly InstanceObservation[] | null;
   losses: Losses | null;
 }> {
+  const { clock } = context.world;
+  const { durationSeconds } = stage;
   const meter = await meterOf(context, planned, deployment);
   const before = await meter?.read();
-  const ended = new AbortController();
-  let waiting = placesOf(context, deployment).length;
-  let allStarted: () => void = () => undefined;
-  const loadOver = new Promise<void>((resolve) => {
-    allStarted = resolve;
-  }).then(() => context.world.clock.sleep(stage.durationSeconds, ended.signal).catch(() => undefined));
   const window = await deployment.observe();
-  const onStarted = () => {
-    waiting -= 1;
-    if (waiting > 0) return;
-    window.started?.();
-    allStarted();
-  };
-  const loading = runLoaders(context, planned, deployment, { ...stage, onStarted });
-  // It is awaited below; until then its rejection must not count as unhandled.
-  loading.catch(() => undefined);
-  try {
-    await Promise.race([loading, loadOver]);
-    const observation = await window.end();
-    const outcomes = await loading;
-    const evidence = meter === null || before === undefined ? null : { before, after: await meter.read() };
-    const losses = lossesOf(planned, outcomes, evidence);
-    return { outcomes, observation, instances: window.instances?.() ?? null, losses };
-  } finally {
-    ended.abort();
-    await window.end().catch(() => undefined);
-  }
+  const { length: count } = placesOf(context, deployment);
+  const { outcomes, observation } = await observeLoad(
+    clock,
+    window,
+    { count, durationSeconds },
+    (onStarted) => runLoaders(context, planned, deployment, { ...stage, onStarted }),
+  );
+  const evidence = meter === null || before === undefined ? null : { before, after: await meter.read() };
+  const losses = lossesOf(planned, outcomes, evidence);
+  return { outcomes, observation, instances: window.instances?.() ?? null, losses };
 }

@@ -15,28 +15,23 @@ import type { Place } from './place.ts';
 import { sampleProblem } from './sampling/exit-codes.ts';
 import {
   BUILTIN_PROGRAM,
-  builtinCommand,
-  curlCommand,
   readSampled,
   SAMPLE_LIMIT_SECONDS,
   type Sampled,
+  type SamplerRequest,
+  samplerCommand,
 } from './sampling/sampler.ts';
 import type { LookupSubject } from './subjects.ts';
 import { evidenceOf } from './trial.ts';
 
-export interface MeasureRequest {
+export interface MeasureRequest extends Omit<SamplerRequest, 'client'> {
   readonly world: World;
   readonly place: Place;
   readonly subject: LookupSubject;
   /** Of the raw output: `3-knot`. */
   readonly name: string;
-  /** 0 for a single sample. */
-  readonly seconds: number;
   /** Of a simulated policy. */
   readonly prediction: LookupEvidence['prediction'];
-  readonly url: string;
-  /** Samples start this far apart or more. */
-  readonly paceSeconds: number;
   /** Port of the connections. */
   readonly port: number;
   /** Path of tcpdump; null for no capture. */
@@ -49,16 +44,13 @@ export interface MeasureRequest {
 /** Beyond the samples' own limits: the start of the programs. */
 const GRACE_SECONDS = 20;
 
-function clientCommand({ world, subject, url, seconds, paceSeconds }: MeasureRequest): readonly string[] {
-  if (subject.client === 'curl') return curlCommand(url, seconds, paceSeconds);
-  return builtinCommand(world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM), url, seconds, paceSeconds);
-}
-
 async function sample(request: MeasureRequest): Promise<Sampled> {
   const { world, place, name, seconds, rawDirectory, signal } = request;
   const lines: string[] = [];
   const file = join(rawDirectory, `${fileNameOf(name)}.txt`);
-  const command = place.enter(clientCommand(request));
+  const { nodePath } = world.processes;
+  const asked = { ...request, client: request.subject.client };
+  const command = place.enter(samplerCommand(asked, nodePath, fileURLToPath(BUILTIN_PROGRAM)));
   const stop = new AbortController();
   const running = runToEnd(
     {

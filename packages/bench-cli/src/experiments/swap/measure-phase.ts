@@ -1,15 +1,12 @@
 /** Measures one phase of a placement: CPU of the DNS containers, idle or under load. */
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Loader, LoadOutcome } from '../../loaders/loader.ts';
-import { loadFor, withWindows } from '../../measure/load.ts';
+import { loadFor, loadTogether, observeLoad } from '../../measure/load.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
 import { describeLoaders } from '../../measure/several-loaders.ts';
-import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
-import { observePods } from '../../observe/kubernetes/observe-pods.ts';
-import { podSource } from '../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
-import type { LoadResult } from '../../results/record.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import { openPodWindow } from '../../targets/kubernetes/deployment.ts';
 import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { Phase } from './evidence.ts';
 import type { SwapSettings } from './settings.ts';
@@ -32,26 +29,15 @@ const TIMEOUT_SECONDS = 5;
 /** As dnsperf's defaults: 100 queries in flight from each of its clients. */
 const LOAD = { clients: 20, threads: 1, outstanding: 100 };
 
-async function openWindow({
-  run,
-  workload,
-  pods,
-  seconds,
-  signal,
-}: PhaseRequest): Promise<ObservationWindow> {
-  const { client, observation, clockOffsetSeconds } = run;
+function openWindow({ run, workload, pods, seconds, signal }: PhaseRequest): Promise<ObservationWindow> {
   const places = pods.map((pod) => ({
     name: pod.metadata?.name ?? '',
     node: pod.spec?.nodeName ?? '',
     container: (pod.spec?.containers.length ?? 0) > 1 ? workload.container : null,
   }));
-  const source = podSource(client, workload.namespace, places, signal);
-  const common = { clock: client.clock, pods: places, source, signal };
   // Without a limit nothing is throttled, and the counters of that are the slowest to come.
   const loadSeconds = workload.cpuLimitCores === null ? 0 : seconds;
-  if (observation === 'summary') return observePods({ ...common, loadSeconds });
-  if (observation === 'metrics') return observeMetrics({ ...common, clockOffsetSeconds });
-  return { end: async () => null };
+  return openPodWindow(run, workload.namespace, places, { loadSeconds }, signal);
 }
 
 /** The node of each loader; undefined where the settings and the scheduler place it. */
@@ -68,52 +54,29 @@ function shareOf(ratePerSecond: number, places: number, index: number): number {
 }
 
 /** Several loaders start together and share the rate, and all stop as soon as one fails. */
-async function sendAll(request: PhaseRequest, onStarted: () => void): Promise<LoadOutcome[]> {
-  const { loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile } = request;
+function sendAll(
+  request: PhaseRequest,
+  places: readonly (string | undefined)[],
+  onStarted: () => void,
+): Promise<LoadOutcome[]> {
+  const { run, loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile, signal } = request;
   const endpoint = { address: workload.service.address, port: 53, instances: pods.length };
-  const places = placesOf(request);
-  const failed = new AbortController();
-  const signal = AbortSignal.any([request.signal, failed.signal]);
-  let waiting = places.length;
-  const gate =
-    places.length === 1
-      ? null
-      : await loader.openGate({ loaders: places.length, runSeconds: seconds + TIMEOUT_SECONDS, signal });
-  const loads = places.map((node, index) =>
-    loader
-      .load({
-        endpoint,
-        transport: 'udp',
-        queryFile,
-        source: null,
-        dnssecOk: false,
-        durationSeconds: seconds,
-        ratePerSecond: shareOf(ratePerSecond, places.length, index),
-        openLoop: loader.kind === 'builtin',
-        ...loadFor(LOAD, endpoint),
-        timeoutSeconds: TIMEOUT_SECONDS,
-        outputFile: places.length === 1 ? outputFile : outputFile.replace(/\.txt$/, `-${index + 1}.txt`),
-        ...(node === undefined ? {} : { onNode: node }),
-        ...(gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } }),
-        onStarted: () => {
-          waiting -= 1;
-          if (waiting === 0) onStarted();
-        },
-        onProgress: () => undefined,
-        signal,
-      })
-      .catch((error: unknown) => {
-        failed.abort(error);
-        throw error;
-      }),
-  );
-  try {
-    await Promise.allSettled(loads);
-    const outcomes = await Promise.all(loads);
-    return gate === null ? outcomes : await withWindows(request.run.client.clock, gate, outcomes);
-  } finally {
-    await gate?.close();
-  }
+  const { length: count } = places;
+  const together = { clock: run.client.clock, loader, count, isGated: count > 1, signal };
+  return loadTogether({ ...together, runSeconds: seconds + TIMEOUT_SECONDS }, (index) => {
+    const node = places[index];
+    return {
+      ...{ endpoint, queryFile, onStarted, transport: 'udp', source: null, dnssecOk: false },
+      durationSeconds: seconds,
+      ratePerSecond: shareOf(ratePerSecond, count, index),
+      openLoop: loader.kind === 'builtin',
+      ...loadFor(LOAD, endpoint),
+      timeoutSeconds: TIMEOUT_SECONDS,
+      outputFile: count === 1 ? outputFile : outputFile.replace(/\.txt$/, `-${index + 1}.txt`),
+      ...(node === undefined ? {} : { onNode: node }),
+      onProgress: () => undefined,
+    };
+  });
 }
 
 type Senders = Pick<Phase, 'senders' | 'loaders'>;
@@ -129,51 +92,37 @@ function sendersOf(outcomes: readonly LoadOutcome[], durationSeconds: number): S
   };
 }
 
-async function underLoad(request: PhaseRequest, window: ObservationWindow): Promise<LoadOutcome[]> {
-  const { run, seconds, signal } = request;
-  const { clock } = run.client;
-  const started = Promise.withResolvers<void>();
-  const loading = sendAll(request, () => {
-    window.started?.();
-    started.resolve();
-  });
-  // The loader then waits for lost answers; that time is no part of the window.
-  // Without figures of a kubelet, nobody waits for it.
-  loading.catch(() => undefined);
-  const over = started.promise.then(() => clock.sleep(seconds, signal));
-  over.catch(() => undefined);
-  await Promise.race([loading, over]);
-  await window.end();
-  return loading;
+const timeOf = ({ run }: PhaseRequest) => run.client.clock.now().toISOString();
+
+/** With the sum of what all loaders sent. */
+async function underLoad(request: PhaseRequest, window: ObservationWindow) {
+  const { run, seconds: durationSeconds } = request;
+  const places = placesOf(request);
+  const of = { count: places.length, durationSeconds };
+  const { outcomes, observation } = await observeLoad(run.client.clock, window, of, (onStarted) =>
+    sendAll(request, places, onStarted),
+  );
+  const load = mergeLoads(outcomes.map(({ result }) => result));
+  return { load, observation, endedAt: timeOf(request), ...sendersOf(outcomes, durationSeconds) };
+}
+
+async function idle(request: PhaseRequest, window: ObservationWindow) {
+  window.started?.();
+  await request.run.client.clock.sleep(request.seconds, request.signal);
+  const endedAt = timeOf(request);
+  return { load: null, endedAt, observation: await window.end() };
 }
 
 export async function measurePhase(request: PhaseRequest): Promise<Phase> {
-  const { run, kind, seconds, signal } = request;
-  const { clock } = run.client;
+  const { kind } = request;
   const window = await openWindow(request);
-  const startedAt = clock.now().toISOString();
+  const startedAt = timeOf(request);
   try {
-    let load: LoadResult | null = null;
-    let senders: Senders = {};
-    if (kind === 'idle') {
-      window.started?.();
-      await clock.sleep(seconds, signal);
-    } else {
-      const outcomes = await underLoad(request, window);
-      load = mergeLoads(outcomes.map(({ result }) => result));
-      senders = sendersOf(outcomes, seconds);
-    }
-    const endedAt = clock.now().toISOString();
-    const observation = await window.end();
+    const measured = await (kind === 'idle' ? idle(request, window) : underLoad(request, window));
     const instances = window.instances?.() ?? null;
     return {
-      kind,
-      startedAt,
-      endedAt,
-      load,
-      observation,
+      ...{ kind, startedAt, ...measured },
       instances: instances === null ? null : [...instances],
-      ...senders,
     };
   } finally {
     await window.end().catch(() => undefined);

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../dns/endpoint.ts';
 import { type ContainerReference, lastLogLines } from '../../kubernetes-api/logs.ts';
 import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../observe/kubernetes/observe-pods.ts';
-import { podSource } from '../../observe/kubernetes/pod-source.ts';
+import { type PodPlace, podSource } from '../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { parseReadyLine } from '../ready-line.ts';
@@ -65,34 +65,34 @@ function instanceOf(deployed: DeployedPods, pod: V1Pod, index: number): Instance
   };
 }
 
-async function observe(
-  deployed: DeployedPods,
-  { inTurn = false }: ObserveOptions,
+/** A window over these pods, from the source of the run. */
+export async function openPodWindow(
+  { client, observation, clockOffsetSeconds }: ClusterRun,
+  namespace: string,
+  pods: readonly PodPlace[],
+  { loadSeconds, inTurn = false }: ObserveOptions & { readonly loadSeconds: number },
   signal: AbortSignal,
 ): Promise<ObservationWindow> {
-  const { run, pods, namespace, podPort } = deployed;
+  const { clock } = client;
+  const common = { clock, pods, signal, source: podSource(client, namespace, pods, signal) };
+  if (observation === 'summary') return observePods({ ...common, loadSeconds, idleFirst: inTurn });
+  // Means over windows that are longer than a turn are of no turn.
+  if (observation === 'metrics' && !inTurn) return observeMetrics({ ...common, clockOffsetSeconds });
+  return { end: async () => null };
+}
+
+function observe(
+  { run, pods, namespace, podPort }: DeployedPods,
+  options: ObserveOptions,
+  signal: AbortSignal,
+): Promise<ObservationWindow> {
   const places = pods.map((pod) => ({
     name: pod.metadata?.name ?? '',
     node: pod.spec?.nodeName ?? '',
     container: observedContainer(pod, podPort),
   }));
-  const common = {
-    clock: run.client.clock,
-    pods: places,
-    signal,
-    source: podSource(run.client, namespace, places, signal),
-  };
-  switch (run.observation) {
-    case 'summary':
-      return observePods({ ...common, loadSeconds: run.loadSeconds, idleFirst: inTurn });
-    case 'metrics':
-      // Means over windows that are longer than a turn are of no turn.
-      return inTurn
-        ? { end: async () => null }
-        : observeMetrics({ ...common, clockOffsetSeconds: run.clockOffsetSeconds });
-    case 'none':
-      return { end: async () => null };
-  }
+  const { loadSeconds } = run;
+  return openPodWindow(run, namespace, places, { ...options, loadSeconds }, signal);
 }
 
 /**

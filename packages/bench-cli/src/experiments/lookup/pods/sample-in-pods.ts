@@ -12,12 +12,11 @@ import type { PodCapture } from '../capture/capture-program.ts';
 import { portOf } from '../plan.ts';
 import { exitText } from '../sampling/exit-codes.ts';
 import {
-  builtinCommand,
-  type Client,
-  curlCommand,
   readSampled,
   SAMPLE_LIMIT_SECONDS,
   type Sampled,
+  type SamplerRequest,
+  samplerCommand,
 } from '../sampling/sampler.ts';
 import {
   CAPTURE_CONTAINER,
@@ -31,16 +30,13 @@ import { BUILTIN_CLIENT } from './programs.ts';
 import { STATUS } from './sampler-script.ts';
 
 export interface PodsRequest
-  extends Pick<SamplerPodRequest, 'unit' | 'url' | 'readyUrl' | 'before' | 'hasPolicy' | 'programs'> {
+  extends Pick<SamplerPodRequest, 'unit' | 'readyUrl' | 'before' | 'hasPolicy' | 'programs'>,
+    SamplerRequest {
   readonly run: ClusterRun;
   /** With a shell, curl, tcpdump and Node.js. */
   readonly image: string;
   /** Names; one pod on each. */
   readonly nodes: readonly string[];
-  /** 0 for a single sample. */
-  readonly seconds: number;
-  readonly paceSeconds: number;
-  readonly client: Client;
   readonly capture: boolean;
   readonly signal: AbortSignal;
 }
@@ -57,11 +53,6 @@ export interface PodResult {
 const PREPARE_SECONDS = 180;
 
 const podName = (unit: string, node: string) => `dnsperf-${unit}-${node.replaceAll('.', '-')}`.slice(0, 63);
-
-function commandOf({ client, url, seconds, paceSeconds }: PodsRequest): readonly string[] {
-  if (client === 'curl') return curlCommand(url, seconds, paceSeconds);
-  return builtinCommand('node', programPath(BUILTIN_CLIENT), url, seconds, paceSeconds);
-}
 
 /** A page that no sample would reach, with the addresses that were tried, and one that works. */
 export function unreachable(
@@ -179,11 +170,12 @@ function resultOf(
 
 async function createPods(request: PodsRequest, deadlineSeconds: number): Promise<void> {
   const { run, image, unit, nodes, url, capture, signal } = request;
+  const command = samplerCommand(request, 'node', programPath(BUILTIN_CLIENT));
   for (const node of nodes) {
     const pod = samplerPod(
       { ...run, image },
       {
-        ...{ ...request, node, deadlineSeconds, name: podName(unit, node), command: commandOf(request) },
+        ...{ ...request, node, deadlineSeconds, name: podName(unit, node), command },
         capturePort: capture ? portOf(new URL(url)) : null,
       },
     );

@@ -81,11 +81,31 @@ export function builtinCommand(node: string, program: string, ...arguments_: rea
   return [node, '--single-threaded', program, ...arguments_.map(String)];
 }
 
+export interface SamplerRequest {
+  readonly client: Client;
+  readonly url: string;
+  /** 0 for a single sample. */
+  readonly seconds: number;
+  /** Samples start this far apart or more. */
+  readonly paceSeconds: number;
+}
+
 const hundredths = (seconds: number) => String(Math.round(seconds * 100));
 
 /** The command that samples with curl for this long, 0 for a single sample; samples start `paceSeconds` apart or more. */
 export function curlCommand(url: string, seconds: number, paceSeconds: number): readonly string[] {
   return ['/bin/sh', '-c', CURL_LOOP, 'sampler', url, hundredths(seconds), hundredths(paceSeconds)];
+}
+
+/** The command that samples with this client, which is `program` where it is the built-in one. */
+export function samplerCommand(
+  { client, url, seconds, paceSeconds }: SamplerRequest,
+  node: string,
+  program: string,
+): readonly string[] {
+  return client === 'curl'
+    ? curlCommand(url, seconds, paceSeconds)
+    : builtinCommand(node, program, url, seconds, paceSeconds);
 }
 
 /** What a sampler printed. */
