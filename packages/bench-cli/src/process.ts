@@ -153,11 +153,11 @@ export interface RunnerWorld {
 export async function runToEnd(
   { processes, clock }: RunnerWorld,
   command: readonly string[],
-  options: StartOptions & { timeoutSeconds?: number } = {},
+  options: StartOptions & { timeoutSeconds?: number; signal?: AbortSignal } = {},
 ): Promise<Completed> {
   const stdout: string[] = [];
   const stderr: string[] = [];
-  const { timeoutSeconds = 20, ...startOptions } = options;
+  const { timeoutSeconds = 20, signal, ...startOptions } = options;
   const running = await processes.start(command, {
     ...startOptions,
     onStdoutLine: (line) => {
@@ -169,9 +169,13 @@ export async function runToEnd(
       options.onStderrLine?.(line);
     },
   });
-  const cancel = clock.after(timeoutSeconds, () => running.kill('SIGKILL'));
+  const kill = () => running.kill('SIGKILL');
+  signal?.addEventListener('abort', kill);
+  if (signal?.aborted) kill();
+  const cancel = clock.after(timeoutSeconds, kill);
   const exit = await running.exited;
   cancel();
+  signal?.removeEventListener('abort', kill);
   return { ...exit, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
 }
 

@@ -162,11 +162,11 @@ describe('the reader of a node', () => {
   ])(
     'that %s is an error before the first trial, and costs a later one its figures',
     async (_, says, reason) => {
-      const { run, opened, print, end } = await prepared();
+      const { run, opened, print, end, objects } = await prepared();
       print(says);
       const [watching, demanding] = [opened(), demandConntrack(run, '10.96.0.10', signal)];
-      // A moment after the pods are there.
-      await expect.poll(() => run.jobs).toBe(2);
+      const pods = () => [...objects.keys()].filter((path) => path.includes('/pods/')).length;
+      await expect.poll(pods, { timeout: 20_000 }).toBe(2);
       if (says === '') end({ exitCode: 1, reason: 'Error' });
       await expect(demanding).rejects.toThrow(reason);
       const watch = await watching;

@@ -31,7 +31,6 @@ import {
   detailsOfRecord,
 } from '../src/experiments/lookup/pods/cluster-details.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
-import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
 import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
 import { unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
@@ -39,6 +38,7 @@ import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
 import { subjectsOf, wordsOf } from '../src/experiments/lookup/subjects.ts';
 import { settingsOfTest } from '../src/experiments/lookup/tiger/run-tests.ts';
+import { inParallel } from '../src/kubernetes-api/in-parallel.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { JOURNAL_ANNOTATION } from '../src/targets/kubernetes/objects/labels.ts';
 import { parseTestsFile } from '../src/tiger-bench/tests-file.ts';

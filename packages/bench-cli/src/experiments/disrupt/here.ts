@@ -109,20 +109,15 @@ export async function openHere(
 ): Promise<Opened<DisruptContext>> {
   const { startUpstream } = await import('@dinodns-bench/cluster-objects');
   const { settings, decided } = request;
-  const opened = await openServers(request);
-  const upstream = needsUpstream(decided.faults)
-    ? await startUpstream({ external: EXTERNAL }).catch(async (error: unknown) => {
-        await opened[Symbol.asyncDispose]();
-        throw error;
-      })
-    : null;
+  await using made = new AsyncDisposableStack();
+  const upstream = needsUpstream(decided.faults) ? await startUpstream({ external: EXTERNAL }) : null;
+  made.defer(async () => upstream?.close());
+  const opened = made.use(await openServers(request));
   const place = { trials: opened.context, decided, settings, upstream };
+  const closing = made.move();
   return {
     ...opened,
     context: { measure: (planned, on) => disruptTrial(place, planned, on) },
-    async [Symbol.asyncDispose]() {
-      await opened[Symbol.asyncDispose]();
-      await upstream?.close();
-    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

@@ -46,35 +46,15 @@ const GRACE_SECONDS = 20;
 
 async function sample(request: MeasureRequest): Promise<Sampled> {
   const { world, place, name, seconds, rawDirectory, signal } = request;
-  const lines: string[] = [];
-  const file = join(rawDirectory, `${fileNameOf(name)}.txt`);
   const { nodePath } = world.processes;
   const asked = { ...request, client: request.subject.client };
-  const command = place.enter(samplerCommand(asked, nodePath, fileURLToPath(BUILTIN_PROGRAM)));
-  const stop = new AbortController();
-  const running = runToEnd(
-    {
-      clock: world.clock,
-      processes: {
-        start: async (...call) => {
-          const process = await world.processes.start(...call);
-          const kill = () => process.kill('SIGKILL');
-          signal.addEventListener('abort', kill, { once: true, signal: stop.signal });
-          return process;
-        },
-      },
-    },
-    command,
-    {
-      timeoutSeconds: seconds + SAMPLE_LIMIT_SECONDS + GRACE_SECONDS,
-      onStdoutLine: (line) => lines.push(line),
-      stdoutFile: file,
-      stderrFile: file,
-    },
-  );
-  await running.finally(() => stop.abort());
+  const command = samplerCommand(asked, nodePath, fileURLToPath(BUILTIN_PROGRAM));
+  const file = join(rawDirectory, `${fileNameOf(name)}.txt`);
+  const timeoutSeconds = seconds + SAMPLE_LIMIT_SECONDS + GRACE_SECONDS;
+  const options = { timeoutSeconds, signal, stdoutFile: file, stderrFile: file };
+  const { stdout } = await runToEnd(world, place.enter(command), options);
   signal.throwIfAborted();
-  return readSampled(lines);
+  return readSampled(stdout.split('\n'));
 }
 
 async function startCaptures(request: MeasureRequest): Promise<Capture[]> {

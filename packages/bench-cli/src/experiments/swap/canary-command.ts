@@ -29,24 +29,19 @@ async function watch(
   const { duration } = settings;
   const runId = newRunId(world.clock.now());
   const needs = { loadSeconds: duration, serverCores: 0 };
+  await using open = new AsyncDisposableStack();
   const { run, close } = await openRun({ world, runId, settings, signal, force }, needs);
-  try {
-    const { name, address } = service;
-    const canary = await openCanary(run, {
-      ...{ address, signal, until: signal },
-      runSeconds: duration + SPARE_SECONDS,
-    });
-    try {
-      canary.take();
-      say(`asking Service ${name} ${CANARY_RATE} times a second for ${duration} s`);
-      await world.clock.sleep(duration, signal);
-      return await canary.takeSettled(signal);
-    } finally {
-      await canary.stop();
-    }
-  } finally {
-    await close();
-  }
+  open.defer(close);
+  const { name, address } = service;
+  const canary = await openCanary(run, {
+    ...{ address, signal, until: signal },
+    runSeconds: duration + SPARE_SECONDS,
+  });
+  open.defer(canary.stop);
+  canary.take();
+  say(`asking Service ${name} ${CANARY_RATE} times a second for ${duration} s`);
+  await world.clock.sleep(duration, signal);
+  return await canary.takeSettled(signal);
 }
 
 function canaryText({ service, title }: DnsWorkload, count: CanaryFigures): string {

@@ -1,14 +1,9 @@
 /** Pulls an image on each node that runs DNS, and asks the program in it for its version: before anything is changed. */
 import { BenchError } from '../../errors.ts';
+import { inParallel } from '../../kubernetes-api/in-parallel.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { runOnce } from '../../targets/kubernetes/run-job.ts';
 import { type PrintedVersion, versionPrinted } from './builds.ts';
-
-export interface CheckedImage {
-  readonly image: string;
-  /** Each image ID that nodes resolved it to, with what the program prints. */
-  readonly printed: ReadonlyMap<string, PrintedVersion>;
-}
 
 /** Printing a version takes a moment. */
 const RUN_SECONDS = 30;
@@ -71,18 +66,16 @@ async function askOn(
 /** Pods at once: a DaemonSet may run on hundreds of nodes, and each of them pulls the image. */
 const NODES_AT_ONCE = 10;
 
-/** @throws BenchError `E_POD_IMAGE` if it cannot be pulled, is of another architecture, or does not start. */
+/**
+ * Each image ID that nodes resolved it to, with what the program prints.
+ * @throws BenchError `E_POD_IMAGE` if it cannot be pulled, is of another architecture, or does not start.
+ */
 export async function checkImage(
   run: ClusterRun,
   image: string,
   nodes: readonly string[],
   signal: AbortSignal,
-): Promise<CheckedImage> {
-  const printed = new Map<string, PrintedVersion>();
-  for (let first = 0; first < nodes.length; first += NODES_AT_ONCE) {
-    const some = nodes.slice(first, first + NODES_AT_ONCE);
-    for (const one of await Promise.all(some.map((node) => askOn(run, image, node, signal))))
-      printed.set(one.id, one.printed);
-  }
-  return { image, printed };
+): Promise<ReadonlyMap<string, PrintedVersion>> {
+  const all = await inParallel(nodes, NODES_AT_ONCE, (node) => askOn(run, image, node, signal));
+  return new Map(all.map(({ id, printed }) => [id, printed]));
 }

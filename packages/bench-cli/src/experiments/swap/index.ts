@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import type { SettingsOf, SettingTable } from '../../config/setting.ts';
+import { errorsOf, joined } from '../../engine/close.ts';
 import { defineExperiment } from '../../engine/command.ts';
 import type { Opened, OpenRequest } from '../../engine/experiment.ts';
 import { addFlags, givenFlags } from '../../engine/flags.ts';
@@ -19,8 +20,12 @@ import { JOURNAL_SETTINGS, PLACE_SETTINGS, SWAP_SETTINGS, type SwapSettings } fr
 
 /** What went wrong with a change of the cluster, as an error that says what to do. */
 async function explained<T>(act: () => Promise<T>): Promise<T> {
-  const { explained: inWords } = await import('../../cluster-changes/explain.ts');
-  return inWords(act);
+  try {
+    return await act();
+  } catch (error) {
+    const { explainFailure } = await import('../../cluster-changes/explain.ts');
+    throw joined(errorsOf(error).map(explainFailure));
+  }
 }
 
 function conditionsOf(

@@ -59,7 +59,7 @@ async function checkImages(
   const nodes = [...new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))];
   say(`pulling ${images.B} on ${nodes.join(', ')}`);
   const ask = async (side: Side) => {
-    const { printed } = await checkImage(run, images[side], nodes, signal);
+    const printed = await checkImage(run, images[side], nodes, signal);
     return { printed, program: programOf(names[side], images[side], [...printed.values()]) };
   };
   const [a, b] = await Promise.all([ask('A'), ask('B')]);

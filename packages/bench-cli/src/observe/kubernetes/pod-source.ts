@@ -1,6 +1,7 @@
 /** Readings of the pods of a deployment, through the API server: a request per node. */
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { inParallel } from '../../kubernetes-api/in-parallel.ts';
 import { parseThrottling } from './cadvisor.ts';
 import { type PodWindow, parsePodMetrics } from './metrics-api.ts';
 import type { ObservedContainers, PodReading, ThrottlingReading } from './pod-reading.ts';
@@ -44,21 +45,15 @@ export function podSource(
     path: string,
     parse: (text: string, namespace: string, containers: ObservedContainers) => Map<string, T>,
   ) => {
-    const all = new Map<string, T>();
-    for (let first = 0; first < nodes.length; first += NODES_AT_ONCE) {
-      const texts = await Promise.all(
-        nodes.slice(first, first + NODES_AT_ONCE).map((node) =>
-          client
-            .text(`/api/v1/nodes/${node}/proxy/${path}`, 'get nodes/proxy', signal)
-            .catch((error: unknown) => {
-              throw unreadable(node, error);
-            }),
-        ),
-      );
-      for (const text of texts)
-        for (const [pod, reading] of parse(text, namespace, containers)) all.set(pod, reading);
-    }
-    return all;
+    const all = await inParallel(nodes, NODES_AT_ONCE, async (node) => {
+      const url = `/api/v1/nodes/${node}/proxy/${path}`;
+      const text = await client.text(url, 'get nodes/proxy', signal).catch((error: unknown) => {
+        throw unreadable(node, error);
+      });
+      // A text has some megabytes: it is read at once, and not kept.
+      return [...parse(text, namespace, containers)];
+    });
+    return new Map(all.flat());
   };
   return {
     usage: () => everywhere('stats/summary', parseSummary),

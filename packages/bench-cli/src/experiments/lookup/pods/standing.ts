@@ -6,13 +6,13 @@
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { create } from '../../../cluster-changes/cluster-api.ts';
 import { BenchError } from '../../../errors.ts';
+import { inParallel } from '../../../kubernetes-api/in-parallel.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import { startDeployment } from '../../../targets/kubernetes/wait-for-pods.ts';
 import { formatDuration } from '../../../text.ts';
 import type { LookupSettings } from '../settings.ts';
-import { inParallel } from './in-parallel.ts';
 import {
   type LookupRun,
   STANDING_SERVICE,

@@ -3,7 +3,6 @@
 import { openChangeable } from '../../../cluster-changes/changeable.ts';
 import { copyRights, readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
-import { closedAfter } from '../../../engine/close.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import { configMapObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
@@ -26,19 +25,18 @@ export async function openShadow(request: SwapRequest, copy: CopyPlan): Promise<
     sending: settings,
     serverCores: requests * copy.replicas,
   });
-  try {
-    await prepareCopies(opened.run, role, signal);
-    for (const object of configMapObjects(opened.run, copy))
-      await opened.run.client.create('ConfigMap', object, signal);
-    const phases = await openPhases(request, opened.run, signal);
-    const placing: ShadowPlacementRequest = { ...phases, plan: decided, copy, signal };
-    await probeShadow(placing);
-    return {
-      ...{ programs: phases.programs, loader: phases.loader, opened },
-      place: (planned, side) => shadowPlacement(placing, planned, side),
-      close: () => opened.close(),
-    };
-  } catch (error) {
-    return closedAfter(error, () => opened.close());
-  }
+  await using made = new AsyncDisposableStack();
+  made.defer(opened.close);
+  await prepareCopies(opened.run, role, signal);
+  for (const object of configMapObjects(opened.run, copy))
+    await opened.run.client.create('ConfigMap', object, signal);
+  const phases = await openPhases(request, opened.run, signal);
+  const placing: ShadowPlacementRequest = { ...phases, plan: decided, copy, signal };
+  await probeShadow(placing);
+  made.move();
+  return {
+    ...{ programs: phases.programs, loader: phases.loader, opened },
+    place: (planned, side) => shadowPlacement(placing, planned, side),
+    close: opened.close,
+  };
 }
