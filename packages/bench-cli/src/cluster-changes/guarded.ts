@@ -151,6 +151,8 @@ export interface GuardedClusterRequest
   readonly rights: readonly Right[];
   /** The file that grants all of them. */
   readonly role: string;
+  /** Asked after the rights. Default: nothing. */
+  demandReady?(): Promise<void>;
   readonly display: { line(text: string): void };
 }
 
@@ -175,6 +177,7 @@ export async function openGuardedCluster(request: GuardedClusterRequest): Promis
   await demandRights(client, [...request.rights, ...changing], request.role, signal);
   // A killed run of the same ID may have left a guard at work in the namespace that this run would delete first.
   if (paths.length > 0) await demandNoJournal(request.apiUntil(signal), leaseNamespace);
+  await request.demandReady?.();
   const annotations = paths.length === 0 ? {} : { annotations: { [JOURNAL_ANNOTATION]: leaseNamespace } };
   const opened = await openCluster({ ...request, ...annotations });
   await using made = new AsyncDisposableStack();

@@ -3,6 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../errors.ts';
 import type { KubeClient } from '../kubernetes-api/client.ts';
 import { killServer } from '../targets/kubernetes/dns-copy/beside.ts';
+import type { DnsWorkload } from '../targets/kubernetes/dns-copy/find-workload.ts';
 import { restartsOf } from '../targets/kubernetes/pod-state.ts';
 import type { PlannedEdit } from './change.ts';
 import { type ClusterApi, create, patch, read } from './cluster-api.ts';
@@ -18,10 +19,7 @@ export type PodFault = (typeof POD_FAULTS)[number];
 export interface Pods {
   readonly client: KubeClient;
   readonly api: ClusterApi;
-  readonly namespace: string;
-  /** Of the API: their Deployment. */
-  readonly path: string;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly workload: Pick<DnsWorkload, 'path' | 'namespace' | 'labels'>;
   /** As they were before the fault. */
   readonly before: readonly V1Pod[];
   /** For changes of nodes; null where none is to be made. */
@@ -38,7 +36,7 @@ const ROLLOUT_ANNOTATION = 'dinodns-bench/rollout';
 const podPath = (namespace: string, pod: V1Pod | undefined) =>
   `/api/v1/namespaces/${namespace}/pods/${pod?.metadata?.name}`;
 
-async function change({ api, path }: Pods, pointer: string, value: string | number | object): Promise<void> {
+async function change({ api, workload: { path } }: Pods, pointer: string, value: string | number | object) {
   if ((await patch(api, path, [{ op: 'add', path: pointer, value: value as never }])) !== null) return;
   throw new BenchError('E_CLUSTER_CHANGED', `${path} was changed or deleted by somebody else`, {
     fix: 'Find out who writes it, and repeat the trial with --resume.',
@@ -82,7 +80,7 @@ function cordon(node: unknown): PlannedEdit {
 }
 
 async function drain(
-  { api, namespace, before, guarded, protectedPaths }: Pods,
+  { api, workload: { namespace }, before, guarded, protectedPaths }: Pods,
   begins: () => void,
 ): Promise<void> {
   const node = nodeToDrain(before, protectedPaths);
@@ -102,7 +100,7 @@ async function drain(
 const MAKE: Readonly<Record<PodFault, (pods: Pods, begins: () => void) => Promise<unknown>>> = {
   rollout: (pods) =>
     change(pods, ROLLOUT_POINTER, { [ROLLOUT_ANNOTATION]: pods.client.clock.now().toISOString() }),
-  delete: ({ client, namespace, before, signal }) =>
+  delete: ({ client, workload: { namespace }, before, signal }) =>
     client.delete('Pod', before[0]?.metadata?.name ?? '', namespace, signal),
   kill: ({ client, before: [pod = {}], signal }) => killServer(client, pod, signal),
   'scale-down': (pods) => change(pods, '/spec/replicas', pods.before.length - 1),
@@ -115,13 +113,14 @@ export function makeFault(fault: PodFault, pods: Pods, begins: () => void): Prom
 }
 
 /** Whether all pods run as the Deployment says; others may be ending. */
-export async function isRolledOut({ api, path }: Pick<Pods, 'api' | 'path'>): Promise<boolean> {
-  return rolloutOf(await read(api, path)) === null;
+export async function isRolledOut({ api, workload }: Pick<Pods, 'api' | 'workload'>): Promise<boolean> {
+  return rolloutOf(await read(api, workload.path)) === null;
 }
 
 /** Whether all pods run as the Deployment says, and none is ending. */
 export async function isSettled(fault: PodFault, pods: Pods): Promise<boolean> {
-  const { client, namespace, labels, signal } = pods;
+  const { client, signal } = pods;
+  const { namespace, labels } = pods.workload;
   if (!(await isRolledOut(pods))) return false;
   const { items } = await client.list('Pod', { namespace, labels }, signal);
   if (items.some(({ metadata }) => metadata?.deletionTimestamp !== undefined)) return false;

@@ -20,6 +20,7 @@ import { clusterWorkload } from '../../../targets/kubernetes/cluster-workloads.t
 import { demandConntrack, nodesToRead } from '../../../targets/kubernetes/conntrack.ts';
 import { uploadBeside } from '../../../targets/kubernetes/dns-copy/beside.ts';
 import { prepareCopies } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
+import { copyAt } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts';
@@ -43,7 +44,11 @@ async function placeIn(
   signal: AbortSignal,
 ): Promise<ClusterPlace> {
   const { copy, role, server: name } = decided;
-  if (!settings.inPlace) await prepareCopies(run, role, signal);
+  const { lameduck = [undefined] } = settings.factors;
+  const copies = lameduck.map((seconds) =>
+    copyAt(copy, seconds === undefined ? {} : { lameduck: Number(seconds) }),
+  );
+  if (!settings.inPlace) await prepareCopies(run, role, copies, signal);
   const workload = await clusterWorkload(run.client, 'service', signal, ['default', copy.workload.namespace]);
   const queryFile = `${directory}/queries.txt`;
   await writeQueryFile(world, queryFile, workload);
@@ -58,7 +63,6 @@ async function placeIn(
     server: { ...server, name },
     zoneSet: zoneSetOf(1, ['A']),
     rawDirectory: `${directory}/raw`,
-    made: new Set(),
   };
 }
 
@@ -76,7 +80,6 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
   // Not ended by the first Ctrl-C, after which everything is put back.
   const { client, api, apiUntil } = await openChangeable(world, settings.context, force);
   const own = inPlace ? null : namespaceOf(kubernetes.namespacePrefix, runId);
-  if (inPlace) await demandRest({ client, api, workload, signal });
   const environment = await describeEnvironment(world);
   const { opened, guarded, ...cluster } = await openGuardedCluster({
     ...{ world, runId, signal, force, display, client, apiUntil, leaseNamespace, leaseSeconds },
@@ -85,6 +88,9 @@ export async function openOnCluster(request: Request): Promise<Opened<DisruptCon
       ...faultRights(faults, own, workload),
     ],
     role: ROLE_FILE,
+    demandReady: async () => {
+      if (inPlace) await demandRest({ client, api, workload, signal });
+    },
     settings: kubernetes,
     images: imagesOf(kubernetes, 'builtin'),
     loadSeconds: settings.duration,

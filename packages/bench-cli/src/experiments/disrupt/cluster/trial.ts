@@ -13,7 +13,6 @@ import {
 import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import type { PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
-import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import { checkAnswers } from '../../../measure/answer-check.ts';
 import { lossDetail } from '../../../measure/client-losses.ts';
@@ -24,7 +23,7 @@ import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { entriesRead, watchConntrack } from '../../../targets/kubernetes/conntrack.ts';
 import { memoryOfServers } from '../../../targets/kubernetes/dns-copy/beside.ts';
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import { configMapObjects, copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
+import { copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import {
   type CopyRequest,
@@ -54,8 +53,6 @@ export interface ClusterPlace {
   readonly workload: BenchWorkload;
   readonly queryFile: string;
   readonly rawDirectory: string;
-  /** Names of ConfigMaps that exist. */
-  readonly made: Set<string>;
   /** For changes outside of the namespace of the run; null without any. */
   readonly guarded: Guarded | null;
   /** Of those changes: the objects, by their paths of the API. */
@@ -65,40 +62,22 @@ export interface ClusterPlace {
   readonly signal: AbortSignal;
 }
 
-/** A copy as the point has it; its ConfigMaps are created, if they are not there from a trial before. */
-async function copyOf(place: ClusterPlace, planned: PlannedTrial): Promise<CopyRequest> {
-  const { run, made, beside, signal } = place;
+/** A copy as the point has it. */
+function copyOf(place: ClusterPlace, planned: PlannedTrial): CopyRequest {
+  const { run, beside, signal } = place;
   // The plan has no other values.
   const copy = copyAt(place.copy, planned.case.point as { lameduck?: number; replicas?: number });
-  for (const object of configMapObjects(run, copy)) {
-    const name = object.metadata?.name ?? '';
-    if (!made.has(name)) await run.client.create('ConfigMap', object, signal);
-    made.add(name);
-  }
   const objects = copyObjects(run, copy, copy.workload.image, `dns-${planned.order + 1}`);
   const deployment = breakable(objects, copy, { image: run.images.loader, mount: beside });
   const request = { run, copy, objects: { ...objects, deployment }, signal };
   return { ...request, what: 'the copy of the DNS', graceSeconds: graceSecondsOf(copy) };
 }
 
-function podsOfFault(
-  { run, api, guarded, protectedPaths }: ClusterPlace,
+const podsOfFault = (
+  place: ClusterPlace,
   { workload, pods: before }: RunningCopy,
   signal: AbortSignal,
-): Pods {
-  const { kind, namespace, name, labels } = workload;
-  return {
-    client: run.client,
-    api,
-    namespace,
-    path: `${pathOf(kind, namespace)}/${name}`,
-    labels,
-    before,
-    guarded,
-    protectedPaths,
-    signal,
-  };
-}
+): Pods => ({ ...place, client: place.run.client, workload, before, signal });
 
 /**
  * The DNS of the cluster itself, once the rolling update before is over.
@@ -230,7 +209,7 @@ export async function clusterTrial(
     return await measure(place, planned, on, dns);
   };
   if (place.roll !== null) return await checked(await theDns(place));
-  return await withCopy(await copyOf(place, planned), (dns) =>
+  return await withCopy(copyOf(place, planned), (dns) =>
     checked(dns).finally(async () => {
       on.phase('stopping');
       await place.guarded?.session.revertAll();

@@ -66,7 +66,7 @@ export function detailsOf(found: FoundObjects): ClusterDetails {
 }
 
 /** Of the conditions of a record. */
-const TITLES: Readonly<Record<keyof ClusterDetails, string>> = {
+export const DETAIL_TITLES: Readonly<Record<keyof ClusterDetails, string>> = {
   Cloud: 'cloud',
   Provisioner: 'provisioner',
   NodeType: 'node type',
@@ -88,7 +88,7 @@ const TITLES: Readonly<Record<keyof ClusterDetails, string>> = {
 
 /** Without what is not known. */
 export function conditionsOfDetails(details: ClusterDetails): Record<string, string> {
-  const known = Object.entries(TITLES).flatMap(([field, title]) => {
+  const known = Object.entries(DETAIL_TITLES).flatMap(([field, title]) => {
     const value = details[field as keyof ClusterDetails];
     const word = value === true ? 'yes' : String(value);
     return value === false || word === '' || word === UNKNOWN ? [] : [[title, word]];
@@ -101,7 +101,7 @@ export function detailsOfRecord({
   conditions,
   environment: { os, kernel, architecture },
 }: Pick<LookupRecord, 'conditions' | 'environment'>): ClusterDetails {
-  const known = Object.entries(TITLES).flatMap(([field, title]) => {
+  const known = Object.entries(DETAIL_TITLES).flatMap(([field, title]) => {
     const word = conditions[title];
     if (word === undefined) return [];
     const { [field as keyof ClusterDetails]: none } = NO_DETAILS;

@@ -1,5 +1,6 @@
 /** Settings and cluster of a test of tiger-bench, in words. Pure. */
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { DETAIL_TITLES } from '../pods/cluster-details.ts';
 
 /** Words by name, for example `Services` → `1000`. */
 export type Conditions = Readonly<Record<string, string>>;
@@ -23,6 +24,11 @@ function policyOf(element: unknown): string {
   return mode === '' ? 'with the mode of the cluster' : mode;
 }
 
+const DETAILS = [
+  ...(['NodeOS', 'NodeKernel', 'NodeArch', 'K8SVersion', 'CRIVersion', 'CNIOption'] as const),
+  ...(['Dataplane', 'Encapsulation', 'Product', 'CalicoVersion'] as const),
+];
+
 /** @param element Of a results file: `config` and `ClusterDetails`. */
 export function conditionsOf(element: unknown): Conditions {
   const setting = (name: string) => words(element, `/config/${name}`);
@@ -37,15 +43,6 @@ export function conditionsOf(element: unknown): Conditions {
     stress: setting('DNSPerf/RunStress'),
     'CPU limit of calico-node': limit === NOT_SAID ? 'none' : limit,
     nodes: nodes === '0' ? NOT_SAID : nodes,
-    'operating system': detail('NodeOS'),
-    kernel: detail('NodeKernel'),
-    architecture: detail('NodeArch'),
-    'Kubernetes version': detail('K8SVersion'),
-    'container runtime': detail('CRIVersion'),
-    'network plugin': detail('CNIOption'),
-    dataplane: detail('Dataplane'),
-    encapsulation: detail('Encapsulation'),
-    product: detail('Product'),
-    'Calico version': detail('CalicoVersion'),
+    ...Object.fromEntries(DETAILS.map((name) => [DETAIL_TITLES[name], detail(name)])),
   };
 }

@@ -4,7 +4,6 @@ import { openChangeable } from '../../../cluster-changes/changeable.ts';
 import { copyRights, readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
 import { parseQuantity } from '../../../quantity.ts';
-import { configMapObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { prepareCopies } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
 import { ROLE_FILE } from '../in-place/preflight.ts';
@@ -27,9 +26,7 @@ export async function openShadow(request: SwapRequest, copy: CopyPlan): Promise<
   });
   await using made = new AsyncDisposableStack();
   made.defer(opened.close);
-  await prepareCopies(opened.run, role, signal);
-  for (const object of configMapObjects(opened.run, copy))
-    await opened.run.client.create('ConfigMap', object, signal);
+  await prepareCopies(opened.run, role, [copy], signal);
   const phases = await openPhases(request, opened.run, signal);
   const placing: ShadowPlacementRequest = { ...phases, plan: decided, copy, signal };
   await probeShadow(placing);

@@ -1,10 +1,11 @@
 /** Copies of the cluster's DNS in the namespace of a run: their account, and each from its start to its end. */
 import type { V1Pod } from '@kubernetes/client-node';
+import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { ClusterRun } from '../cluster-run.ts';
 import { CONTAINER } from '../objects/pods.ts';
 import { waitForPods, waitUntilGone } from '../wait-for-pods.ts';
 import type { DnsWorkload } from './find-workload.ts';
-import { accountObject, bindingObject, type CopyObjects } from './objects.ts';
+import { accountObject, bindingObject, type CopyObjects, configMapObjects } from './objects.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
 /** Pods end within 5 seconds, or their lameduck; a slow kubelet takes longer to report it. */
@@ -20,12 +21,19 @@ export interface RunningCopy {
   readonly startSeconds: number;
 }
 
-/** The account of the copies, with the right to read what CoreDNS reads. */
-export async function prepareCopies(run: ClusterRun, role: string, signal: AbortSignal): Promise<void> {
+/** The account of the copies, with the right to read what CoreDNS reads, and their ConfigMaps. */
+export async function prepareCopies(
+  run: ClusterRun,
+  role: string,
+  copies: readonly CopyPlan[],
+  signal: AbortSignal,
+): Promise<void> {
   const { client, namespace } = run;
   const found = await client.get('Namespace', namespace, undefined, signal);
   await client.create('ServiceAccount', accountObject(run), signal);
   await client.create('ClusterRoleBinding', bindingObject(run, role, found?.metadata?.uid ?? ''), signal);
+  for (const object of copies.flatMap((copy) => configMapObjects(run, copy)))
+    await client.create('ConfigMap', object, signal);
 }
 
 export interface CopyRequest {
@@ -52,7 +60,8 @@ async function startCopy({ run, copy, objects, what, signal }: CopyRequest): Pro
     scheduleSeconds: settings.scheduleTime,
   });
   const image = objects.deployment.spec?.template.spec?.containers[0]?.image ?? '';
-  const own = { namespace, kind: 'Deployment' as const, name, labels, image, container: CONTAINER };
+  const path = `${pathOf('Deployment', namespace)}/${name}`;
+  const own = { namespace, kind: 'Deployment' as const, name, path, labels, image, container: CONTAINER };
   const workload = { ...copy.workload, ...own, sidecars: {}, service: { name, address } };
   return { workload, pods, startSeconds: client.clock.monotonicSeconds() - begin };
 }
