@@ -61,6 +61,15 @@ export const seconds = (minimum: number, message: string) =>
       .min(minimum, message)
       .max(7 * 86_400, message),
   );
+/** `what`: with its unit. */
+export const numberFrom = (minimum: number, maximum: number, what = 'a number') => {
+  const message = `must be ${what} from ${minimum} to ${maximum}`;
+  return number(z.number(message).min(minimum, message).max(maximum, message));
+};
+export const secondsFrom = (minimum: number, maximum: number) => {
+  const message = `must be a duration from ${minimum} to ${maximum} seconds`;
+  return z.preprocess(secondsFromText, z.number(message).min(minimum, message).max(maximum, message));
+};
 export const list = <T extends z.ZodType>(item: T, message: string) =>
   z.preprocess(listFromText, z.array(item, message).min(1, message));
 export const choice = <const T extends readonly [string, ...string[]]>(values: T) =>

@@ -4,16 +4,13 @@ import { z } from 'zod';
 import { plainPath } from '../results/portable-paths.ts';
 import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
 import type { Setting, SettingTable } from './setting.ts';
-import { choice, list, number, text, wholeNumber, yesOrNo } from './value-schemas.ts';
+import { choice, list, numberFrom, text, wholeNumber, yesOrNo } from './value-schemas.ts';
 
 /** As dnsperf and dnscannon know them. */
 const queryType = z
   .string('must be a query type')
   .transform((value) => value.trim().toUpperCase())
   .refine((value) => QUERY_TYPES.includes(value), 'must be a query type, for example A');
-
-const zipfMessage = 'must be a number from 0.1 to 5';
-const speedMessage = 'must be a factor from 0.001 to 1000';
 
 /** Of the settings of the workloads that ask as a pod does. */
 const LOOKUP: Setting['needs'] = {
@@ -73,7 +70,7 @@ export const WORKLOAD_SETTINGS = {
     flag: '--zipf-exponent <number>',
     rare: true,
     description: 'with --order zipf: the name of rank k is queried 1/k^number as often as the first',
-    schema: number(z.number(zipfMessage).min(0.1, zipfMessage).max(5, zipfMessage)),
+    schema: numberFrom(0.1, 5),
     // Of names at resolvers: Jung, Sit, Balakrishnan and Morris, "DNS Performance and the Effectiveness of Caching", 2002.
     default: 0.9,
     needs: { give: '--order zipf', met: ({ order }) => order === 'zipf' },
@@ -107,7 +104,7 @@ export const WORKLOAD_SETTINGS = {
     flag: '--capture-speed <factor>',
     rare: true,
     description: 'replay a capture faster or slower than it was captured',
-    schema: number(z.number(speedMessage).min(0.001, speedMessage).max(1000, speedMessage)),
+    schema: numberFrom(0.001, 1000, 'a factor'),
     default: 1,
   },
 } as const satisfies SettingTable;

@@ -1,5 +1,5 @@
 /** What trials on either target have: a load with a fault in it, and what clients lost. */
-import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.ts';
+import type { Opened, OpenRequest, PlannedTrial, Point, TrialEvents } from '../../engine/experiment.ts';
 import { clientLosses } from '../../measure/client-losses.ts';
 import { type LoadWithEvent, loadWithEvent } from '../../measure/load-with-event.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
@@ -14,6 +14,11 @@ export interface DisruptContext {
 /** As many sockets as queries, as of programs that open one for each; null for few that are used again and again. */
 export function freshSockets({ rate, duration }: DisruptSettings, { sockets }: Point): number | null {
   return sockets === 'fresh' ? Math.ceil(rate * duration) : null;
+}
+
+/** On either target: what it decided is for its own opening only. */
+export interface Decided {
+  open(request: Omit<OpenRequest<DisruptSettings, unknown>, 'decided'>): Promise<Opened<DisruptContext>>;
 }
 
 interface FaultInLoad extends Pick<LoadWithEvent, 'clock' | 'on' | 'signal' | 'load' | 'act'> {

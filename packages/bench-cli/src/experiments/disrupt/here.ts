@@ -7,13 +7,13 @@ import { EXTERNAL } from '../../servers/coredns-cluster/cluster.ts';
 import type { Server } from '../../servers/server.ts';
 import { externalNames } from '../../workload/cluster-names.ts';
 import type { World } from '../../world.ts';
-import type { DisruptContext } from './context.ts';
+import type { Decided, DisruptContext } from './context.ts';
 import { FORWARDING, repeatsNames } from './factors.ts';
 import { demandFaults, FAULT_SECONDS, type FaultName, needsUpstream, planFaults } from './faults.ts';
 import type { DisruptSettings } from './settings.ts';
 import { disruptTrial, LOAD_NAMES } from './trial.ts';
 
-export interface DecidedHere extends DecidedServers {
+interface DecidedHere extends DecidedServers {
   readonly faults: readonly FaultName[];
 }
 
@@ -79,13 +79,17 @@ export async function planHere(
   settings: DisruptSettings,
   faults: readonly FaultName[],
   world: World,
-): Promise<ExperimentPlan<DecidedHere>> {
+): Promise<ExperimentPlan<Decided>> {
   const { duration, warmup, rate, factors } = settings;
   // One instance that is given the whole tier: what is disrupted is all there is.
   const servers = await planServers(world, 'disrupt', { ...settings, mode: 'multi' }, duration + warmup);
   const { decided } = servers;
   demandFaults(faults, decided.servers);
   demandPossible(settings, faults, decided.servers);
+  const here: DecidedHere = {
+    ...(needsUpstream(faults) ? withUpstream(decided, rate * duration, repeatsNames(factors)) : decided),
+    faults,
+  };
   return {
     ...planFaults(
       faults,
@@ -97,16 +101,11 @@ export async function planHere(
         })),
       ),
     ),
-    decided: {
-      ...(needsUpstream(faults) ? withUpstream(decided, rate * duration, repeatsNames(factors)) : decided),
-      faults,
-    },
+    decided: { open: (request) => openHere({ ...request, decided: here }) },
   };
 }
 
-export async function openHere(
-  request: OpenRequest<DisruptSettings, DecidedHere>,
-): Promise<Opened<DisruptContext>> {
+async function openHere(request: OpenRequest<DisruptSettings, DecidedHere>): Promise<Opened<DisruptContext>> {
   const { startUpstream } = await import('@dinodns-bench/cluster-objects');
   const { settings, decided } = request;
   await using made = new AsyncDisposableStack();

@@ -1,20 +1,16 @@
 /** Disrupt: what do clients lose when a server fails, or when its upstream does? */
 import type { PodFault } from '../../cluster-changes/pod-faults.ts';
 import { defineExperiment } from '../../engine/command.ts';
-import type { ExperimentPlan, Opened, OpenRequest } from '../../engine/experiment.ts';
+import type { ExperimentPlan } from '../../engine/experiment.ts';
 import { demandFactors } from '../../engine/factors.ts';
 import type { World } from '../../world.ts';
-import type { DecidedCluster } from './cluster/plan.ts';
-import type { DisruptContext } from './context.ts';
+import type { Decided, DisruptContext } from './context.ts';
 import { disruptDocument } from './document.ts';
 import { disruptEvidenceSchema } from './evidence.ts';
 import { FACTORS } from './factors.ts';
 import { demandPlace, faultsOf } from './faults.ts';
 import { estimandsOf } from './figures.ts';
-import type { DecidedHere } from './here.ts';
 import { DISRUPT_SETTINGS, type DisruptSettings } from './settings.ts';
-
-type Decided = DecidedHere | DecidedCluster;
 
 async function plan(settings: DisruptSettings, world: World): Promise<ExperimentPlan<Decided>> {
   const { target, factors } = settings;
@@ -30,23 +26,13 @@ async function plan(settings: DisruptSettings, world: World): Promise<Experiment
   return planOnCluster(settings, faults as readonly PodFault[], world);
 }
 
-async function open(request: OpenRequest<DisruptSettings, Decided>): Promise<Opened<DisruptContext>> {
-  const { decided } = request;
-  if ('copy' in decided) {
-    const { openOnCluster } = await import('./cluster/open.ts');
-    return openOnCluster({ ...request, decided });
-  }
-  const { openHere } = await import('./here.ts');
-  return openHere({ ...request, decided });
-}
-
 export const disrupt = defineExperiment({
   name: 'disrupt',
   question: 'What do clients lose when a server fails, or when its upstream does?',
   description: 'what clients lose when a server or a DNS pod of a cluster fails, or when its upstream does',
   settings: DISRUPT_SETTINGS,
   plan,
-  open,
+  open: (request) => request.decided.open(request),
   evidence: disruptEvidenceSchema,
   trial: (context: DisruptContext, planned, on) => context.measure(planned, on),
   estimands: estimandsOf,

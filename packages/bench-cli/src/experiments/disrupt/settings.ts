@@ -1,9 +1,8 @@
 /** The settings of `bench disrupt`: its own, and those of `bench run` that it takes as well. */
-import { z } from 'zod';
 import { POD_FAULTS } from '../../cluster-changes/pod-faults.ts';
 import { KUBERNETES_SETTINGS } from '../../config/kubernetes-settings.ts';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
-import { choice, list, number, seconds, yesOrNo } from '../../config/value-schemas.ts';
+import { choice, list, numberFrom, secondsFrom, yesOrNo } from '../../config/value-schemas.ts';
 import { type Factors, factorsSchema, showFactors } from '../../engine/factors.ts';
 import { only, pick } from '../../engine/settings.ts';
 import {
@@ -14,10 +13,6 @@ import {
 } from '../../targets/kubernetes/dns-copy/settings.ts';
 import { FACTORS } from './factors.ts';
 import { FAULT_NAMES, LOCAL_FAULTS } from './faults.ts';
-
-const rateMessage = 'must be a number of queries per second from 10 to 100000';
-const outageMessage = 'must be a duration of at most 60 seconds';
-const delayMessage = 'must be a duration from 0.001 to 10 seconds';
 
 export const DISRUPT_SETTINGS = {
   fault: {
@@ -36,20 +31,20 @@ export const DISRUPT_SETTINGS = {
   rate: {
     flag: '--rate <n>',
     description: 'queries per second, sent on schedule whether or not answers come',
-    schema: number(z.number(rateMessage).min(10, rateMessage).max(100_000, rateMessage)),
+    schema: numberFrom(10, 100_000, 'a number of queries per second'),
     default: 500,
   },
   ...only('local', {
     outage: {
       flag: '--outage <time>',
       description: 'how long the upstream fails, or a restarted server is down (0: started at once)',
-      schema: seconds(0, outageMessage).refine((value) => value <= 60, outageMessage),
+      schema: secondsFrom(0, 60),
       default: 3,
     },
     delay: {
       flag: '--delay <time>',
       description: 'how long a slow upstream takes to answer',
-      schema: seconds(0.001, delayMessage).refine((value) => value <= 10, delayMessage),
+      schema: secondsFrom(0.001, 10),
       default: 1.5,
     },
     ...pick(['servers', 'tier', 'zones', 'warmup', 'threads', 'ip', 'cpu', 'corednsVersion'], {

@@ -1,5 +1,6 @@
 /** Distributions of times: exact percentiles, and a histogram. */
 import { median } from '../../stats/intervals.ts';
+import { summed } from './capture/merge.ts';
 import type { Distribution, PhaseDistributions } from './evidence.ts';
 import { PHASES, type Phases } from './sampling/sample.ts';
 
@@ -50,10 +51,7 @@ export function distributionOf(values: readonly number[]): Distribution | null {
 /** Of several trials: everything is exact but the percentiles, each of which is the median of those of the trials. */
 export function mergedDistribution(trials: readonly Distribution[]): Distribution {
   const n = trials.reduce((sum, trial) => sum + trial.n, 0);
-  const bins = Map.groupBy(
-    trials.flatMap(({ histogram }) => histogram),
-    ({ lowSeconds }) => lowSeconds,
-  );
+  const bins = trials.flatMap(({ histogram }) => histogram);
   return {
     n,
     min: Math.min(...trials.map(({ min }) => min)),
@@ -63,13 +61,9 @@ export function mergedDistribution(trials: readonly Distribution[]): Distributio
       percentile,
       seconds: median(trials.map((trial) => percentileOf(trial, percentile))),
     })),
-    histogram: [...bins.values()]
-      .flatMap(([first, ...others]) =>
-        first === undefined
-          ? []
-          : [{ ...first, count: others.reduce((sum, { count }) => sum + count, first.count) }],
-      )
-      .sort((a, b) => a.lowSeconds - b.lowSeconds),
+    histogram: summed(bins, ({ lowSeconds }) => lowSeconds, 'count').sort(
+      (a, b) => a.lowSeconds - b.lowSeconds,
+    ),
   };
 }
 

@@ -1,6 +1,7 @@
 /** From what samplers, captures and the kernel said to the evidence of a trial. Pure. */
 import { isIP } from 'node:net';
 import { BenchError } from '../../errors.ts';
+import { summed } from './capture/merge.ts';
 import { phaseDistributions } from './distribution.ts';
 import type { LookupEvidence } from './evidence.ts';
 import { exitText } from './sampling/exit-codes.ts';
@@ -27,9 +28,7 @@ type Failures = LookupEvidence['samples']['failed'];
 
 /** Failures by exit status, most often first. */
 export function addedFailures(failures: Failures): Failures {
-  return [...Map.groupBy(failures, ({ exitCode }) => exitCode)]
-    .map(([exitCode, same]) => ({ exitCode, count: same.reduce((sum, { count }) => sum + count, 0) }))
-    .sort((a, b) => b.count - a.count);
+  return summed(failures, ({ exitCode }) => exitCode, 'count').sort((a, b) => b.count - a.count);
 }
 
 function firstOf({ samples: [first], isCold }: SamplerOutput): LookupEvidence['samplers'][number]['first'] {

@@ -1,14 +1,13 @@
 /** The settings of `bench loss`: its own, and those of `bench run` that it takes as well. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
-import { list, number, percentText, ratioFromText } from '../../config/value-schemas.ts';
+import { list, numberFrom, percentText, ratioFromText } from '../../config/value-schemas.ts';
 import { pick } from '../../engine/settings.ts';
 
 const bandMessage = 'must be a list of percentages with their sign, for example 0%,0.1%,1%,5%';
 const band = z.preprocess(ratioFromText, z.number(bandMessage).min(0, bandMessage).max(0.5, bandMessage));
 
 const precisionMessage = 'must be a percentage from 1% to 50%, with its sign';
-const overloadMessage = 'must be a number from 1.5 to 10';
 
 export const LOSS_SETTINGS = {
   bands: {
@@ -33,7 +32,7 @@ export const LOSS_SETTINGS = {
   overload: {
     flag: '--overload <n>',
     description: 'how far beyond the limit the load goes, as a multiple of it',
-    schema: number(z.number(overloadMessage).min(1.5, overloadMessage).max(10, overloadMessage)),
+    schema: numberFrom(1.5, 10),
     default: 3,
   },
   ...pick(

@@ -54,16 +54,16 @@ function imageFailure(image: string, reason: string, detail: string): PodFailure
   };
 }
 
-function outOfMemory(): PodFailure {
-  return {
-    kind: 'failed',
-    code: 'E_SERVER_DIED',
-    reason: 'OOMKilled',
-    message: 'ran out of memory and was killed (OOMKilled)',
-    fix: 'Raise --memory-limit, or choose fewer zones with --zones.',
-    hasLog: true,
-  };
-}
+const died = (reason: string, message: string, fix: string, hasLog = true): PodFailure => ({
+  ...{ kind: 'failed', code: 'E_SERVER_DIED', reason, message, fix, hasLog },
+});
+
+const outOfMemory = () =>
+  died(
+    'OOMKilled',
+    'ran out of memory and was killed (OOMKilled)',
+    'Raise --memory-limit, or choose fewer zones with --zones.',
+  );
 
 function crash(reason: string, message: string): PodFailure {
   return {
@@ -105,14 +105,8 @@ function assessTerminated(status: V1ContainerStatus): PodVerdict | null {
 function assessPhase(pod: V1Pod): PodVerdict | null {
   if (pod.status?.phase !== 'Failed') return null;
   const { reason = 'Failed', message = '' } = pod.status;
-  return {
-    kind: 'failed',
-    code: 'E_SERVER_DIED',
-    reason,
-    message: `was ended by Kubernetes (${reason})${message === '' ? '' : `: ${message}`}`,
-    fix: 'See the events of the node: `kubectl describe node NAME`.',
-    hasLog: true,
-  };
+  const text = `was ended by Kubernetes (${reason})${message === '' ? '' : `: ${message}`}`;
+  return died(reason, text, 'See the events of the node: `kubectl describe node NAME`.');
 }
 
 /** Why a container that starts before the main one never will; null if none of them is in the way. */
@@ -145,17 +139,12 @@ export function assessPod(pod: V1Pod): PodVerdict {
   return { kind: 'waiting', reason: pod.status?.phase ?? 'Pending' };
 }
 
+const RESTARTED = 'was restarted while it was being measured';
+const ABOVE = 'Its last log lines are above.';
+
 /** Why a pod that was ready no longer is; null if it is well. */
 export function assessRunningPod(pod: V1Pod): PodFailure | null {
   const name = pod.metadata?.name ?? '';
-  const died = (reason: string, message: string, fix: string, hasLog: boolean): PodFailure => ({
-    kind: 'failed',
-    code: 'E_SERVER_DIED',
-    reason,
-    message,
-    fix,
-    hasLog,
-  });
   if (pod.metadata?.deletionTimestamp !== undefined) {
     return died(
       'Deleted',
@@ -167,27 +156,15 @@ export function assessRunningPod(pod: V1Pod): PodFailure | null {
   const verdict = assessPod(pod);
   if (verdict.kind === 'failed') return { ...verdict, code: 'E_SERVER_DIED' };
   if (verdict.kind === 'ended') {
-    return died(
-      'Completed',
-      'ended while it was being measured (exit status 0)',
-      'Its last log lines are above.',
-      true,
-    );
+    return died('Completed', 'ended while it was being measured (exit status 0)', ABOVE);
   }
   const restarts = pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
-  if (restarts > 0)
-    return died(
-      'Restarted',
-      'was restarted while it was being measured',
-      'Its last log lines are above.',
-      true,
-    );
+  if (restarts > 0) return died('Restarted', RESTARTED, ABOVE);
   if (verdict.kind === 'waiting') {
     return died(
       'NotReady',
       `became unready while it was being measured (${verdict.reason})`,
       'Check that its node is healthy: `kubectl get nodes`.',
-      true,
     );
   }
   return null;
@@ -195,17 +172,8 @@ export function assessRunningPod(pod: V1Pod): PodFailure | null {
 
 /** The same for a pod that existed before the run: only restarts since then count. */
 export function assessAdoptedPod(pod: V1Pod, restartsBefore: number): PodFailure | null {
-  const now = restartsOf(pod);
-  if (now > restartsBefore) {
-    return {
-      kind: 'failed',
-      code: 'E_SERVER_DIED',
-      reason: 'Restarted',
-      message: 'was restarted while it was being measured',
-      fix: 'See its log: `kubectl logs --previous`.',
-      hasLog: false,
-    };
-  }
+  if (restartsOf(pod) > restartsBefore)
+    return died('Restarted', RESTARTED, 'See its log: `kubectl logs --previous`.', false);
   if (pod.metadata?.deletionTimestamp !== undefined) return assessRunningPod(pod);
   const ready = (pod.status?.conditions ?? []).some(
     ({ type, status }) => type === 'Ready' && status === 'True',

@@ -184,7 +184,9 @@ export async function runOnce(run: OnceRun, request: OnceRequest): Promise<JobOu
   const labels = unitLabels(runId, label, unit);
   const files = [...list, ...(program === undefined ? [] : [programFile(program)])];
   const mount =
-    files.length === 0 ? null : await uploadFiles(run, { name: unit, labels, what, files }, signal);
+    files.length === 0
+      ? null
+      : await uploadFiles(run, { name: unit, labels, what: `the files of ${what}`, files }, signal);
   try {
     return await runJob({
       ...request,

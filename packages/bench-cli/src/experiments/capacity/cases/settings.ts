@@ -1,7 +1,7 @@
 /** The settings of `bench capacity throughput` and `bench capacity caching`. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, number, text } from '../../../config/value-schemas.ts';
+import { list, numberFrom, text } from '../../../config/value-schemas.ts';
 import { pick } from '../../../engine/settings.ts';
 import { CONFIGURATIONS_SETTING, SERVERS } from '../common-settings.ts';
 
@@ -9,7 +9,6 @@ const LOOKUPS = ['internal', 'external'] as const;
 const CACHES = ['cached', 'off', 'overflow'] as const;
 
 const oneOf = (values: readonly string[]) => `must be a list of ${values.join(', ')}`;
-const delayMessage = 'must be milliseconds from 0 to 1000';
 
 const LOAD = {
   lookup: {
@@ -22,7 +21,7 @@ const LOAD = {
   upstreamDelay: {
     flag: '--upstream-delay <milliseconds>',
     description: 'how long the upstream for external names takes to answer',
-    schema: number(z.number(delayMessage).min(0, delayMessage).max(1000, delayMessage)),
+    schema: numberFrom(0, 1000, 'milliseconds'),
     default: 2,
   },
 } as const satisfies Record<string, Setting>;

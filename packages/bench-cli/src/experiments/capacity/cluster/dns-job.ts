@@ -117,7 +117,7 @@ export function dnsPod(settings: KubernetesSettings, namespace: string, request:
       DNS_PORT: String(DNS_PORT),
     },
     files: {
-      ...{ directory: FILES_DIRECTORY },
+      directory: FILES_DIRECTORY,
       list: textFiles({ Corefile: corefile, 'names.txt': names.join('\n'), ...programFiles() }),
     },
     change(spec) {

@@ -1,7 +1,7 @@
 /** The settings of `bench capacity propagation`. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, number, seconds, wholeNumber } from '../../../config/value-schemas.ts';
+import { list, number, numberFrom, seconds, wholeNumber } from '../../../config/value-schemas.ts';
 import { pick } from '../../../engine/settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { CLUSTER_SETTINGS, demandBounded } from '../cluster/settings.ts';
@@ -17,7 +17,6 @@ const MAX_CHURN = 1000;
 const churnMessage = `must be a list of changes a second, each from 0 to ${MAX_CHURN.toLocaleString('en')}`;
 
 const MIN_POLL_MILLISECONDS = 0.1;
-const pollMessage = `must be milliseconds from ${MIN_POLL_MILLISECONDS} to 1000`;
 
 export const PROPAGATION_SETTINGS = {
   objects: {
@@ -53,7 +52,7 @@ export const PROPAGATION_SETTINGS = {
     flag: '--poll <milliseconds>',
     description:
       'time between two queries for a Service that does not resolve yet (default: 0.5; on a cluster 1)',
-    schema: number(z.number(pollMessage).min(MIN_POLL_MILLISECONDS, pollMessage).max(1000, pollMessage)),
+    schema: numberFrom(MIN_POLL_MILLISECONDS, 1000, 'milliseconds'),
   },
   timeout: {
     flag: '--timeout <seconds>',

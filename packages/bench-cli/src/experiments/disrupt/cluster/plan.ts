@@ -17,6 +17,7 @@ import { choiceOf, findWorkload, serverNameOf } from '../../../targets/kubernete
 import { type CopyPlan, demandApart, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { lameduckOf, withLameduck } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import type { World } from '../../../world.ts';
+import type { Decided } from '../context.ts';
 import { FAULT_SECONDS, planFaults } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
 
@@ -140,7 +141,7 @@ export async function planOnCluster(
   settings: DisruptSettings,
   faults: readonly PodFault[],
   world: World,
-): Promise<ExperimentPlan<DecidedCluster>> {
+): Promise<ExperimentPlan<Decided>> {
   if (settings.inPlace) demandInPlace(settings, faults);
   const signal = AbortSignal.timeout(LIMIT_MS);
   const { client } = await openChangeable(world, settings.context, signal);
@@ -165,6 +166,10 @@ export async function planOnCluster(
   if (faults.some((name) => name !== 'kill')) demandLong(settings, Math.max(...points.map(lameduckAt)));
   const nodes = faults.includes('drain') ? await nodesToDrain(client, chosen, copy, signal) : [];
   const server = serverNameOf(workload.image);
+  const decided: DecidedCluster = {
+    ...{ copy, faults, server, role: settings.readRole ?? readRoleOf(workload) },
+    changedPaths: settings.inPlace ? [workload.path] : nodes,
+  };
   return {
     ...planFaults(
       faults,
@@ -175,8 +180,10 @@ export async function planOnCluster(
       })),
     ),
     decided: {
-      ...{ copy, faults, server, role: settings.readRole ?? readRoleOf(workload) },
-      changedPaths: settings.inPlace ? [workload.path] : nodes,
+      async open(request) {
+        const { openOnCluster } = await import('./open.ts');
+        return openOnCluster({ ...request, decided });
+      },
     },
     summary: summaryOf(settings, copy, nodes.length),
     interruption: {

@@ -20,15 +20,22 @@ export function added<T extends Counts>(all: readonly T[]): T {
   return Object.fromEntries(sums) as T;
 }
 
+/** Items of the same key as one, whose count is the sum. */
+export function summed<Field extends string, T extends Readonly<Record<Field, number>>>(
+  items: readonly T[],
+  keyOf: (item: T) => unknown,
+  field: Field,
+): T[] {
+  return [...Map.groupBy(items, keyOf).values()].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : [{ ...first, [field]: others.reduce<number>((sum, other) => sum + other[field], first[field]) }],
+  );
+}
+
 function questionsOf(captures: readonly PodCapture[]): PodCapture['searches']['questions'] {
   const all = captures.flatMap(({ searches }) => searches.questions);
-  const groups = Map.groupBy(all, ({ name, type }) => `${name} ${type}`);
-  return [...groups.values()]
-    .flatMap(([first, ...others]) =>
-      first === undefined
-        ? []
-        : [{ ...first, queries: others.reduce((sum, { queries }) => sum + queries, first.queries) }],
-    )
+  return summed(all, ({ name, type }) => `${name} ${type}`, 'queries')
     .toSorted((a, b) => b.queries - a.queries)
     .slice(0, MAX_QUESTIONS);
 }

@@ -165,7 +165,7 @@ function deploymentOf(run: LookupRun, request: DeploymentRequest): V1Deployment 
 /** As in tiger-bench. */
 export const STANDING_SERVICE = 'standing-svc';
 const STANDING_DEPLOYMENT = 'standing-deployment';
-const STRESS_DEPLOYMENT = 'dnsscale';
+const IDLE = { standing: STANDING_DEPLOYMENT, stress: 'dnsscale' } as const;
 /** Pods behind the Services. */
 const WEB_PODS = 10;
 
@@ -184,25 +184,8 @@ export function webDeployment(run: LookupRun, programs: ConfigMapMount): V1Deplo
 /** Pods that only exist: they need no CPU. */
 const SLEEP = ['/bin/sh', '-c', 'trap exit TERM; while :; do sleep 3600 & wait $!; done'];
 
-export function standingDeployment(run: LookupRun, replicas: number): V1Deployment {
-  return deploymentOf(run, {
-    name: STANDING_DEPLOYMENT,
-    replicas,
-    component: 'standing',
-    command: SLEEP,
-    isWeb: false,
-  });
-}
-
-export function stressDeployment(run: LookupRun): V1Deployment {
-  return deploymentOf(run, {
-    name: STRESS_DEPLOYMENT,
-    replicas: 0,
-    component: 'stress',
-    command: SLEEP,
-    isWeb: false,
-  });
-}
+export const idleDeployment = (run: LookupRun, component: keyof typeof IDLE, replicas: number) =>
+  deploymentOf(run, { name: IDLE[component], replicas, component, command: SLEEP, isWeb: false });
 
 /**
  * A Service over the web pods: number 0 is the target itself, the others are the standing ones.

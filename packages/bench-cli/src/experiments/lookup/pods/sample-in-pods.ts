@@ -106,23 +106,6 @@ function parseCapture(lines: readonly string[]): PodCapture | null {
   return text === undefined ? null : JSON.parse(text);
 }
 
-/** Reads a container's log to its end. */
-async function readLog(
-  { run, signal }: PodsRequest,
-  pod: string,
-  container: string,
-  ended: () => boolean,
-): Promise<string[]> {
-  const lines: string[] = [];
-  const { client, namespace } = run;
-  await followLog(
-    client,
-    { namespace, pod, container },
-    { onLine: (line) => lines.push(line), ended, signal },
-  );
-  return lines;
-}
-
 async function waitForEnd(request: PodsRequest, deadlineSeconds: number): Promise<readonly V1Pod[]> {
   const { run, unit, nodes, signal } = request;
   const { client, namespace, runId, settings } = run;
@@ -195,9 +178,19 @@ export async function sampleInPods(request: PodsRequest): Promise<readonly PodRe
     const end = waitForEnd(current, deadlineSeconds).finally(() => {
       isOver = true;
     });
+    const read = async (pod: string, container: string) => {
+      const lines: string[] = [];
+      const reader = {
+        onLine: (line: string) => lines.push(line),
+        ended: () => isOver,
+        signal: current.signal,
+      };
+      await followLog(run.client, { namespace: run.namespace, pod, container }, reader);
+      return lines;
+    };
     const logs = nodes.map((node) => {
-      const read = (container: string) => readLog(current, podName(unit, node), container, () => isOver);
-      return Promise.all([read(CONTAINER), capture ? read(CAPTURE_CONTAINER) : []]);
+      const pod = podName(unit, node);
+      return Promise.all([read(pod, CONTAINER), capture ? read(pod, CAPTURE_CONTAINER) : []]);
     });
     const [, ...texts] = await Promise.all([end, ...logs]);
     return nodes.map((node, index) => resultOf(request, node, ...(texts[index] ?? [[], []])));

@@ -14,9 +14,9 @@ import { startDeployment } from '../../../targets/kubernetes/wait-for-pods.ts';
 import { formatDuration } from '../../../text.ts';
 import type { LookupSettings } from '../settings.ts';
 import {
+  idleDeployment,
   type LookupRun,
   STANDING_SERVICE,
-  standingDeployment,
   standingPolicy,
   webDeployment,
   webService,
@@ -44,7 +44,7 @@ export async function deployPods(
   await run.client.create('Service', webService(objects, 0, externalAddress), signal);
   await startDeployment(run, webDeployment(objects, programs), 'the web pods', signal);
   if (standingPods === 0) return;
-  await startDeployment(run, standingDeployment(objects, standingPods), 'the standing pods', signal);
+  await startDeployment(run, idleDeployment(objects, 'standing', standingPods), 'the standing pods', signal);
 }
 
 export async function createPolicies(

@@ -2,7 +2,7 @@
 import { messageOf } from '@dinodns-bench/program';
 import { type ClusterApi, Refusal } from '../../../cluster-changes/cluster-api.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { stressDeployment } from './objects.ts';
+import { idleDeployment } from './objects.ts';
 
 /** As in tiger-bench. */
 const PODS = 24;
@@ -31,7 +31,7 @@ export async function withStress<T>(
   during: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly stress: Stress }> {
   const { client, namespace } = run;
-  const deployment = stressDeployment({ ...run, image });
+  const deployment = idleDeployment({ ...run, image }, 'stress', 0);
   const name = deployment.metadata?.name ?? '';
   await client.create('Deployment', deployment, signal);
   const over = new AbortController();

@@ -1,16 +1,12 @@
 /** The DNS policy modes of Calico Enterprise, and what each must show at a known delay. */
 
+import type { LookupEvidence } from '../evidence.ts';
+
 export const POLICY_MODES = ['NoDelay', 'DelayDeniedPacket', 'DelayDNSResponse', 'Inline'] as const;
 export type PolicyMode = (typeof POLICY_MODES)[number];
 
-export interface Prediction {
-  /** What the mode adds to the lookup. */
-  readonly lookupSeconds: number;
-  /** What it adds to the connection. */
-  readonly connectSeconds: number;
-  /** Repeated SYN packets of each connection. */
-  readonly duplicateSyn: number;
-}
+/** What a mode adds to each sample. */
+export type Prediction = NonNullable<LookupEvidence['prediction']>;
 
 /** Linux from 6.5 on repeats a SYN this many times after a second each (tcp_syn_linear_timeouts), then doubles the wait. */
 export const SYN_LINEAR_TIMEOUTS = 4;

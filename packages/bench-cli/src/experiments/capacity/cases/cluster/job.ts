@@ -54,9 +54,7 @@ export function tierPod(request: TierPodRequest) {
     args: ['node', ...GENERATOR_NODE_FLAGS, DRIVER, JSON.stringify(load)],
     env: { NAMES: SERVER_PROCESSES.join(',') },
     mounts: { [WATCH_DIRECTORY]: watch },
-    files: {
-      ...{ directory: FILES_DIRECTORY, list: textFiles(tier.files) },
-    },
+    files: { directory: FILES_DIRECTORY, list: textFiles(tier.files) },
     change(spec) {
       const mounts = spec.containers.find(({ name }) => name === CONTAINER)?.volumeMounts ?? [];
       const servers = tier.containers.map(
