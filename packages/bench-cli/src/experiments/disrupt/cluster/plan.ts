@@ -1,6 +1,7 @@
 /** What is disrupted on a cluster: a copy of its DNS at each point of the factors. Reads only. */
 import { openChangeable } from '../../../cluster-changes/changeable.ts';
 import { readRoleOf } from '../../../cluster-changes/copy-rights.ts';
+import { explained } from '../../../cluster-changes/explain.ts';
 import type { PodFault } from '../../../cluster-changes/pod-faults.ts';
 import type { ExperimentPlan, Point } from '../../../engine/experiment.ts';
 import { pointKey, pointsOf } from '../../../engine/factors.ts';
@@ -182,7 +183,7 @@ export async function planOnCluster(
     decided: {
       async open(request) {
         const { openOnCluster } = await import('./open.ts');
-        return openOnCluster({ ...request, decided });
+        return explained(() => openOnCluster({ ...request, decided }));
       },
     },
     summary: summaryOf(settings, copy, nodes.length),
