@@ -125,6 +125,12 @@ export function okTrials<Evidence>(
     .toSorted((a, b) => a.round - b.round);
 }
 
+/** In the order of their rounds. */
+export const evidencesOf = <Evidence>(
+  record: Pick<EngineRecord<Evidence>, 'trials'>,
+  key: string,
+): Evidence[] => okTrials(record, key).map(({ evidence }) => evidence);
+
 export function engineKind<Evidence extends z.ZodType, Settings>(
   name: string,
   evidence: Evidence,

@@ -1,5 +1,5 @@
 /** How many queries a replica of CoreDNS answers, and where that comes from: measured here, or published. Pure. */
-import { type EngineCase, okTrials } from '../../engine/record.ts';
+import { type EngineCase, evidencesOf } from '../../engine/record.ts';
 import { formatCpus } from '../../report/numbers.ts';
 import { type CasesRecord, isCpuBound } from './cases/evidence.ts';
 import type { MeasuredOptions } from './measured-basis.ts';
@@ -50,10 +50,7 @@ const tierOf = ({ point }: EngineCase) => Number(point.tier ?? 0);
 export function throughputBasis(record: CasesRecord, wanted: MeasuredOptions): ThroughputBasis | null {
   const subject = subjectsOf(record, wanted).at(-1);
   const bound = record.cases.filter(
-    (item) =>
-      item.subject === subject &&
-      !item.aa &&
-      isCpuBound(okTrials(record, item.key).map(({ evidence }) => evidence)),
+    (item) => item.subject === subject && !item.aa && isCpuBound(evidencesOf(record, item.key)),
   );
   const tiers = [...new Set(bound.map(tierOf))].toSorted((a, b) => b - a);
   for (const cores of tiers) {

@@ -1,6 +1,6 @@
 /** What only a disrupt run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
-import { type EngineCase, okTrials } from '../../engine/record.ts';
+import { type EngineCase, evidencesOf } from '../../engine/record.ts';
 import { caseTitle, pointText, sharedText, valueText } from '../../engine/words.ts';
 import { alignedMedians, BUCKET_SECONDS } from '../../measure/client-losses.ts';
 import {
@@ -20,9 +20,6 @@ import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName, faultsOf } from './faul
 import { lookupsName } from './figures.ts';
 
 const isFault = ({ subject, aa }: EngineCase) => subject !== CONTROL && !aa;
-
-const evidencesOf = (record: DisruptRecord, key: string) =>
-  okTrials(record, key).map(({ evidence }) => evidence);
 
 const medianOf = ({ summary }: EngineCase, name: string) => summary[name]?.median ?? 0;
 

@@ -5,7 +5,7 @@ import { chart, type Finding } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
 import { counted, formatDuration, listed } from '../../text.ts';
 import { percentileOf } from './distribution.ts';
-import type { LookupRecord } from './evidence.ts';
+import type { Distribution, LookupRecord, PhaseDistributions } from './evidence.ts';
 import { type Overall, overallsOf } from './overall.ts';
 import { hasNewNames } from './sampling/sampler.ts';
 import { urlOf } from './settings.ts';
@@ -29,11 +29,16 @@ function titleOf(record: LookupRecord, overalls: readonly Overall[]): string {
     : title;
 }
 
+const mediansOf = ({ lookup, connect, total }: PhaseDistributions) => {
+  const median = (phase: Distribution) => formatTime(percentileOf(phase, 50));
+  return { lookup: median(lookup), connect: median(connect), total: median(total) };
+};
+
 function resultOf(record: LookupRecord, overalls: readonly Overall[]): string | undefined {
   const first = overalls.find(({ phases }) => phases !== null);
   if (first?.phases == null) return undefined;
   const samples = overalls.reduce((sum, { samples: { taken } }) => sum + taken, 0);
-  const median = formatTime(percentileOf(first.phases.lookup, 50));
+  const median = mediansOf(first.phases).lookup;
   return `${isSimulated(record) ? 'SIMULATION, ' : ''}${formatCount(samples)} samples; ${first.title}: median lookup ${median}`;
 }
 
@@ -57,16 +62,14 @@ function findingOf(record: LookupRecord, overall: Overall): Finding {
   const { title: subject, phases, repeated } = overall;
   if (phases === null)
     return { subject, badge: { text: 'failed', tone: 'warn' }, sentence: 'No sample succeeded.' };
-  const [lookup, connect, total] = [phases.lookup, phases.connect, phases.total].map((phase) =>
-    formatTime(percentileOf(phase, 50)),
-  );
+  const { lookup, connect, total } = mediansOf(phases);
   const seen =
     repeated?.share == null
       ? ''
       : `, ${formatCount(repeated.connectionsRepeated)} of ${formatCount(repeated.connections)} connections with a repeated SYN`;
   return {
     subject,
-    badge: { text: total ?? '', tone: 'even' },
+    badge: { text: total, tone: 'even' },
     sentence: `Median lookup ${lookup}, median connect ${connect}${seen}.${compared(record, overall)}`,
   };
 }
@@ -155,9 +158,7 @@ function phaseVerdict(
 function verdictOf(record: LookupRecord, overalls: readonly Overall[]): string {
   const parts = overalls.flatMap(({ title, phases }) => {
     if (phases === null) return [];
-    const [lookup, connect] = [phases.lookup, phases.connect].map((phase) =>
-      formatTime(percentileOf(phase, 50)),
-    );
+    const { lookup, connect } = mediansOf(phases);
     return [`${title}, ${lookup} and ${connect}`];
   });
   if (parts.length === 0) return '';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type EngineRecord, engineKind } from '../../engine/record.ts';
 import { latencyHistogramSchema, percentile } from '../../results/record-load.ts';
 import { count, seconds } from '../../results/record-units.ts';
+import { predictionSchema } from './policy/modes.ts';
 import { PHASES } from './sampling/sample.ts';
 import type { LookupSettings } from './settings.ts';
 
@@ -93,14 +94,7 @@ export const lookupEvidenceSchema = z.object({
     scope: z.enum(['namespace', 'machine']),
   }),
   /** What a simulated policy adds to each sample; null for a real one or none. */
-  prediction: z
-    .object({
-      lookupSeconds: seconds,
-      connectSeconds: seconds,
-      /** Repeated SYN packets of each connection. */
-      duplicateSyn: count,
-    })
-    .nullable(),
+  prediction: predictionSchema.nullable(),
 });
 export type LookupEvidence = z.output<typeof lookupEvidenceSchema>;
 export type LookupRecord = EngineRecord<LookupEvidence, LookupSettings>;

@@ -57,20 +57,20 @@ async function sample(request: MeasureRequest): Promise<Sampled> {
   return readSampled(stdout.split('\n'));
 }
 
-async function startCaptures(request: MeasureRequest): Promise<Capture[]> {
+async function startCaptures(request: MeasureRequest, open: AsyncDisposableStack): Promise<Capture[]> {
   const { world, place, tcpdump, port, rawDirectory, signal } = request;
-  if (tcpdump === null) return [];
-  const started: Capture[] = [];
-  try {
-    for (const [index, tap] of place.taps.entries()) {
-      const file = join(rawDirectory, `capture-${index}.pcap`);
-      started.push(await startCapture(world, { executable: tcpdump, port, file, ...tap }, signal));
-    }
-    return started;
-  } catch (error) {
-    await Promise.all(started.map((capture) => capture.stop()));
-    throw error;
+  const captures: Capture[] = [];
+  if (tcpdump === null) return captures;
+  for (const [index, tap] of place.taps.entries()) {
+    const file = join(rawDirectory, `capture-${index}.pcap`);
+    const capture = await startCapture(world, { executable: tcpdump, port, file, ...tap }, signal);
+    open.defer(async () => {
+      await capture.stop();
+      await world.fs.rm(file, { force: true });
+    });
+    captures.push(capture);
   }
+  return captures;
 }
 
 /** Null if a capture did not say what it saw. */
@@ -86,22 +86,6 @@ async function packetsOf(
     counters: counters[index] ?? null,
   }));
   return mergeCaptures(await Promise.all(seen));
-}
-
-/** Takes the samples between two readings of everything that counts packets. */
-async function observe(request: MeasureRequest, captures: readonly Capture[]) {
-  const stop = () => Promise.all(captures.map((capture) => capture.stop()));
-  const { place } = request;
-  try {
-    const before = await place.siteRepeats();
-    const sampled = await sample(request);
-    const after = await place.siteRepeats();
-    const siteRepeats = before === null || after === null ? null : after - before;
-    return { sampled, siteRepeats, counters: await stop() };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
 
 /** A sample may fail once for a reason that has gone at the next. */
@@ -126,18 +110,25 @@ export async function checkUrl(request: MeasureRequest): Promise<string | null> 
   return problem;
 }
 
+/** Takes the samples between two readings of everything that counts packets. */
 export async function measureTrial(request: MeasureRequest): Promise<LookupEvidence> {
-  const { world, place, subject, seconds, prediction } = request;
+  const { place, subject, seconds, prediction } = request;
   await using _prepared = await place.prepare(subject);
-  const captures = await startCaptures(request);
-  const { sampled, siteRepeats, counters } = await observe(request, captures);
-  const packets = await packetsOf(request, captures, counters);
-  await Promise.all(captures.map(({ file }) => world.fs.rm(file, { force: true })));
+  await using open = new AsyncDisposableStack();
+  const captures = await startCaptures(request, open);
+  const before = await place.siteRepeats();
+  const sampled = await sample(request);
+  const after = await place.siteRepeats();
+  const counters = await Promise.all(captures.map((capture) => capture.stop()));
   return evidenceOf({
     seconds,
     samplers: [{ ...sampled, name: place.name, node: null, isCold: false }],
-    packets,
-    kernel: { syn: sampled.kernelRepeats, synAck: siteRepeats, scope: place.scope },
+    packets: await packetsOf(request, captures, counters),
+    kernel: {
+      syn: sampled.kernelRepeats,
+      synAck: before === null || after === null ? null : after - before,
+      scope: place.scope,
+    },
     prediction,
   });
 }

@@ -1,5 +1,5 @@
 /** All trials of a subject that succeeded, taken together: what tables, charts and other formats show of them. Pure. */
-import { okTrials } from '../../engine/record.ts';
+import { evidencesOf } from '../../engine/record.ts';
 import { binomialInterval } from '../../stats/binomial.ts';
 import { added } from './capture/merge.ts';
 import { distributionOf, mergedDistribution } from './distribution.ts';
@@ -85,7 +85,7 @@ function phasesOf(trials: readonly LookupEvidence[]): PhaseDistributions | null 
 
 function overallOf(record: LookupRecord, subject: LookupSubject): Overall {
   const { name, title } = subject;
-  const evidence = okTrials(record, name).map((trial) => trial.evidence);
+  const evidence = evidencesOf(record, name);
   const failed = record.trials.filter((trial) => trial.case === name && trial.status === 'failed').length;
   const taken = sum(evidence.map(({ samples }) => samples.taken));
   const captured = evidence.filter(({ packets }) => packets?.searches != null);

@@ -11,7 +11,7 @@ export interface Permission extends Pick<AccessRight, 'verb' | 'group' | 'resour
   readonly scope: 'namespace' | 'cluster';
 }
 
-function permissions(
+export function permissions(
   scope: Permission['scope'],
   group: string,
   rules: Readonly<Record<string, readonly string[]>>,

@@ -29,8 +29,7 @@ import { writeQueryFile } from '../../../workload/load-workload.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
 import type { DisruptContext } from '../context.ts';
 import type { DisruptSettings } from '../settings.ts';
-import type { DecidedCluster } from './plan.ts';
-import { type ClusterPlace, clusterTrial } from './trial.ts';
+import { type ClusterPlace, clusterTrial, type DecidedCluster } from './trial.ts';
 
 type Request = OpenRequest<DisruptSettings, DecidedCluster>;
 

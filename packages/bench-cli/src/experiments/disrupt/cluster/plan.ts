@@ -21,17 +21,7 @@ import type { World } from '../../../world.ts';
 import type { Decided } from '../context.ts';
 import { FAULT_SECONDS, planFaults } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
-
-export interface DecidedCluster {
-  readonly copy: CopyPlan;
-  readonly faults: readonly PodFault[];
-  /** Of the subjects' points. */
-  readonly server: string;
-  /** The ClusterRole that lets copies read the cluster. */
-  readonly role: string;
-  /** Of the objects outside the namespace of the run that faults change: nodes, or the DNS itself. */
-  readonly changedPaths: readonly string[];
-}
+import type { DecidedCluster } from './trial.ts';
 
 /** Planning takes a few requests. */
 const LIMIT_MS = 60_000;

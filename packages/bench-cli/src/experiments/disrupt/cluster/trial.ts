@@ -39,6 +39,17 @@ import type { DisruptEvidence } from '../evidence.ts';
 import { CONTROL } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
 
+export interface DecidedCluster {
+  readonly copy: CopyPlan;
+  readonly faults: readonly PodFault[];
+  /** Of the subjects' points. */
+  readonly server: string;
+  /** The ClusterRole that lets copies read the cluster. */
+  readonly role: string;
+  /** Of the objects outside the namespace of the run that faults change: nodes, or the DNS itself. */
+  readonly changedPaths: readonly string[];
+}
+
 /** What all trials of a run on a cluster share. */
 export interface ClusterPlace {
   readonly run: ClusterRun;

@@ -88,15 +88,20 @@ export async function startCapture(
     signal.throwIfAborted();
     throw notStarted(request, process);
   }
+  const stop = async () => {
+    await untilSettled(world, request.file);
+    process.kill('SIGINT');
+    const cancel = world.clock.after(STOP_SECONDS, () => process.kill('SIGKILL'));
+    await process.exited;
+    cancel();
+    return readCounters(errors);
+  };
+  let stopped: ReturnType<typeof stop> | undefined;
   return {
     file: request.file,
-    stop: async () => {
-      await untilSettled(world, request.file);
-      process.kill('SIGINT');
-      const cancel = world.clock.after(STOP_SECONDS, () => process.kill('SIGKILL'));
-      await process.exited;
-      cancel();
-      return readCounters(errors);
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }

@@ -130,11 +130,14 @@ export function demandVersion(information: unknown, installation: unknown, mode:
 const CONTAINERS = ['spec', 'calicoNodeDaemonSet', 'spec', 'template', 'spec', 'containers'];
 const NODE_CONTAINER = 'calico-node';
 
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const nodeContainer = (containers: unknown) =>
+  listOf(containers).find((container) => textAt(container, '/name') === NODE_CONTAINER);
+
 /** The list of containers with another CPU limit for calico-node; without one for `0`. */
 function withLimit(containers: unknown, limit: string): Json {
-  const list: unknown[] = Array.isArray(containers) ? containers : [];
-  const others = list.filter((container) => textAt(container, '/name') !== NODE_CONTAINER);
-  const own = list.find((container) => textAt(container, '/name') === NODE_CONTAINER);
+  const own = nodeContainer(containers);
+  const others = listOf(containers).filter((container) => container !== own);
   const resources = valueAt(own, '/resources');
   const limits = valueAt(own, '/resources/limits');
   const { cpu: _, ...rest } = isObject(limits) ? limits : {};
@@ -149,10 +152,8 @@ function withLimit(containers: unknown, limit: string): Json {
 }
 
 function cpuLimitIn(containers: unknown): string {
-  const list: unknown[] = Array.isArray(containers) ? containers : [];
-  const own = list.find((container) => textAt(container, '/name') === NODE_CONTAINER);
   // YAML makes a number of `cpu: 2`, and the Installation keeps it.
-  const limit = valueAt(own, '/resources/limits/cpu');
+  const limit = valueAt(nodeContainer(containers), '/resources/limits/cpu');
   return typeof limit === 'string' || typeof limit === 'number' ? String(limit) : '';
 }
 
@@ -192,9 +193,9 @@ export function cpuLimitChange(installation: unknown, limit: string): PlannedEdi
 
 /** Whether the components that serve policies are well, by their TigeraStatus. */
 export function isAvailable(status: unknown): boolean {
-  const conditions = valueAt(status, '/status/conditions');
-  const list: unknown[] = Array.isArray(conditions) ? conditions : [];
-  return list.some((item) => textAt(item, '/type') === 'Available' && textAt(item, '/status') === 'True');
+  return listOf(valueAt(status, '/status/conditions')).some(
+    (item) => textAt(item, '/type') === 'Available' && textAt(item, '/status') === 'True',
+  );
 }
 
 /** What calico-node writes when it cannot do the mode Inline. */

@@ -11,7 +11,7 @@ import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { candidateNodes, machineWarnings } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import type { Permission } from '../../../targets/kubernetes/permissions.ts';
+import { type Permission, permissions } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import { BENCH_VERSION } from '../../../version.ts';
 import type { World } from '../../../world.ts';
@@ -57,36 +57,18 @@ interface Connected extends Request, ChangeableCluster {
 }
 
 /** Beside the permissions of every run; k8s/rbac-lookup.yaml grants them. */
-const PERMISSIONS: readonly Permission[] = [
-  { verb: 'create', group: '', resource: 'pods', scope: 'namespace' },
-  { verb: 'delete', group: '', resource: 'pods', scope: 'namespace' },
-  { verb: 'list', group: '', resource: 'services', scope: 'namespace' },
-];
-const STRESS_PERMISSION: Permission = {
-  verb: 'patch',
-  group: 'apps',
-  resource: 'deployments/scale',
-  scope: 'namespace',
-};
-const POLICY_PERMISSION: Permission = {
-  verb: 'create',
-  group: 'networking.k8s.io',
-  resource: 'networkpolicies',
-  scope: 'namespace',
-};
-
 function permissionsOf(settings: LookupSettings): Permission[] {
   const { stress, standingPolicies, idlePolicies } = settings;
-  const dns: Record<string, Permission> = {
-    calico: { ...POLICY_PERMISSION, group: 'projectcalico.org' },
-    cilium: { ...POLICY_PERMISSION, group: 'cilium.io', resource: 'ciliumnetworkpolicies' },
-  };
-  const own = dns[policyKind(settings) ?? ''];
+  const own = (group: string, rules: Parameters<typeof permissions>[2]) =>
+    permissions('namespace', group, rules);
+  const policies = { networkpolicies: ['create'] };
+  const kind = policyKind(settings);
   return [
-    ...PERMISSIONS,
-    ...(stress ? [STRESS_PERMISSION] : []),
-    ...(standingPolicies + idlePolicies > 0 ? [POLICY_PERMISSION] : []),
-    ...(own === undefined ? [] : [own]),
+    ...own('', { pods: ['create', 'delete'], services: ['list'] }),
+    ...(stress ? own('apps', { 'deployments/scale': ['patch'] }) : []),
+    ...(standingPolicies + idlePolicies > 0 ? own('networking.k8s.io', policies) : []),
+    ...(kind === 'calico' ? own('projectcalico.org', policies) : []),
+    ...(kind === 'cilium' ? own('cilium.io', { ciliumnetworkpolicies: ['create'] }) : []),
   ];
 }
 

@@ -42,14 +42,19 @@ export interface PolicyObject {
 /** tiger-bench's policy, under its name. */
 const CALICO_POLICY = 'default.zzz-perf-test-policy';
 
-function calicoPolicy({ runId, namespace, domains }: PolicyRequest): PolicyObject {
+const metadataOf = (name: string, { runId, namespace }: PolicyRequest) => ({
+  ...{ name, namespace, labels: unitLabels(runId, 'standing', 'dns-policy') },
+});
+
+function calicoPolicy(request: PolicyRequest): PolicyObject {
+  const { namespace, domains } = request;
   const api = 'projectcalico.org/v3';
   return {
     path: `/apis/${api}/namespaces/${namespace}/networkpolicies`,
     object: {
       apiVersion: api,
       kind: 'NetworkPolicy',
-      metadata: { name: CALICO_POLICY, namespace, labels: unitLabels(runId, 'standing', 'dns-policy') },
+      metadata: metadataOf(CALICO_POLICY, request),
       spec: {
         tier: 'default',
         order: 1,
@@ -64,18 +69,15 @@ function calicoPolicy({ runId, namespace, domains }: PolicyRequest): PolicyObjec
   };
 }
 
-function ciliumPolicy({ runId, namespace, domains }: PolicyRequest): PolicyObject {
+function ciliumPolicy(request: PolicyRequest): PolicyObject {
+  const { namespace, domains } = request;
   const api = 'cilium.io/v2';
   return {
     path: `/apis/${api}/namespaces/${namespace}/ciliumnetworkpolicies`,
     object: {
       apiVersion: api,
       kind: 'CiliumNetworkPolicy',
-      metadata: {
-        name: 'zzz-perf-test-policy',
-        namespace,
-        labels: unitLabels(runId, 'standing', 'dns-policy'),
-      },
+      metadata: metadataOf('zzz-perf-test-policy', request),
       spec: {
         endpointSelector: { matchLabels: { dep: SAMPLER_LABELS.dep } },
         egress: [

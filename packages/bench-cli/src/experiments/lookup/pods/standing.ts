@@ -54,13 +54,16 @@ export async function createPolicies(
 ): Promise<void> {
   const { run, image } = request;
   const path = `/apis/networking.k8s.io/v1/namespaces/${run.namespace}/networkpolicies`;
-  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
   const policies = [
-    ...numbers(standingPolicies).map((number) => standingPolicy({ ...run, image }, number, false)),
-    ...numbers(idlePolicies).map((number) => standingPolicy({ ...run, image }, number, true)),
+    ...range(0, standingPolicies).map((number) => standingPolicy({ ...run, image }, number, false)),
+    ...range(0, idlePolicies).map((number) => standingPolicy({ ...run, image }, number, true)),
   ];
   await inParallel(policies, WIDTH, (policy) => create(api, path, policy));
 }
+
+/** Numbers beyond the first, up to the second. */
+const range = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1);
 
 /** The Services beside the target, from trial to trial. */
 export interface StandingServices {
@@ -72,8 +75,6 @@ export function standingServices({ run, image, signal, say }: StandingRequest): 
   const { client, namespace } = run;
   const { clock } = client;
   let current = 0;
-  const range = (from: number, to: number) =>
-    Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1);
   const nameOf = (number: number) => `${STANDING_SERVICE}-${number}`;
 
   /** kube-proxy sees what the API server has: so this is counted there. */

@@ -1,12 +1,19 @@
 /** The DNS policy modes of Calico Enterprise, and what each must show at a known delay. */
 
-import type { LookupEvidence } from '../evidence.ts';
+import { z } from 'zod';
+import { count, seconds } from '../../../results/record-units.ts';
 
 export const POLICY_MODES = ['NoDelay', 'DelayDeniedPacket', 'DelayDNSResponse', 'Inline'] as const;
 export type PolicyMode = (typeof POLICY_MODES)[number];
 
 /** What a mode adds to each sample. */
-export type Prediction = NonNullable<LookupEvidence['prediction']>;
+export const predictionSchema = z.object({
+  lookupSeconds: seconds,
+  connectSeconds: seconds,
+  /** Repeated SYN packets of each connection. */
+  duplicateSyn: count,
+});
+export type Prediction = z.output<typeof predictionSchema>;
 
 /** Linux from 6.5 on repeats a SYN this many times after a second each (tcp_syn_linear_timeouts), then doubles the wait. */
 export const SYN_LINEAR_TIMEOUTS = 4;
