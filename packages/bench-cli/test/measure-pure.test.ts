@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
+import { DEFAULTS } from '../src/config/settings.ts';
 import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
 import { mergeLoads, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
-import { loadAverageWarnings, runWarnings } from '../src/measure/warnings.ts';
+import { clusterNameWarnings, loadAverageWarnings, runWarnings } from '../src/measure/warnings.ts';
 import { planRun } from '../src/plan/plan.ts';
 import type { CpuLimitMethod, Environment, LoadResult, Observation } from '../src/results/record.ts';
+import { withClusterNames } from '../src/servers/cluster-names.ts';
+import { findServers } from '../src/servers/registry.ts';
 
 const load = (changes: Partial<LoadResult> = {}): LoadResult => ({
   queriesSent: 1000,
@@ -259,5 +262,20 @@ describe('addObservations', () => {
   it('is null when a part is missing, because half a sum is worse than none', () => {
     expect(addObservations([observation, null])).toBeNull();
     expect(addObservations([])).toBeNull();
+  });
+});
+
+describe('the names of a generated cluster', () => {
+  const named = (...names: string[]) => findServers(names, DEFAULTS).map(withClusterNames);
+
+  it('are said to be fewer in zone files than in the cluster that CoreDNS reads', () => {
+    expect(clusterNameWarnings(named('coredns', 'knot', 'nsd'))).toEqual([
+      expect.stringMatching(/^knot and nsd: only the records .* compare rates and CPU, not memory$/),
+    ]);
+  });
+
+  it('are the same where all servers have zone files, or none', () => {
+    expect(clusterNameWarnings(named('knot', 'nsd'))).toEqual([]);
+    expect(clusterNameWarnings(named('coredns', 'echo'))).toEqual([]);
   });
 });

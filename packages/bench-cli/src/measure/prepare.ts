@@ -25,6 +25,7 @@ import { demandRunning } from './preflight.ts';
 import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
 import {
   answerWarnings,
+  clusterNameWarnings,
   clusterWarnings,
   existingWarnings,
   loaderWarnings,
@@ -102,6 +103,7 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
     warnings: (cpuLimits) => [
       ...answerWarnings(configuration),
       ...existingWarnings(servers),
+      ...clusterNameWarnings(servers),
       ...loaderWarnings(programs.loader),
       ...serverWarnings(programs.servers),
       ...runWarnings(configuration, plan, environment, cpuLimits),
@@ -195,6 +197,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
       warnings: () => [
         ...answerWarnings(configuration),
         ...opened.warnings,
+        ...clusterNameWarnings(servers),
         ...serverWarnings(inspected.servers),
         ...told,
         ...clusterWarnings(plan, opened.sharedCpus, opened.run.observation),

@@ -5,6 +5,7 @@ import type { Environment, RunRecord, ServerRecord } from '../results/record.ts'
 import { placeText } from '../servers/at/place.ts';
 import type { Server } from '../servers/server.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
+import { listed } from '../text.ts';
 import type { LoaderChoice } from './session.ts';
 
 /**
@@ -124,6 +125,17 @@ export function existingWarnings(servers: readonly Server[]): string[] {
       `${name} was measured as it was found at ${placeText(existing)}: bench set no CPU limit, so tier and mode say nothing about it; ${cpu}`,
     ];
   });
+}
+
+/** Says which servers have only the names of a cluster that are asked for, beside one that reads all of it. */
+export function clusterNameWarnings(servers: readonly Server[]): string[] {
+  const fromFiles = servers.filter(({ answersNamesOf }) => answersNamesOf === 'zones-of-generated-cluster');
+  const isBeside = servers.some(({ companions }) => companions !== undefined);
+  return fromFiles.length === 0 || !isBeside
+    ? []
+    : [
+        `${listed(fromFiles.map(({ name }) => name))}: only the records that are asked for, in zone files, where CoreDNS reads the whole cluster; compare rates and CPU, not memory`,
+      ];
 }
 
 /** Says that nothing is known of the answers but that they stayed the same. */
