@@ -147,18 +147,6 @@ describe('pods', () => {
 });
 
 describe('the CLI', () => {
-  it('stopped by Ctrl-C removes everything, and keeps what it has measured', async () => {
-    const running = world.bench('run', ...UNOBSERVED, '--servers', 'coredns,dinodns');
-    const ended = running.then((status) => {
-      throw new Error(`it ended with ${status} before it was stopped: ${world.err()}`);
-    });
-    await Promise.race([world.errContains('1/2  '), ended]);
-    world.send('SIGINT');
-    expect(await running).toBe(130);
-    expect(await leftovers()).toEqual([]);
-    expect(await recordOf(world)).toMatchObject({ status: 'interrupted', trials: [{ status: 'ok' }] });
-  });
-
   it('killed by SIGKILL goes on with --resume, in place of what it left', async () => {
     const child = startBench(world, 'run', ...UNOBSERVED, '--servers', 'coredns,dinodns');
     try {
