@@ -6,9 +6,10 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
 import { createBuiltin } from '../loaders/builtin/builtin.ts';
 import { MODES as DNSPERF_MODES } from '../loaders/dnsperf/command.ts';
-import { createDnsperf, type DnsperfOptions } from '../loaders/dnsperf/dnsperf.ts';
+import { createDnsperf } from '../loaders/dnsperf/dnsperf.ts';
 import { dnsperfProgram } from '../loaders/dnsperf/program.ts';
 import type { Loader } from '../loaders/loader.ts';
+import type { LocalLoaderOptions } from '../loaders/local-loader.ts';
 import type { PlannedCase } from '../plan/plan.ts';
 import { runToEnd } from '../process.ts';
 import type { Display } from '../progress/display.ts';
@@ -227,10 +228,7 @@ async function loaderCpus(world: World, cases: SessionRequest['cases']): Promise
   return available.filter((cpu) => sets.every((set) => set.includes(cpu)));
 }
 
-function createLoader(
-  choice: LoaderChoice,
-  common: Pick<DnsperfOptions, 'world' | 'groups' | 'cpuSet'>,
-): Loader {
+function createLoader(choice: LoaderChoice, common: LocalLoaderOptions): Loader {
   return choice.kind === 'builtin'
     ? createBuiltin(common)
     : createDnsperf({ ...common, executable: choice.tool.executable, version: choice.tool.version });

@@ -1,0 +1,110 @@
+/** Load generators as processes of this machine, each in a group of its own, whose CPU is counted. */
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
+import { observeGroups } from '../observe/observe.ts';
+import type { RunningProcess } from '../process.ts';
+import type { ResourceGroup, ResourceGroups } from '../targets/local/resource-group.ts';
+import type { World } from '../world.ts';
+import { openLocalGate } from './gate/local-gate.ts';
+import type { Loader, LoadOutcome, LoadRequest } from './loader.ts';
+
+export interface LocalLoaderOptions {
+  readonly world: World;
+  readonly groups: ResourceGroups;
+  /** CPUs for the load generator under `--cpu pin`; null for no preference. */
+  readonly cpuSet: readonly number[] | null;
+}
+
+/** A load generator that is about to be started. */
+interface LocalLoad {
+  readonly command: readonly string[];
+  onStdoutLine(line: string): void;
+  /** Default: such lines are only kept. */
+  onStderrLine?(line: string): void;
+  /** @throws BenchError `E_LOADER_FAILED` if it ended without a result. */
+  outcomeOf(running: RunningProcess): Omit<LoadOutcome, 'observation' | 'command'>;
+}
+
+/** What differs from one load generator to another. */
+interface LocalProgram extends Pick<Loader, 'kind' | 'version'> {
+  /** In errors. */
+  readonly title: string;
+  prepare(request: LoadRequest): Promise<LocalLoad>;
+}
+
+/** It starts, sends, and then waits for outstanding queries; longer than this is a hang. */
+const GRACE_SECONDS = 10;
+
+export function createLocalLoader(options: LocalLoaderOptions, program: LocalProgram): Loader {
+  let runs = 0;
+  return {
+    kind: program.kind,
+    version: program.version,
+    openGate: ({ loaders }) => openLocalGate(options.world, loaders),
+    async load(request) {
+      runs += 1;
+      const name = `loader-${runs}`;
+      const group = await options.groups.create({ name, cpuAllowance: null, cpuSet: options.cpuSet });
+      try {
+        return await run(options.world, program, request, group);
+      } finally {
+        await group.remove();
+      }
+    },
+  };
+}
+
+async function run(
+  world: World,
+  { title, prepare }: LocalProgram,
+  request: LoadRequest,
+  group: ResourceGroup,
+): Promise<LoadOutcome> {
+  const { command, outcomeOf, ...hearing } = await prepare(request);
+  const running = await world.processes
+    .start(group.wrap(command), {
+      ...hearing,
+      stdoutFile: request.outputFile,
+      stderrFile: request.outputFile,
+    })
+    .catch((cause: unknown) => {
+      throw new BenchError('E_LOADER_FAILED', `cannot start ${title}: ${messageOf(cause)}`, {
+        fix: 'Run `bench doctor --fix`.',
+        cause,
+      });
+    });
+  group.adopt(running.pid);
+  const window = await observeGroups(world, [group]);
+  await endOrAbort(world, title, running, request);
+  // Exact where the group has its own counters; the process is gone by now.
+  const observation = await window.end().catch(() => null);
+  return { ...outcomeOf(running), observation, command };
+}
+
+/** Waits for its end; stops it when the run is interrupted or when it does not end by itself. */
+async function endOrAbort(
+  world: World,
+  title: string,
+  running: RunningProcess,
+  { durationSeconds, timeoutSeconds, after, signal }: LoadRequest,
+): Promise<void> {
+  const limit = durationSeconds + (after?.seconds ?? 0) + timeoutSeconds + GRACE_SECONDS;
+  const timer = new AbortController();
+  const expired = world.clock.sleep(limit, AbortSignal.any([timer.signal, signal])).then(
+    () => 'expired' as const,
+    () => 'stopped' as const,
+  );
+  const outcome = await Promise.race([running.exited.then(() => 'ended' as const), expired]);
+  timer.abort();
+  if (outcome !== 'ended') {
+    running.kill('SIGKILL');
+    await running.exited;
+  }
+  signal.throwIfAborted();
+  if (outcome === 'expired') {
+    throw new BenchError('E_LOADER_FAILED', `${title} did not end within ${limit} seconds and was killed`, {
+      evidence: running.lastLines.slice(-10),
+      fix: 'See its raw output in the run folder; repeat the trial with `bench run --resume`.',
+    });
+  }
+}
