@@ -59,7 +59,10 @@ describe('bench capacity memory --target kubernetes', () => {
       [namespace = ''] = await runNamespaces();
       return namespace === '' ? 0 : servicesOf(namespace);
     };
-    await expect.poll(created).toBe(31);
+    const ended = run.then((status) => {
+      throw new Error(`it ended with ${status} before all was created: ${world.err()}`);
+    });
+    await Promise.race([expect.poll(created).toBe(31), ended]);
     const during = { proxied: await proxiedNamespaces(), services: await servicesOf(namespace) };
     await world.errContains('1/2');
     world.send('SIGINT');
