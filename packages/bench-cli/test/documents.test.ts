@@ -1,12 +1,14 @@
 /** What the documents list is what the program has: commands, servers and workloads. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { COMMANDS } from '../src/commands/listed.ts';
 import { PUBLICATIONS } from '../src/history/published.ts';
 import { serverNames } from '../src/servers/registry.ts';
 import { GENERATED_CLUSTER_WORKLOADS } from '../src/workload/cluster-names.ts';
 import { NAMED_WORKLOADS } from '../src/workload/named.ts';
+import { realWorld } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -48,6 +50,48 @@ it.each(PAGES)('%s names no command that bench does not have', (page) => {
     ),
   ];
   for (const [text, command] of named) expect(known, text).toContain(command);
+});
+
+/** Every command with its flags, by its words: `capacity memory`. */
+async function flagsOfCommands(): Promise<Map<string, readonly string[]>> {
+  const flags = new Map<string, readonly string[]>();
+  const add = (command: Command, words: readonly string[]) => {
+    flags.set(
+      words.join(' '),
+      command.options.flatMap(({ long }) => long ?? []),
+    );
+    for (const each of command.commands) add(each, [...words, each.name()]);
+  };
+  for (const { load } of COMMANDS) {
+    const program = new Command();
+    const addTo = await load();
+    await addTo(program, { world: realWorld(), argv: [], exitStatusHelp: '', status: 0 });
+    add(program, []);
+  }
+  return flags;
+}
+
+it('no page gives a command a flag that it does not have', async () => {
+  const flags = await flagsOfCommands();
+  const everywhere = ['--help', '--help-all', '--version'];
+  let checked = 0;
+  for (const page of PAGES) {
+    const given = read(page)
+      .replaceAll(/\\\n\s*/g, ' ')
+      .matchAll(/(?:^ {4}|`|&& )(?:sudo )?(?:pnpm )?bench ([a-z][^`\n#|;&>]*)/gm);
+    for (const [text, rest = ''] of given) {
+      const [name = '', part = '', ...others] = rest.trim().split(/\s+/);
+      const command = flags.has(`${name} ${part}`) ? `${name} ${part}` : name;
+      const known = flags.get(command) ?? [];
+      for (const word of [part, ...others]) {
+        const [, flag] = /^\[?(--[a-z][a-z-]*)/.exec(word) ?? [];
+        if (flag === undefined) continue;
+        checked += 1;
+        expect([...known, ...everywhere], `${page}: ${text}`).toContain(flag);
+      }
+    }
+  }
+  expect(checked).toBeGreaterThan(100);
 });
 
 it('docs/publications.md gives commands that bench accepts, up to what only a cluster or a run can say', async () => {
