@@ -44,7 +44,6 @@ const eventSchema = z.discriminatedUnion('event', [
   }),
   z.object({ event: z.enum(['started', 'ended']), loader: z.number(), atSeconds: z.number() }),
 ]);
-export type GateEvent = z.output<typeof eventSchema>;
 
 /** An event that the gate's program printed; null for any other line. */
 export const parseGateEvent = (line: string) => parseLine(eventSchema, line);
