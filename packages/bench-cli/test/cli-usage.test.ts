@@ -157,11 +157,31 @@ describe('bench without doing anything', () => {
     expect(world.out()).toMatch(/^\d+\.\d+\.\d+$/m);
   });
 
-  it('says with --dry-run which versions it did not look for', async () => {
-    expect(await world.bench('--dry-run', '--servers', 'coredns@1.11.3,knot,coredns')).toBe(0);
-    expect(world.out()).toMatch(
-      /\nNot checked, since a dry run gets nothing: whether there is coredns@1\.11\.3\n$/,
-    );
+  it.each([
+    ['run', 'coredns@1.11.3,knot,coredns'],
+    ['loss', 'coredns@1.11.3'],
+    ['disrupt', 'coredns@1.11.3'],
+    ['lookup', 'coredns@1.11.3', '--local'],
+    ['capacity memory', 'coredns-cluster@1.11.3'],
+    ['capacity survive', 'coredns-cluster@1.11.3'],
+    ['capacity throughput', 'coredns-cluster@1.11.3'],
+    ['capacity caching', 'coredns-cluster@1.11.3'],
+    ['capacity propagation', 'coredns-cluster@1.11.3'],
+  ])('says with %s --dry-run which versions it did not look for', async (command, servers, ...more) => {
+    const words = [...command.split(' '), '--dry-run', ...more];
+    expect(await world.bench(...words, '--servers', servers), world.err()).toBe(0);
+    const said = 'Not checked, since a dry run gets nothing: whether there is ';
+    expect(world.out().split('\n').slice(-2)).toEqual([`${said}${servers.split(',')[0]}`, '']);
+    await world.remove();
+    world = await testWorld();
+    const [usual = ''] = servers.split('@');
+    expect(await world.bench(...words, '--servers', usual, '--coredns-version', '1.12.0')).toBe(0);
+    expect(world.out()).toContain(`${said}${usual}@1.12.0\n`);
+  });
+
+  it('says nothing of versions with --dry-run where none is named', async () => {
+    expect(await world.bench('loss', '--dry-run', '--servers', 'coredns,dinodns')).toBe(0);
+    expect(world.out()).not.toContain('Not checked');
   });
 
   it.each(['run', 'matrix'])(

@@ -101,7 +101,7 @@ describe('CoreDNS from its release', () => {
       expect.stringMatching(/^release archive: http.*\.sha256: HTTP status 404$/),
       'go install: Go is not installed',
     ]);
-    expect(error.fix).toContain(`cache/dinodns-bench/coredns/${VERSION}/coredns`);
+    expect(error.fix).toContain(`cache/dinodns-bench/coredns/${VERSION}/coredns, or install Go`);
     expect(await stagingLeft(machine)).toEqual([]);
   });
 
@@ -289,8 +289,12 @@ esac`,
   test('that does not build is reported with the words of Go', async () => {
     const machine = await machineWith();
     await machine.script('go', `${GO_VERSION}\necho "go: module lookup disabled by GOPROXY=off" >&2; exit 1`);
-    expect((await failureOf(machine)).evidence[3]).toBe(
+    const error = await failureOf(machine);
+    expect(error.evidence[3]).toBe(
       `go install: go install github.com/coredns/coredns@v${VERSION} failed: go: module lookup disabled by GOPROXY=off`,
+    );
+    expect(error.fix).toMatch(
+      new RegExp(`, or see to it that \`go install github\\.com/coredns/coredns@v${VERSION}\` works\\.$`),
     );
   });
 

@@ -84,10 +84,32 @@ esac`;
   });
 
   it('passes where nobody can be asked, so that the attempt to get it says why', async () => {
-    for (const script of ['exit 1', go('reading …/v1.13.2.info: 403 Forbidden')]) {
+    for (const script of ['exit 1', go('reading …/v1.13.2.info: 502 Bad Gateway')]) {
       const { world } = await machineWith({ go: script });
       await expect(demandCoredns(world, '1.13.2')).resolves.toBeUndefined();
     }
+  });
+
+  it('that the proxy withholds and nobody else has is refused before anything is built, without a word on whether it exists', async () => {
+    const { url, close } = await httpServer((request, response) => {
+      response.writeHead(request.url?.startsWith('/v1.13.2/') === true ? 200 : 404).end('x');
+    });
+    closers.push(close);
+    const withheld = go('reading http://proxy/v1.13.2.info: 403 Forbidden');
+    const { world } = await machineWith({ go: withheld });
+    await expect(demandCoredns(world, '1.13.2')).rejects.toMatchObject({
+      code: 'E_TOOL_MISSING',
+      message: 'CoreDNS 1.13.2 can be neither downloaded nor built',
+      evidence: [
+        expect.stringMatching(/^release archive: .*\/v1\.13\.2\/.*\.tgz cannot be had$/),
+        'go install: reading http://proxy/v1.13.2.info: 403 Forbidden',
+      ],
+      fix: expect.stringMatching(
+        /^The nearest versions are 1\.11\.3, 1\.13\.1, 1\.14\.0, 1\.15\.0\. Or put the executable of CoreDNS 1\.13\.2 at \/.*\/1\.13\.2\/coredns\.$/,
+      ),
+    });
+    const released = await machineWith({ go: withheld }, url);
+    await expect(demandCoredns(released.world, '1.13.2')).resolves.toBeUndefined();
   });
 
   it.each([

@@ -9,7 +9,7 @@ import { inspectTools } from '../src/doctor/inspect-tools.ts';
 import { checkAnswers } from '../src/measure/answer-check.ts';
 import { openLocalSession, preparePrograms } from '../src/measure/session.ts';
 import { createDisplay } from '../src/progress/display.ts';
-import { inspectionOf } from '../src/provision/provision.ts';
+import { inspectionOf, type Program } from '../src/provision/provision.ts';
 import type { ProvisionedTool } from '../src/results/record.ts';
 import { SERVER_KINDS, serverOf } from '../src/servers/registry.ts';
 import type { ServerDefinition, ServerKind } from '../src/servers/server.ts';
@@ -124,6 +124,37 @@ describe('a kind of which nothing but its interface is known', () => {
     } finally {
       await session.close();
     }
+  });
+
+  it('is asked for all its versions, for each once, before the first is got', async () => {
+    const done: string[] = [];
+    const program: Program = {
+      name: 'made-up-server',
+      optional: false,
+      demandVersion: async (_, { version }) => {
+        done.push(`asked for ${version}`);
+        if (version === '2') throw new Error('there is no 2');
+      },
+      provide: async (_, { version }) => {
+        done.push(`got ${version}`);
+        return tool;
+      },
+      inspect: async () => inspectionOf({ found: tool }),
+    };
+    const versions = ['1', '1', '2'].map((version) =>
+      serverOf(
+        { ...kind, definition: { ...definition, program } },
+        { kind: 'made-up', version, variant: null },
+        DEFAULTS,
+      ),
+    );
+    const { signal } = new AbortController();
+    const display = createDisplay(world.stderr);
+    const configuration = configure({ env: {}, flags: { loader: 'builtin' } });
+    await expect(preparePrograms(world, versions, configuration, [], display, signal)).rejects.toThrow(
+      'there is no 2',
+    );
+    expect(done).toEqual(['asked for 1', 'asked for 2']);
   });
 
   it('is known to bench doctor by what it says of itself', async () => {

@@ -1,10 +1,13 @@
 /** What is said of a run besides its reports: its plan, what is about to be measured, and how an early end is explained. Pure. */
 import { dirname, resolve } from 'node:path';
+import type { RunConfiguration } from '../config/configuration.ts';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import { DEFAULTS } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { titleWithVersion } from '../report/cases.ts';
 import type { RunStore } from '../results/store.ts';
-import { counted, formatDuration, shellQuote } from '../text.ts';
+import { namedVersions } from '../servers/registry.ts';
+import { counted, formatDuration, listed, shellQuote } from '../text.ts';
 import type { World } from '../world.ts';
 import type { ExperimentPlan, RunOptions } from './experiment.ts';
 import type { LivingRecord, RecordForm } from './form.ts';
@@ -51,6 +54,17 @@ function missingOf({ plan, cases, engine, previous }: Omit<AnyDecided, 'settings
   ].join(', ');
 }
 
+/** A line on the versions that were asked for; nothing without any. Whether they exist is asked when a run begins. */
+export function uncheckedText(settings: Readonly<Record<string, unknown>>): string {
+  const { servers, corednsVersion = DEFAULTS.corednsVersion } = settings as Partial<RunConfiguration>;
+  // Other experiments than ours may mean something else by it.
+  const entries = Array.isArray(servers) ? servers.map(String) : [];
+  const named = namedVersions(entries, { corednsVersion });
+  return named.length === 0
+    ? ''
+    : `Not checked, since a dry run gets nothing: whether there is ${listed(named)}\n`;
+}
+
 /** The plan for people: what is measured, how often, and how long it takes. */
 export function planText(run: AnyDecided, { format }: Pick<RunOptions, 'format'>): string {
   const { plan, cases } = run;
@@ -65,7 +79,7 @@ export function planText(run: AnyDecided, { format }: Pick<RunOptions, 'format'>
     return `${key}  ${words.join(', ')}`;
   });
   const summary = plan.summary === undefined ? [] : [`${plan.summary}\n`];
-  return [...summary, ...lines, missingOf(run), ''].join('\n');
+  return [...summary, ...lines, missingOf(run), uncheckedText(run.settings)].join('\n');
 }
 
 export function isInterruption(error: unknown): boolean {

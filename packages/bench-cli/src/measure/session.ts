@@ -100,8 +100,11 @@ export async function preparePrograms(
     progress: provisionProgress(display, world.clock),
     signal: AbortSignal.any([signal, failed.signal]),
   });
+  // All of them before the first is got: it may take minutes to build.
+  const asked = new Map(servers.map((server) => [programKey(server.program, server.version), server]));
   if (configuration.provision)
-    for (const { program, version } of servers) await program?.demandVersion?.(world, { version }, signal);
+    for (const { program, version } of asked.values())
+      await program?.demandVersion?.(world, { version }, signal);
   // Servers of the same program and version share it.
   const tools = new Map<string, ProvisionedTool>();
   const provideServers = async () => {

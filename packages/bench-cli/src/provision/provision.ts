@@ -45,8 +45,8 @@ export interface Program {
   /** Finds or installs it. Rejects with `E_TOOL_MISSING` or `E_PROVISION_FAILED`, each with a fix. */
   provide(world: World, options: ProvisionOptions): Promise<ProvisionedTool>;
   /**
-   * Rejects with `E_UNKNOWN_SERVER` and the nearest versions if the wanted one is neither here nor anywhere. Changes
-   * nothing, takes seconds, and resolves if nobody can be asked. Default: any version may exist.
+   * Rejects with the nearest versions if the wanted one is neither here nor anywhere (`E_UNKNOWN_SERVER`), or cannot be had
+   * from here (`E_TOOL_MISSING`). Changes nothing, takes seconds, and resolves if nobody can be asked. Default: any version may exist.
    */
   demandVersion?(world: World, wanted: WantedVersion, signal: AbortSignal): Promise<void>;
   /** Looks for it. Changes nothing. */

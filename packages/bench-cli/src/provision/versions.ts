@@ -30,18 +30,22 @@ export function nearestVersions(version: string, known: readonly string[]): stri
  */
 export interface VersionAnswer {
   readonly known: boolean | null;
-  /** Others to suggest; asked for only where the version is denied. */
+  /** Others to suggest; asked for only where the version cannot be had. */
   readonly others: readonly string[];
+}
+
+/** Which others to take, in a sentence. */
+export function otherVersions(version: string, others: readonly string[]): string {
+  const near = nearestVersions(version, others);
+  if (near.length > 0)
+    return `The nearest ${near.length === 1 ? 'version is' : 'versions are'} ${near.join(', ')}.`;
+  return `Choose a version that was released${others.length === 0 ? '' : `: ${others.join(', ')}`}.`;
 }
 
 /** @throws BenchError `E_UNKNOWN_SERVER` that names the nearest versions, if the version is denied. */
 export function demandKnownVersion(what: string, version: string, { known, others }: VersionAnswer): void {
   if (known !== false) return;
-  const near = nearestVersions(version, others);
   throw new BenchError('E_UNKNOWN_SERVER', `there is no ${what} ${version}`, {
-    fix:
-      near.length === 0
-        ? `Choose a version that was released${others.length === 0 ? '' : `: ${others.join(', ')}`}.`
-        : `The nearest ${near.length === 1 ? 'version is' : 'versions are'} ${near.join(', ')}.`,
+    fix: otherVersions(version, others),
   });
 }

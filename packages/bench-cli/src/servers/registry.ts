@@ -1,7 +1,8 @@
 /** Every server kind, in the order of `bench servers`, and the servers that a run names. */
 import { nearest } from '@dinodns-bench/program';
 import type { RunConfiguration } from '../config/configuration.ts';
-import { parseServerName, type ServerName, serverNameText } from '../config/server-name.ts';
+import { parseOwnServer, parseServerName, type ServerName, serverNameText } from '../config/server-name.ts';
+import { DEFAULTS } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { bind } from './bind/index.ts';
 import { clusterDns } from './cluster-dns/index.ts';
@@ -114,6 +115,19 @@ export function serverOf(kind: ServerKind, name: ServerName, settings: VersionSe
     version: name.version ?? kind.defaultVersion?.(settings) ?? null,
     isVersionNamed: name.version !== null,
   };
+}
+
+/** `coredns@1.11.3`: the entries of `--servers` that ask for a version, by name or by `--coredns-version`, each once. */
+export function namedVersions(entries: readonly string[], settings: VersionSettings): string[] {
+  const named = entries.flatMap((entry) => {
+    const name = parseOwnServer(entry) === null ? parseServerName(entry) : null;
+    const kind = SERVER_KINDS.find((candidate) => candidate.name === name?.kind);
+    if (name === null || kind === undefined) return [];
+    const version = name.version ?? kind.defaultVersion?.(settings) ?? null;
+    const isUsual = name.version === null && version === (kind.defaultVersion?.(DEFAULTS) ?? null);
+    return isUsual ? [] : [serverNameText({ ...name, version })];
+  });
+  return [...new Set(named)];
 }
 
 /** `CoreDNS 1.11.3` for `coredns@1.11.3`; every other text as it is. */

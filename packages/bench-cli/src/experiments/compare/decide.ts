@@ -9,6 +9,7 @@ import {
 } from '../../config/configuration.ts';
 import { byPaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
+import { uncheckedText } from '../../engine/announce.ts';
 import type { ExperimentPlan } from '../../engine/experiment.ts';
 import type { DecidedServers } from '../../engine/servers.ts';
 import { type GivenSettings, readConfigurationFile } from '../../engine/settings.ts';
@@ -25,7 +26,6 @@ import { loadServers } from '../../servers/load.ts';
 import { type Server, transportsOf } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS, isClusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../../targets/kubernetes/objects/server.ts';
-import { listed } from '../../text.ts';
 import { GENERATED_CLUSTER_WORKLOADS } from '../../workload/cluster-names.ts';
 import { loadWorkload } from '../../workload/load-workload.ts';
 import { type BenchWorkload, zoneSetOf } from '../../workload/workload.ts';
@@ -287,11 +287,10 @@ export function planOf(decided: DecidedServers): ExperimentPlan<DecidedServers> 
 
 function planText({ plan, configuration, servers, workloads }: DecidedServers): string {
   const isCalibrated = needsCalibration(configuration, plan, workloads);
-  const text = renderPlan(plan, configuration, isCalibrated ? calibrationSeconds(servers) : 0);
-  const named = servers.filter(({ isVersionNamed }) => isVersionNamed).map(({ name }) => name);
-  return named.length === 0
-    ? text
-    : `${text}Not checked, since a dry run gets nothing: whether there is ${listed(named)}\n`;
+  return (
+    renderPlan(plan, configuration, isCalibrated ? calibrationSeconds(servers) : 0) +
+    uncheckedText(configuration)
+  );
 }
 
 export async function planCompare(settings: Settings, world: World): Promise<ExperimentPlan<DecidedServers>> {

@@ -1,5 +1,6 @@
 /** CoreDNS: from the cache, PATH if it is exactly that version, its release archive, or `go install`. */
 import { DEFAULTS } from '../../config/settings.ts';
+import { BenchError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { firstThatWorks, type Way } from '../../provision/attempt.ts';
 import { toolFromPath } from '../../provision/path-tools.ts';
@@ -10,7 +11,7 @@ import {
   type ProvisionOptions,
   type WantedVersion,
 } from '../../provision/provision.ts';
-import { demandKnownVersion } from '../../provision/versions.ts';
+import { demandKnownVersion, otherVersions } from '../../provision/versions.ts';
 import type { ProvisionedTool } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import { COREDNS_VERSION, corednsDirectory, corednsFromCache } from './cache.ts';
@@ -21,6 +22,9 @@ import { corednsVersion } from './versions.ts';
 const INSTALLED = { name: 'coredns', question: COREDNS_VERSION } as const;
 
 const sizeOf = ({ sizeBytes }: ProvisionedTool) => `${Math.round((sizeBytes ?? 0) / 2 ** 20)} MiB`;
+
+const placeOf = (world: World, version: string) =>
+  `the executable of CoreDNS ${version} at ${corednsDirectory(world, version)}/coredns`;
 
 async function provide(world: World, asked: ProvisionOptions): Promise<ProvisionedTool> {
   const version = asked.version ?? DEFAULTS.corednsVersion;
@@ -40,10 +44,15 @@ async function provide(world: World, asked: ProvisionOptions): Promise<Provision
     { name: 'go install', attempt: () => corednsFromGo(world, options, failed) },
   ];
   const what = `CoreDNS ${version}`;
-  const place = `Put the executable of ${what} at ${corednsDirectory(world, version)}/coredns`;
+  const place = `Put ${placeOf(world, version)}`;
   if (!options.allowed)
     return firstThatWorks(what, found, `${place}. Or omit --no-provision, and bench gets it.`);
-  const tool = await firstThatWorks(what, [...found, ...got], `${place}, or install Go and run bench again.`);
+  const go = await findExecutable(world, 'go');
+  const otherwise =
+    go === null
+      ? 'install Go and run bench again'
+      : `see to it that \`go install ${corednsGoTarget(version)}\` works`;
+  const tool = await firstThatWorks(what, [...found, ...got], `${place}, or ${otherwise}.`);
   const isNew = tool.source === 'release-archive' || tool.source === 'go-install';
   if (isNew) options.progress.step(`Kept ${what} (${sizeOf(tool)}) as ${tool.executable}`);
   return tool;
@@ -78,7 +87,16 @@ async function demandVersion(world: World, { version }: WantedVersion, signal: A
   const wanted = version ?? DEFAULTS.corednsVersion;
   const here = [await corednsFromCache(world, wanted), await toolFromPath(world, INSTALLED, wanted)];
   if (here.some((attempt) => 'found' in attempt)) return;
-  demandKnownVersion('CoreDNS', wanted, await corednsVersion(world, wanted, signal));
+  const answer = await corednsVersion(world, wanted, signal);
+  demandKnownVersion('CoreDNS', wanted, answer);
+  if (answer.refusal === null) return;
+  throw new BenchError('E_TOOL_MISSING', `CoreDNS ${wanted} can be neither downloaded nor built`, {
+    evidence: [
+      `release archive: ${corednsArchiveUrl(world, wanted)} cannot be had`,
+      `go install: ${answer.refusal}`,
+    ],
+    fix: `${otherVersions(wanted, answer.others)} Or put ${placeOf(world, wanted)}.`,
+  });
 }
 
 export const corednsProgram: Program = {

@@ -19,6 +19,9 @@ const GO_PROXY = 'https://proxy.golang.org';
 const DENIED_STATUS: ReadonlySet<number | null> = new Set([404, 410]);
 const DENIED = /: (?:404 Not Found|410 Gone)|unknown revision|no matching versions/;
 
+/** The proxy has it or not, and does not hand it out: then the Go tool cannot build it. */
+const REFUSED = /reading \S+: (?:401|403|451) .+/;
+
 /** Null if Go is missing. */
 async function askGo(world: World, ...words: readonly string[]) {
   const go = await findExecutable(world, 'go');
@@ -47,15 +50,20 @@ async function askProxy(world: World, path: string, signal: AbortSignal): Promis
   }
 }
 
-async function isKnown(world: World, version: string, signal: AbortSignal): Promise<boolean | null> {
+async function find(
+  world: World,
+  version: string,
+  signal: AbortSignal,
+): Promise<Pick<CorednsAnswer, 'known' | 'refusal'>> {
   const said = await askGo(world, corednsGoTarget(version));
-  if (said?.code === 0) return true;
-  if (said === null || !DENIED.test(said.stderr)) {
-    const answer = await askProxy(world, `v${encodeURIComponent(version)}.info`, signal);
-    if (typeof answer === 'string') return true;
-    if (!DENIED_STATUS.has(answer)) return null;
-  }
-  return isReleased(world, version, signal);
+  if (said?.code === 0) return { known: true, refusal: null };
+  const isDenied = said !== null && DENIED.test(said.stderr);
+  const answer = isDenied ? 404 : await askProxy(world, `v${encodeURIComponent(version)}.info`, signal);
+  if (typeof answer === 'string') return { known: true, refusal: null };
+  const refusal = REFUSED.exec(said?.stderr ?? '')?.[0] ?? null;
+  if (DENIED_STATUS.has(answer)) return { known: await isReleased(world, version, signal), refusal: null };
+  const isRefused = refusal !== null && !(await isReleased(world, version, signal));
+  return { known: null, refusal: isRefused ? refusal : null };
 }
 
 /** Without a leading `v`; as many as are listed. */
@@ -66,12 +74,18 @@ async function listed(world: World, signal: AbortSignal): Promise<readonly strin
   return words.flatMap((word) => (word.startsWith('v') ? [word.slice(1)] : []));
 }
 
+export interface CorednsAnswer extends VersionAnswer {
+  /** Why it can be neither built nor downloaded though nobody denies that it exists; null where it may be had. */
+  readonly refusal: string | null;
+}
+
 /** Takes seconds at most. Rejects only when aborted. */
 export async function corednsVersion(
   world: World,
   version: string,
   signal: AbortSignal,
-): Promise<VersionAnswer> {
-  const known = await isKnown(world, version, signal);
-  return { known, others: known === false ? await listed(world, signal) : [] };
+): Promise<CorednsAnswer> {
+  const found = await find(world, version, signal);
+  const isLost = found.known === false || found.refusal !== null;
+  return { ...found, others: isLost ? await listed(world, signal) : [] };
 }
