@@ -100,6 +100,17 @@ describe('configure', () => {
       '--path: local leads to pods of one node only',
     ],
     [
+      {
+        ...{ target: 'kubernetes', path: 'local', mode: 'single', tier: '2' },
+        ...{ serverNode: 'pool=dns', replicas: 'spread' },
+      },
+      '--path: local leads to pods of one node only; use --path service, or omit --replicas spread',
+    ],
+    [
+      { target: 'kubernetes', replicas: 'packed', mode: 'multi', tier: '2' },
+      '--replicas: packed needs several pods; use --mode single with a --tier above 1, or omit it',
+    ],
+    [
       { target: 'kubernetes', path: 'pod,local', servers: 'knot,nsd' },
       '--path: 2 paths to one server are compared; give one with --servers (now knot,nsd)',
     ],

@@ -15,13 +15,14 @@ import {
   candidateNodes,
   cniOf,
   describeBoth,
+  describeNode,
   nodesFor,
   providerOf,
   proxyModeOf,
 } from '../src/targets/kubernetes/cluster-facts.ts';
 import { imageTag } from '../src/targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../src/targets/kubernetes/images.ts';
-import { fullNodes } from '../src/targets/kubernetes/node-room.ts';
+import { demandPlaces, fullNodes } from '../src/targets/kubernetes/node-room.ts';
 import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
 import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
@@ -82,6 +83,26 @@ describe('the objects of a server', () => {
     const compared = serverObjects({ ...request, server, settings: { ...settings, path: 'pod,local' } });
     expect(compared.service.spec?.clusterIP).toBe(service.spec?.clusterIP);
     expect(compared.service.spec?.internalTrafficPolicy).toBe(service.spec?.internalTrafficPolicy);
+  });
+
+  it.each([
+    ['spread', 'podAntiAffinity'],
+    ['packed', 'podAffinity'],
+  ] as const)('--replicas %s is a rule among the pods of one server', (replicas, rule) => {
+    const { deployment } = serverObjects({ ...request, settings: { ...settings, replicas } });
+    const { affinity } = deployment.spec?.template.spec ?? {};
+    expect(Object.keys(affinity ?? {})).toEqual([rule]);
+    const [own, ...others] = affinity?.[rule]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    expect(others).toEqual([]);
+    expect(own?.topologyKey).toBe('kubernetes.io/hostname');
+    // Of itself, and not of another server of the run.
+    const selected = Object.entries(own?.labelSelector?.matchLabels ?? {});
+    const isSelected = (unit: string) => {
+      const { labels = {} } = serverObjects({ ...request, unit }).deployment.spec?.template.metadata ?? {};
+      return selected.length > 0 && selected.every(([key, value]) => labels[key] === value);
+    };
+    expect([isSelected(request.unit), isSelected('002-coredns')]).toEqual([true, false]);
+    expect(serverObjects(request).deployment.spec?.template.spec?.affinity).toBeUndefined();
   });
 
   it('hold the certificate of an encrypted transport, which the record does not get', () => {
@@ -307,6 +328,28 @@ describe('small parts', () => {
     ]);
   });
 
+  it('are refused by --replicas before anything is made: too few for spread, too small for packed', () => {
+    const node = (name: string, allocatableCpus: number, role = 'server') => ({
+      ...describeNode({ metadata: { name } }, [role]),
+      allocatableCpus,
+    });
+    const nodes = [node('a', 1.9), node('b', 4), node('c', 8, 'loader')];
+    const replicas = (count: number, cores: number) => [
+      { count: 1, cores: 0.1 },
+      { count, cores },
+    ];
+    const demand = (how: 'spread' | 'packed' | undefined, count: number, cores: number) => () =>
+      demandPlaces(how, replicas(count, cores), nodes);
+    expect(demand('spread', 3, 3)).toThrow(
+      '--replicas spread: 3 pods need 3 nodes, and servers may use 2: a, b',
+    );
+    expect(demand('packed', 5, 4.5)).toThrow(
+      '--replicas packed: 5 pods request 4.5 CPUs together, and the largest node that servers may use, b, has 4 CPUs',
+    );
+    for (const fits of [demand('spread', 2, 9), demand('packed', 9, 4), demand(undefined, 9, 9)])
+      expect(fits).not.toThrow();
+  });
+
   it('the cluster: provider, network plugin, proxy mode, where they can be told', () => {
     expect(providerOf([{ spec: { providerID: 'gce://p/z/n' } }])).toBe('gke');
     expect(providerOf([{ spec: { providerID: 'kind://docker/kind/kind' } }])).toBe('kind');
@@ -420,6 +463,7 @@ describe('settings of the kubernetes target', () => {
     ['namespacePrefix', 'Not_ok'],
     ['serverNode', 'a b'],
     ['loaderCpu', 'many'],
+    ['replicas', '2'],
     ['memoryLimit', '-1Gi'],
     ['serverTolerations', 'a=b:Sometimes'],
     ['podLabels', 'team'],

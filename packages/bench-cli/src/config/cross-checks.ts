@@ -30,7 +30,7 @@ export function crossProblems(settings: Settings, baselineGiven: boolean): strin
     );
   }
   problems.push(...openLoopProblems(settings), ...objectiveProblems(settings), ...untilProblems(settings));
-  problems.push(...signingProblems(settings), ...pathProblems(settings));
+  problems.push(...signingProblems(settings), ...pathProblems(settings), ...replicaProblems(settings));
   return [...problems, ...repeatedEntries(SETTINGS, settings)];
 }
 
@@ -56,8 +56,11 @@ function signingProblems({ dnssec, zones, target }: Settings): string[] {
   return problems;
 }
 
+const hasOnePod = ({ mode, tier }: Settings) => mode === 'multi' || tier.every((value) => value <= 1);
+
 /** Only a load balancer shares the queries among pods, and with `local` only among those of the loader's node. */
-function pathProblems({ path, mode, tier, target, servers, duet, serverNode }: Settings): string[] {
+function pathProblems(settings: Settings): string[] {
+  const { path, target, servers, duet, serverNode, replicas } = settings;
   if (target !== 'kubernetes') return [];
   const paths = pathsOf(path);
   if (paths.length > 1 && servers.length > 1) {
@@ -66,12 +69,22 @@ function pathProblems({ path, mode, tier, target, servers, duet, serverNode }: S
     ];
   }
   const toOne = paths.find((each) => each === 'pod' || each === 'headless');
-  const hasOnePod = mode === 'multi' || tier.every((value) => value <= 1);
-  if (toOne !== undefined && !hasOnePod)
+  const isAlone = hasOnePod(settings);
+  if (toOne !== undefined && !isAlone)
     return [`--path: ${toOne} leads to one pod; use --mode multi, tiers up to 1, or --path service`];
-  const hasOthers = !hasOnePod || (paths.length > 1 && duet === 'on');
-  return hasOthers && paths.includes('local') && serverNode === undefined
+  const hasOthers = !isAlone || (paths.length > 1 && duet === 'on');
+  if (!hasOthers || !paths.includes('local')) return [];
+  if (replicas === 'spread')
+    return ['--path: local leads to pods of one node only; use --path service, or omit --replicas spread'];
+  return serverNode === undefined
     ? ['--path: local leads to pods of one node only; put all of them there with --server-node']
+    : [];
+}
+
+function replicaProblems(settings: Settings): string[] {
+  const { target, replicas } = settings;
+  return target === 'kubernetes' && replicas !== undefined && hasOnePod(settings)
+    ? [`--replicas: ${replicas} needs several pods; use --mode single with a --tier above 1, or omit it`]
     : [];
 }
 

@@ -145,6 +145,13 @@ export const KUBERNETES_SETTINGS = {
     description: 'taints that the loader tolerates',
     schema: list(toleration, tolerationMessage),
   },
+  replicas: {
+    flag: '--replicas <how>',
+    rare: true,
+    description:
+      'nodes of the pods of mode single: spread (one on each) or packed (all on one) (default: as the cluster places them)',
+    schema: choice(['spread', 'packed']),
+  },
   path: {
     flag: '--path <list>',
     rare: true,

@@ -7,7 +7,7 @@ import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
 import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
 import { obstacleToCounters } from '../observe/hardware-counters.ts';
 import { planWithDuet } from '../plan/duet.ts';
-import { blocksOfTrials, type Plan, type PlannedTrial } from '../plan/plan.ts';
+import { blocksOfTrials, type Plan, type PlannedCase } from '../plan/plan.ts';
 import type { Display } from '../progress/display.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
@@ -17,6 +17,7 @@ import { existingServiceWarning, findService } from '../targets/kubernetes/exist
 import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
+import { cpusText, demandPlaces } from '../targets/kubernetes/node-room.ts';
 import { openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
@@ -111,13 +112,26 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   };
 }
 
+/** What the pods of a case request together. */
+function coresOf({ kubernetes }: RunConfiguration, { tier, instances }: PlannedCase): number {
+  const request = parseQuantity(kubernetes.cpuRequest);
+  return request === null ? tier : request * instances;
+}
+
 /** The largest CPU request of the servers that are up at once: those of a case, in a duet those of a point. */
 function requestedCores({ plan, configuration }: PrepareRequest): number {
-  const request = parseQuantity(configuration.kubernetes.cpuRequest);
   const together = plan.duet === null ? plan.trials.map((trial) => [trial]) : blocksOfTrials(plan.trials);
-  const coresOf = ({ case: { tier, instances } }: PlannedTrial) =>
-    request === null ? tier : request * instances;
-  return Math.max(...together.map((trials) => trials.reduce((sum, trial) => sum + coresOf(trial), 0)));
+  return Math.max(
+    ...together.map((trials) => trials.reduce((sum, trial) => sum + coresOf(configuration, trial.case), 0)),
+  );
+}
+
+/** The pods that bench makes, by case. */
+function replicasOf({ plan, configuration, servers }: PrepareRequest) {
+  const found = new Set(servers.filter(({ existing }) => existing !== undefined).map(({ name }) => name));
+  return plan.cases
+    .filter(({ server }) => !found.has(server))
+    .map((item) => ({ count: item.instances, cores: coresOf(configuration, item) }));
 }
 
 /** Servers that do not fit beside each other would only show as trials that fail, after minutes. */
@@ -125,14 +139,12 @@ function demandRoom({ plan }: PrepareRequest, cores: number, sharedCpus: number)
   if (plan.duet === null || cores <= sharedCpus) return;
   throw new BenchError(
     'E_POD_UNSCHEDULABLE',
-    `--duet: all servers of a round are up at once and request ${formatCores(cores)} CPUs together, and the only suitable node has ${formatCores(sharedCpus)}`,
+    `--duet: all servers of a round are up at once and request ${cpusText(cores)} together, and the only suitable node has ${cpusText(sharedCpus)}`,
     {
       fix: 'Compare fewer servers, choose a smaller tier or a smaller --cpu-request (its servers wait for each other), or omit --duet.',
     },
   );
 }
-
-const formatCores = (cores: number) => String(Number(cores.toFixed(3)));
 
 async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, display, signal, force } = request;
@@ -154,6 +166,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   });
   try {
     demandRoom(request, serverCores, opened.sharedCpus);
+    demandPlaces(settings.replicas, replicasOf(request), opened.cluster.nodes);
     display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
     display.live('  inspecting the images');
     const inspected = await inspectImages(opened.run, servers, loaderKind, signal);

@@ -61,6 +61,28 @@ describe('a pod', () => {
   });
 });
 
+describe('the pods of a server', () => {
+  const flags = (tier: string, how: string) => ['--mode', 'single', '--tier', tier, '--replicas', how];
+
+  it.each([
+    ['packed', 1],
+    ['spread', 2],
+  ])('with --replicas %s are on %d nodes', async (how, count) => {
+    expect(await world.bench('run', ...UNOBSERVED, ...flags('2', how)), world.err()).toBe(0);
+    const { instances } = await onlyTrial();
+    expect(instances.length).toBe(2);
+    expect(new Set(instances.map(({ node }) => node)).size).toBe(count);
+  });
+
+  it('that are to be spread over more nodes than there are, are refused with the names of these', async () => {
+    expect(await world.bench('run', ...UNOBSERVED, ...flags('3', 'spread'))).toBe(3);
+    expect(world.err()).toContain(
+      `[E_POD_UNSCHEDULABLE]: --replicas spread: 3 pods need 3 nodes, and servers may use 2: `,
+    );
+    expect(await world.fs.readdir(join(world.directory, 'results')).catch(() => [])).toEqual([]);
+  });
+});
+
 describe('two loaders', () => {
   it('on two nodes start together, and two kubelets give what two servers used', async () => {
     const flags = ['--mode', 'single', '--tier', '2', '--loaders', '2', '--duration', '4'];

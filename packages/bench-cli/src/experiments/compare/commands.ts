@@ -20,7 +20,7 @@ const OF_MANIFESTS = [
   ...(['tier', 'mode', 'zones', 'types', 'rate', 'duration', 'clients', 'outstanding'] as const),
   ...(['namespacePrefix', 'pullSecrets', 'serverNode', 'loaderNode', 'serverTolerations'] as const),
   ...(['loaderTolerations', 'path', 'serviceAccount', 'cpuRequest', 'memoryLimit', 'loaderCpu'] as const),
-  ...(['podLabels', 'runAsUser', 'workers'] as const),
+  ...(['replicas', 'podLabels', 'runAsUser', 'workers'] as const),
 ] as const;
 
 /** What a run would use and create in a cluster, without a run. */

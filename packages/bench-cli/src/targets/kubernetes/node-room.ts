@@ -1,10 +1,16 @@
 /** Which nodes have no room for a pod: the scheduler's message counts them, and names none. */
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseQuantity } from '../../quantity.ts';
+import type { ClusterNode } from '../../results/record.ts';
+
+export function cpusText(cores: number): string {
+  return `${Number(cores.toFixed(3))} CPUs`;
+}
 
 const RESOURCES = [
-  { name: 'cpu', text: (cores: number) => `${Number(cores.toFixed(3))} CPUs` },
+  { name: 'cpu', text: cpusText },
   { name: 'memory', text: (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MiB of memory` },
 ] as const;
 
@@ -64,4 +70,42 @@ export async function describeRoom(client: KubeClient, pod: V1Pod, outer: AbortS
   } catch {
     return [];
   }
+}
+
+/** The pods of a server that are up at once. */
+interface Replicas {
+  readonly count: number;
+  /** What they request together. */
+  readonly cores: number;
+}
+
+/**
+ * Those that the nodes cannot take by `--replicas` would only show as trials that fail, after minutes. Pure.
+ * @throws BenchError `E_POD_UNSCHEDULABLE`
+ */
+export function demandPlaces(
+  how: 'spread' | 'packed' | undefined,
+  servers: readonly Replicas[],
+  nodes: readonly ClusterNode[],
+): void {
+  const places = nodes.filter(({ roles }) => roles.includes('server'));
+  const most = servers.toSorted((a, b) => b.count - a.count)[0];
+  if (how === 'spread' && most !== undefined && most.count > places.length) {
+    throw new BenchError(
+      'E_POD_UNSCHEDULABLE',
+      `--replicas spread: ${most.count} pods need ${most.count} nodes, and servers may use ${places.length}: ${places.map(({ name }) => name).join(', ')}`,
+      {
+        fix: 'Choose a smaller --tier, let servers use more nodes (--server-node, --server-tolerations), or omit --replicas.',
+      },
+    );
+  }
+  const heaviest = servers.toSorted((a, b) => b.cores - a.cores)[0];
+  const largest = places.toSorted((a, b) => b.allocatableCpus - a.allocatableCpus)[0];
+  if (how !== 'packed' || heaviest === undefined || largest === undefined) return;
+  if (heaviest.cores <= largest.allocatableCpus) return;
+  throw new BenchError(
+    'E_POD_UNSCHEDULABLE',
+    `--replicas packed: ${heaviest.count} pods request ${cpusText(heaviest.cores)} together, and the largest node that servers may use, ${largest.name}, has ${cpusText(largest.allocatableCpus)}`,
+    { fix: 'Choose a smaller --tier or a smaller --cpu-request, or omit --replicas.' },
+  );
 }

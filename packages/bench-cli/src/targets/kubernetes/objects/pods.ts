@@ -6,6 +6,7 @@
 import type {
   V1Affinity,
   V1Container,
+  V1PodAffinityTerm,
   V1PodSpec,
   V1PodTemplateSpec,
   V1ResourceRequirements,
@@ -76,23 +77,26 @@ export function tolerationOf(text: string): V1Toleration {
   };
 }
 
+/** The nodes that have pods with these labels. */
+const nodesWith = (matchLabels: Record<string, string>): V1PodAffinityTerm => ({
+  labelSelector: { matchLabels },
+  topologyKey: 'kubernetes.io/hostname',
+});
+
+const nodesOf = (labels: PodRequest['labels'], component: Component) =>
+  nodesWith({ [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: component });
+
 /**
  * Prefers a node without servers for a loader, because they would compete for CPU; and after that one without other
  * loaders, so that several of them are spread over the nodes.
  */
 function awayFromOthers(labels: PodRequest['labels']): V1Affinity {
-  const awayFrom = (component: Component, weight: number) => ({
-    weight,
-    podAffinityTerm: {
-      labelSelector: {
-        matchLabels: { [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: component },
-      },
-      topologyKey: 'kubernetes.io/hostname',
-    },
-  });
   return {
     podAntiAffinity: {
-      preferredDuringSchedulingIgnoredDuringExecution: [awayFrom('server', 100), awayFrom('loader', 50)],
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { weight: 100, podAffinityTerm: nodesOf(labels, 'server') },
+        { weight: 50, podAffinityTerm: nodesOf(labels, 'loader') },
+      ],
     },
   };
 }
@@ -100,21 +104,21 @@ function awayFromOthers(labels: PodRequest['labels']): V1Affinity {
 /** Through a Service that leads to pods of the client's node only, a client elsewhere reaches none. */
 function besideServers(labels: PodRequest['labels']): V1Affinity {
   return {
-    podAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: [
-        {
-          labelSelector: {
-            matchLabels: { [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: 'server' },
-          },
-          topologyKey: 'kubernetes.io/hostname',
-        },
-      ],
-    },
+    podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [nodesOf(labels, 'server')] },
   };
 }
 
+/** `--replicas`, for the pods of one deployment: other servers of a duet are where they like. */
+function amongReplicas(how: 'spread' | 'packed', labels: PodRequest['labels']): V1Affinity {
+  const own = nodesWith({ [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.unit]: labels[LABELS.unit] ?? '' });
+  const rule = { requiredDuringSchedulingIgnoredDuringExecution: [own] };
+  return how === 'spread' ? { podAntiAffinity: rule } : { podAffinity: rule };
+}
+
 function affinityOf({ settings, component, labels }: PodRequest): V1Affinity | undefined {
-  const isClient = labels[LABELS.component] === 'loader' || labels[LABELS.component] === 'checker';
+  const role = labels[LABELS.component];
+  if (role === 'server' && settings.replicas !== undefined) return amongReplicas(settings.replicas, labels);
+  const isClient = role === 'loader' || role === 'checker';
   // With several paths, too: a longer way for some of them would count as what a path costs.
   if (isClient && pathsOf(settings.path).includes('local')) return besideServers(labels);
   return component === 'loader' ? awayFromOthers(labels) : undefined;
