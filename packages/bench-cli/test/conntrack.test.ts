@@ -164,11 +164,12 @@ describe('the reader of a node', () => {
     async (_, says, reason) => {
       const { run, opened, print, end, objects } = await prepared();
       print(says);
-      const [watching, demanding] = [opened(), demandConntrack(run, '10.96.0.10', signal)];
+      const watching = opened();
+      const refused = expect(demandConntrack(run, '10.96.0.10', signal)).rejects.toThrow(reason);
       const pods = () => [...objects.keys()].filter((path) => path.includes('/pods/')).length;
       await expect.poll(pods, { timeout: 20_000 }).toBe(2);
       if (says === '') end({ exitCode: 1, reason: 'Error' });
-      await expect(demanding).rejects.toThrow(reason);
+      await refused;
       const watch = await watching;
       expect(recorded(watch)).toEqual({ entries: null, warnings: [reason] });
       await watch.stop();

@@ -121,7 +121,20 @@ describe('a request', () => {
     expect(asked).toEqual(['/api/v1/pods', '/readyz', '/api/v1/pods']);
   });
 
-  it('that is refused for a binding to a role that was deleted is not repeated', async () => {
+  it('that is forbidden is repeated by a server that became ready after it refused', async () => {
+    const asked: string[] = [];
+    const client = await clientOf((request, response) => {
+      const path = request.url ?? '';
+      asked.push(path);
+      if (path === '/readyz') answer(response, 200, 'ok');
+      else if (asked.length === 1) answer(response, 403, refusal(403, 'Forbidden', 'pods is forbidden'));
+      else answer(response, 200, { items: [] });
+    });
+    expect(await client.list('Pod', {}, signal)).toMatchObject({ items: [] });
+    expect(asked).toEqual(['/api/v1/pods', '/readyz', '/api/v1/pods']);
+  });
+
+  it('that is refused for a binding to a role that was deleted is repeated once', async () => {
     let requests = 0;
     const client = await clientOf((request, response) => {
       if (request.url === '/readyz') return answer(response, 200, 'ok');
@@ -131,7 +144,7 @@ describe('a request', () => {
       answer(response, 403, refusal(403, 'Forbidden', message));
     });
     await expect(client.list('Pod', {}, signal)).rejects.toMatchObject({ code: 'E_CLUSTER_FORBIDDEN' });
-    expect(requests).toBe(1);
+    expect(requests).toBe(2);
   });
 
   it('that is forbidden names verb and resource, at once', async () => {
@@ -148,7 +161,7 @@ describe('a request', () => {
       message: 'this user may not create jobs in namespace n',
       exitStatus: 3,
     });
-    expect(requests).toBe(1);
+    expect(requests).toBe(2);
   });
 
   it('gives up a server that stays away, and says which', async () => {

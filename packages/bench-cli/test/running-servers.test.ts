@@ -106,7 +106,9 @@ describe('a server that is running', () => {
     expect(record.baseline).toBe(`at=127.0.0.1:${port}`);
     const [trial] = record.trials;
     if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
-    expect(trial).toMatchObject({ checkedAnswers: 10, server: null, limitedBy: 'rate' });
+    expect(trial).toMatchObject({ checkedAnswers: 10, server: null });
+    // A starved load generator does not hold the rate; of the server, whose CPU is not known, nobody can say that it was the limit.
+    expect(['rate', 'loader']).toContain(trial.limitedBy);
     expect(Object.keys(trial.load.responseCodes).sort()).toEqual(['NOERROR', 'REFUSED']);
     expect(record.warnings.join('\n')).toContain('no process or control group of it was named');
     expect(world.out()).toContain('as found');

@@ -7,7 +7,7 @@ import {
   isTransient,
 } from '../kubernetes-api/api-error.ts';
 import { withBackoff } from '../kubernetes-api/backoff.ts';
-import { AWAY_SECONDS, isStarting } from '../kubernetes-api/client.ts';
+import { AWAY_SECONDS, sendToReady } from '../kubernetes-api/client.ts';
 import type { Connection } from '../kubernetes-api/connect.ts';
 import type { Clock } from '../world.ts';
 import { type ApiAnswer, type ApiRequest, type ClusterApi, Refusal } from './cluster-api.ts';
@@ -46,13 +46,14 @@ export function connectedApi({
     const late = AbortSignal.timeout(ANSWER_SECONDS * 1000);
     const limit = AbortSignal.any([signal, late]);
     try {
-      const response = await connection.send({ method, path, query, body, contentType, signal: limit });
+      const response = await sendToReady(connection, {
+        ...{ method, path, query, body, contentType },
+        signal: limit,
+      });
       const text = await response.body.text();
       const status = response.httpStatusCode;
       const error = apiErrorOf(status, text, `${method} ${path}`, response.headers['retry-after']);
       if (status >= 300 && isTransient(error)) throw error;
-      if (status === 403 && (await isStarting(connection, limit)))
-        throw new ConnectionError('the API server has started but is not ready', { cause: error });
       return { status, body: parsed(text) };
     } catch (error) {
       signal.throwIfAborted();

@@ -113,11 +113,8 @@ interface Calls {
   patiently<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T>;
 }
 
-/**
- * Whether a refusal may pass: an API server that has not read the roles yet refuses everything. Every user may ask
- * whether it is ready; where that is not so, the refusal counts.
- */
-export async function isStarting(connection: Connection, signal: AbortSignal): Promise<boolean> {
+/** Every user may ask whether the API server is ready. Where that is not so, it counts as ready. */
+async function isStarting(connection: Connection, signal: AbortSignal): Promise<boolean> {
   const { httpStatusCode, body } = await connection.send({
     method: 'GET',
     path: '/readyz',
@@ -130,6 +127,23 @@ export async function isStarting(connection: Connection, signal: AbortSignal): P
   return httpStatusCode >= 500;
 }
 
+/**
+ * Sends a request. An API server that has not read the roles yet refuses everything: a refusal counts if a server that is ready
+ * repeats it.
+ * @throws ConnectionError while the server is starting
+ */
+export async function sendToReady(
+  connection: Connection,
+  request: Parameters<Connection['send']>[0],
+): ReturnType<Connection['send']> {
+  const answer = await connection.send(request);
+  if (answer.httpStatusCode !== 403) return answer;
+  const refusal = await answer.body.text();
+  if (await isStarting(connection, request.signal))
+    throw new ConnectionError(`the API server has started but is not ready: ${refusal}`);
+  return connection.send(request);
+}
+
 function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }: ClientOptions): Calls {
   const patiently: Calls['patiently'] = (signal, attempt) =>
     withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
@@ -137,19 +151,13 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
   const sendOnce = async (call: Call, limit: AbortSignal) => {
     const { method, path, query = {}, body, contentType = 'application/json' } = call;
     const { action = `${VERBS[method] ?? method} ${path}` } = call;
-    const response = await connection.send({
-      method,
-      path,
-      query,
-      body,
-      contentType,
+    const response = await sendToReady(connection, {
+      ...{ method, path, query, body, contentType },
       signal: limit,
     });
     const { httpStatusCode: status } = response;
     if (status >= 200 && status < 300) return response;
-    const error = apiErrorOf(status, await response.body.text(), action, response.headers['retry-after']);
-    if (status !== 403 || !(await isStarting(connection, limit))) throw error;
-    throw new ConnectionError('the API server has started but is not ready', { cause: error });
+    throw apiErrorOf(status, await response.body.text(), action, response.headers['retry-after']);
   };
 
   /** The whole response as text, within `ANSWER_SECONDS`. */
