@@ -82,6 +82,10 @@ describe('bench site', () => {
     expect(start).toContain('2026-11-22');
     for (const question of ['Throughput', 'Loss by load', 'Lookup and connect times', 'memory', 'Swap'])
       expect(start).toContain(question);
+    // The same servers elsewhere do not take the place of the README's run.
+    const results = start.slice(start.indexOf('id="results"'), start.indexOf('id="questions"'));
+    for (const run of ['20261122-215511-4b47', '20261126-125652-7806'])
+      expect(results).toContain(`runs/${run}.html`);
     // Commands, figures for programs and what a search finds are the only places of names that programs use.
     for (const [path, text] of files) {
       if (!/\.(?:html|svg|xml)$/.test(path)) continue;

@@ -40,7 +40,7 @@ function groupLinks(groups: readonly Group[], folder: string): Html {
 
 export function startPage(site: Site): string {
   const { comparisons, questions, servers, runs } = site;
-  const cards = comparisons.flatMap(({ runs: [newest] }, index) =>
+  const cards = comparisons.flatMap(([newest], index) =>
     newest === undefined ? [] : [runCard(newest, newest.brief.title, '', index < 2)],
   );
   const list = runs.map(
@@ -64,7 +64,7 @@ export function runPage(run: SiteRun, site: Site): string {
   const { question, title, lead, findings, warnings, picture } = brief;
   const group = site.questions.find((each) => each.title === question);
   const older = site.comparisons
-    .flatMap(({ runs }) => (runs.includes(run) ? runs : []))
+    .flatMap((runs) => (runs.includes(run) ? runs : []))
     .filter((other) => other !== run)
     .map(
       (other) => html`<li><a href="${other.slug}.html">${dayOf(other)}</a> <small>${other.id}</small></li>`,

@@ -24,8 +24,8 @@ export interface Group {
 }
 
 export interface Groups {
-  /** The same servers, and the same question. */
-  readonly comparisons: readonly Group[];
+  /** Runs that repeat each other, the newest first. */
+  readonly comparisons: readonly (readonly SiteRun[])[];
   readonly questions: readonly Group[];
   /** One for each kind of server, whatever its version and variant. */
   readonly servers: readonly Group[];
@@ -73,9 +73,16 @@ function grouped(runs: readonly SiteRun[], namesOf: (run: SiteRun) => readonly s
   }));
 }
 
+/** Equal for the same question about the same cases, measured on the same machine or cluster in the same way. */
+const comparisonOf = ({ brief, entry }: SiteRun) =>
+  JSON.stringify([
+    ...[brief.question, brief.title, entry.machine],
+    ...entry.cases.map(({ key }) => key).toSorted(),
+  ]);
+
 export function groupsOf(runs: readonly SiteRun[]): Groups {
   return {
-    comparisons: grouped(runs, ({ brief }) => [`${brief.question}: ${brief.title}`]),
+    comparisons: [...Map.groupBy(runs, comparisonOf).values()],
     questions: grouped(runs, ({ brief }) => [brief.question]),
     servers: grouped(runs, ({ entry }) => entry.servers.map(kindOf)),
   };
