@@ -126,6 +126,18 @@ describe('a comparison', () => {
     );
   });
 
+  it('of two rounds tells both differences, and no interval', () => {
+    const trials = [0, 0.0000001].flatMap((noise, round) =>
+      [0.01 + noise, 0.03 + noise].map((lookup, index) => ({
+        ...{ subject: `${index} Service${index === 1 ? '' : 's'}`, round, evidence: evidence(lookup, 0) },
+      })),
+    );
+    const found = makeLookup({ flags: { target: 'kubernetes', services: '0,1' }, trials });
+    expect(lookupDocument(found).post?.excerpt).toMatch(
+      /^To look a name up took more time with 1 Service \(the two pairs: \+20\.0\u00a0ms\) than/,
+    );
+  });
+
   it('shows no difference that the noise can explain', () => {
     expect(deltaOf(compared([0.01, 0.01001], [0, 0]), 'lookupP50')).toMatchObject({
       verdict: 'no difference shown',

@@ -10,6 +10,8 @@ import { compareRuns } from '../src/history/compare.ts';
 import { compareDocument } from '../src/history/documents/compare.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { parseReference } from '../src/history/select.ts';
+import { compareDocument as runDocument } from '../src/report/compare/document.ts';
+import { verdicts } from '../src/report/compare/post.ts';
 import { documentText } from '../src/report/document/terminal.ts';
 import { slugFrom } from '../src/report/front-matter.ts';
 import { renderGithub } from '../src/report/github.ts';
@@ -174,11 +176,37 @@ describe('a run of many versions', () => {
         ...{ server, ratePerSecond: 2000, trials: index % 2 === 0 ? trials : turned },
       })),
     });
-    const named = record.servers.map((server) => ({
-      ...server,
-      ...{ kind: 'coredns', version: server.name.split('@')[1] ?? '' },
-    }));
-    expect(versionSteps({ ...record, servers: named })?.map(({ isStep }) => isStep)).toEqual([false]);
+    expect(versionSteps(record)?.map(({ isStep }) => isStep)).toEqual([false]);
+  });
+
+  const releases = (trials: readonly (readonly Measured[])[]) =>
+    makeRecord({
+      baseline: 'coredns@1.1.0',
+      cases: trials.map((own, index) => ({ server: `coredns@1.${index + 1}.0`, trials: own })),
+    });
+  const withoutCpu = (trial: Measured) => ({ ...trial, cpuSecondsPerQuery: null });
+  const fourfold = [1000, 1000, 4000, 4000].map((qps) => around(qps).map(withoutCpu));
+
+  it('is told by its throughput where CPU was not measured and the servers were the limit', () => {
+    const told = versionSteps(releases(fourfold))?.map(({ sentence }) => sentence);
+    expect(told?.[0]).toMatch(
+      /^From CoreDNS 1\.2\.0 to 1\.3\.0, queries per second changed: 4\.\d+ × as many/,
+    );
+    expect(told?.[1]).toMatch(/^No other step was shown .+ \(3 comparisons/);
+    expect(told).toHaveLength(2);
+  });
+
+  it('is told like any other where no neighbours have a difference with an interval', () => {
+    const bounded = fourfold.map((own) => own.map((trial) => ({ ...trial, limitedBy: 'loader' as const })));
+    const single = releases([1000, 1000, 4000, 4000].map((qps) => [{ qps }]));
+    for (const record of [releases(bounded), single]) expect(versionSteps(record)).toBeNull();
+    expect(verdicts(single).join(' ')).toMatch(/CoreDNS 1\.4\.0 answered 300\.0 % more queries per second/);
+  });
+
+  it('counts only the comparisons that have an interval', () => {
+    const [first = [], second = [], third = [], fourth = []] = [1000, 1001, 1002, 1003].map(around);
+    const record = releases([first, second, third, fourth.slice(0, 1)].map((own) => own.map(withoutCpu)));
+    expect(versionSteps(record)?.at(-1)?.sentence).toContain('(2 comparisons of neighbouring versions');
   });
 });
 
@@ -187,6 +215,47 @@ describe('the post of a run of two trials', () => {
     const { text } = await postOf(parseRecord(referenceText('kubernetes-two-loaders'), 'run.json'));
     expect(text).toMatch(/[+-][\d.]+ % and [+-][\d.]+ %/);
     expect(text).not.toMatch(/^\|.*\[[+-][\d,.]+, [+-][\d,.]+\\?\]/m);
+    expect(text).toContain('Δ of both pairs');
+  });
+
+  it('is about CPU where that decides, and no other report shows an interval', async () => {
+    const limitedBy = 'rate' as const;
+    const trials = (costs: readonly number[]) =>
+      costs.map((cpuSecondsPerQuery) => ({ ...{ qps: 2000, limitedBy }, cpuSecondsPerQuery }));
+    const record = makeRecord({
+      cases: [
+        { server: 'coredns', ratePerSecond: 2000, trials: trials([1e-5, 1e-5]) },
+        { server: 'dinodns', ratePerSecond: 2000, trials: trials([5e-6, 1.2e-5]) },
+      ],
+    });
+    const { findings } = runDocument(record, relative);
+    expect(findings[0]?.badge).toMatchObject({ text: '≈ -50.0 % and +20.0 % CPU' });
+    const both =
+      'No difference in CPU per query shown between DinoDNS and CoreDNS (the two pairs: 50.0 % less and 20.0 % more CPU per query).';
+    expect(findings[0]?.sentence).toBe(both);
+    const terminal = renderTerminal(record, { ...relative, columns: 100 });
+    expect(terminal).toContain('both pairs');
+    for (const text of [terminal, renderGithub(record, relative)]) {
+      expect(text.replaceAll(/\s+/g, ' ')).toContain(both);
+      expect(text).not.toMatch(/95 % interval/);
+    }
+  });
+
+  it('tells a difference that was shown without its interval, too', () => {
+    const [baseline, values] = [
+      [1000, 1000],
+      [3000, 3000.1],
+    ].map((all) => all.map((qps) => ({ qps })));
+    const record = makeRecord({
+      cases: [
+        { server: 'coredns', trials: baseline ?? [] },
+        { server: 'dinodns', trials: values ?? [] },
+      ],
+    });
+    const pairs = '(the two pairs: 200.0 % more and 200.0 % more).';
+    const sentence = `DinoDNS answered 3.0 × as many queries per second as CoreDNS ${pairs}`;
+    expect(verdictSentence(record.cases[1] as (typeof record.cases)[number], record)).toBe(sentence);
+    expect(overallSentence(record, 'dinodns', 'qps')).toBe(sentence);
   });
 });
 

@@ -1,16 +1,16 @@
 /** How cases, figures and differences are written. Pure. */
 import {
+  bothOf,
   boundsText,
   type EstimandFacts,
   showFigure,
   signOfBound,
-  sizeText,
+  bothText as textOfBoth,
   verdictWord,
 } from '../report/estimand.ts';
 import { formatCount, formatCpus } from '../report/numbers.ts';
 import type { Delta, Difference, ServerRecord, SummaryStatistic } from '../results/record.ts';
 import { serverTitle } from '../servers/registry.ts';
-import { relativeDelta } from '../stats/deltas.ts';
 import { counted, listed, unbroken } from '../text.ts';
 import { pairsOf } from './pairs.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
@@ -148,22 +148,15 @@ export function figureText(
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
-/** `-54.1 % / -48.0 %`: the differences of two pairs, whose interval would say nothing; null for any other number. */
+/** `-54.1 % / -48.0 %`: the differences of two pairs; null for any other number. */
 export function bothText(
   record: AnyRecord,
   estimand: EstimandFacts,
   { key, comparison }: EngineCase,
 ): string | null {
-  const pairs = pairsOf(estimand, okTrials(record, key), okTrials(record, comparison?.baseline ?? ''));
-  const isDifference = estimand.compared === 'difference';
-  if (pairs.length !== 2 || (!isDifference && pairs.some(({ baseline }) => baseline === 0))) return null;
-  const sizes = pairs.map(({ value, baseline }) =>
-    sizeText(estimand, {
-      ...(isDifference ? { difference: value - baseline } : { relative: relativeDelta(value, baseline) }),
-      ...{ low: null, high: null },
-    }),
-  );
-  return unbroken([...new Set(sizes)].join(' / '));
+  const baseline = okTrials(record, comparison?.baseline ?? '');
+  const both = bothOf(estimand, pairsOf(estimand, okTrials(record, key), baseline));
+  return both === null ? null : textOfBoth(estimand, both);
 }
 
 /** `+12.3 % [+8, +17]: higher`; `–` where nothing may be said. */

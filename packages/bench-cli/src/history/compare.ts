@@ -6,7 +6,7 @@
  * Runs differ by more than the scatter of trials: another day, another state of the machine. `normalize` removes what
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
-import { directionOf, type EstimandFacts, isSize } from '../report/estimand.ts';
+import { bothOf, directionOf, type EstimandFacts, isSize } from '../report/estimand.ts';
 import type { Delta, Difference } from '../results/record.ts';
 import { testAllowed } from '../stats/allowance.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
@@ -57,6 +57,8 @@ export interface ComparedFigure {
   readonly candidate: number | null;
   /** Trials of either side. */
   readonly trials: readonly [number, number];
+  /** The differences of two pairs; see `bothOf`. */
+  readonly both: readonly number[] | null;
   /** Null where either side has no figure. */
   readonly delta: Delta | Difference | null;
   /** Whether something other than the subject kept the figure of either side from being better. */
@@ -314,7 +316,7 @@ function compareFamily(
     level,
   );
   const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
-  return samples.map(({ reference, candidate }, index): ComparedFigure => {
+  return samples.map(({ reference, candidate, pairs }, index): ComparedFigure => {
     const delta = deltas[index] ?? null;
     const bounds = (sides[index] ?? []).map((side) => boundsOf(side, name, normalize));
     return {
@@ -322,6 +324,7 @@ function compareFamily(
       reference: centre(reference),
       candidate: centre(candidate),
       trials: [reference.length, candidate.length],
+      both: pairs === null ? null : bothOf(estimand, pairs),
       delta:
         delta === null
           ? null

@@ -6,6 +6,7 @@ import type { ComparedMetric } from '../stats/metrics.ts';
 import type { Decisive, Shown } from './decisive.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, signed } from './numbers.ts';
+import { endText, type SizeWords } from './size.ts';
 
 interface DeltaTexts {
   /** `+19.7 %` */
@@ -32,6 +33,19 @@ export function bothPairs(
   return first === undefined || second === undefined || others.length > 0 ? null : [first, second];
 }
 
+/** `the two pairs: 18.1 % more and 2.3 % fewer`; null for any other number. */
+export function bothInWords(
+  record: RunRecord,
+  item: CaseRecord,
+  metric: ComparedMetric,
+  words: SizeWords,
+): string | null {
+  const both = bothPairs(record, item, metric, 'relative');
+  if (both === null) return null;
+  const label = item.comparison?.[metric]?.allowance == null ? 'the two pairs' : 'the two pairs as measured';
+  return `${label}: ${both.map((ratio) => endText(formatFixed(ratio * 100, 1), words)).join(' and ')}`;
+}
+
 export function deltaTexts(
   record: RunRecord,
   item: CaseRecord,
@@ -48,8 +62,26 @@ export function deltaTexts(
   return { size, ends: [signed(ends.low), signed(ends.high)], isInterval: true };
 }
 
-/** `+19.7 % [+17, +23]`; of two pairs `+18.1 % and +21.3 %`; of one, the figure and `one`. */
-export function deltaLine({ size, ends, isInterval }: DeltaTexts, one: string): string {
-  if (ends === null) return `${size}${one}`;
-  return isInterval ? `${size} [${ends.join(', ')}]` : `${ends[0]} % and ${ends[1]} %`;
+/** `+19.7 % [+17, +23]`; of two pairs `+18.1 % and +21.3 %`; of one, the figure and `one`. What it is `of` follows the sizes. */
+export function deltaLine({ size, ends, isInterval }: DeltaTexts, one: string, of = ''): string {
+  if (ends === null) return `${size}${of}${one}`;
+  return isInterval ? `${size}${of} [${ends.join(', ')}]` : `${ends[0]} % and ${ends[1]} %${of}`;
+}
+
+/** What stands in brackets or below the differences of these cases: intervals, both differences of two pairs, or either. */
+export function endsOfAll(
+  record: RunRecord,
+  cases: readonly CaseRecord[],
+  metricOf: (item: CaseRecord) => ComparedMetric,
+): 'intervals' | 'pairs' | 'either' {
+  const isInterval = new Set(
+    cases.flatMap((item) => {
+      const delta = item.comparison?.[metricOf(item)];
+      if (delta == null) return [];
+      const texts = deltaTexts(record, item, metricOf(item), { delta }, 'relative');
+      return texts.ends === null ? [] : [texts.isInterval];
+    }),
+  );
+  if (!isInterval.has(false)) return 'intervals';
+  return isInterval.has(true) ? 'either' : 'pairs';
 }

@@ -1,7 +1,8 @@
 /** Figures of a trial that are compared: what they are, and how they are written. Pure. */
 import { z } from 'zod';
 import type { Delta, Difference, Verdict } from '../results/record.ts';
-import type { Direction } from '../stats/summarize.ts';
+import { relativeDelta } from '../stats/deltas.ts';
+import type { Direction, Pair } from '../stats/summarize.ts';
 import { unbroken } from '../text.ts';
 import {
   formatBytes,
@@ -104,6 +105,26 @@ export function boundsText(estimand: EstimandFacts, delta: Sized): string {
       ? { low: shown(low), high: shown(high) }
       : { low: signed(percentages.low), high: signed(percentages.high) };
   return `${size}\u00a0[${ends.low},\u00a0${ends.high}]`;
+}
+
+/** The differences of two pairs, whose interval would say nothing; null for any other number. */
+export function bothOf({ compared }: EstimandFacts, pairs: readonly Pair[]): readonly number[] | null {
+  if (pairs.length !== 2) return null;
+  if (compared === 'difference') return pairs.map(({ value, baseline }) => value - baseline);
+  if (pairs.some(({ baseline }) => baseline === 0)) return null;
+  return pairs.map(({ value, baseline }) => relativeDelta(value, baseline));
+}
+
+/** `-54.1 % / -48.0 %` */
+export function bothText(estimand: EstimandFacts, both: readonly number[]): string {
+  const isDifference = estimand.compared === 'difference';
+  const texts = both.map((size) =>
+    sizeText(estimand, {
+      ...(isDifference ? { difference: size } : { relative: size }),
+      ...{ low: null, high: null },
+    }),
+  );
+  return unbroken([...new Set(texts)].join(' / '));
 }
 
 /** `+1.46 ms`, with the unit that its size asks for. */

@@ -4,7 +4,7 @@ import type { CaseRecord, RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
 import { groupCases, marksOf, serverTitle } from './cases.ts';
 import { NOT_COMPARED, shownOf } from './decisive.ts';
-import { deltaLine, deltaTexts } from './delta-texts.ts';
+import { deltaLine, deltaTexts, endsOfAll } from './delta-texts.ts';
 import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
@@ -20,6 +20,11 @@ const MAX_SENTENCES = 12;
 const MAX_ROWS = 60;
 
 const NOTHING = '–';
+const NOTES = {
+  intervals: '95 % intervals of the difference in brackets.',
+  pairs: 'of two pairs, both differences.',
+  either: '95 % intervals of the difference in brackets; of two pairs, both differences.',
+} as const;
 const ICONS = {
   faster: '🟢',
   slower: '🔴',
@@ -77,7 +82,7 @@ export function renderGithub(record: RunRecord, options: RenderOptions): string 
       [1],
     ),
     more(rows.length, MAX_ROWS),
-    'Medians; 95 % intervals of the difference in brackets. 🟢 🔴 only where the interval excludes zero.',
+    `Medians; ${NOTES[endsOfAll(record, record.cases, () => 'qps')]} 🟢 🔴 only where a difference was shown.`,
     notes.length === 0 ? '' : folded(`Notes (${notes.length})`, bullets(notes.slice(0, MAX_ROWS).map(plain))),
     folded(
       'Machine, and how to reproduce the run',

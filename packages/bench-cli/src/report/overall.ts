@@ -8,6 +8,7 @@ import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { isLowerBound, NOT_COMPARED, shownOf } from './decisive.ts';
+import { bothInWords } from './delta-texts.ts';
 import { type SizeWords, sizeText } from './size.ts';
 
 interface Words extends SizeWords {
@@ -39,6 +40,8 @@ interface Point {
   readonly title: string;
   readonly item: CaseRecord;
   readonly delta: Delta & { readonly low: number; readonly high: number };
+  /** Of two pairs, whose interval would say nothing; null for any other number. */
+  readonly both: string | null;
 }
 
 function pointsOf(record: RunRecord, server: string, metric: ComparedMetric): Point[] {
@@ -49,15 +52,16 @@ function pointsOf(record: RunRecord, server: string, metric: ComparedMetric): Po
       if (shown === null || shown.verdict === NOT_COMPARED || shown.isAtLeast) return [];
       const { delta } = shown;
       if (delta.low === null || delta.high === null) return [];
-      return [{ title, item, delta: { ...delta, low: delta.low, high: delta.high } }];
+      const both = bothInWords(record, item, metric, WORDS[metric]);
+      return [{ title, item, delta: { ...delta, low: delta.low, high: delta.high }, both }];
     }),
   );
 }
 
 /** `32 % more (95 % interval 25–53 %)`, or a multiple. */
-function sizeOf({ delta }: Point, words: Words): { size: string; interval: string } {
+function sizeOf({ delta, both }: Point, words: Words): { size: string; interval: string } {
   const { size, interval } = sizeText(delta, words);
-  return { size, interval: `95 % interval ${interval}` };
+  return { size, interval: both ?? `95 % interval ${interval}` };
 }
 
 /** Of the only point: `DinoDNS answered 3.0 × as many queries per second as CoreDNS (95 % interval 2.9–3.1)`. */

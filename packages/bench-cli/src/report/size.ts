@@ -22,6 +22,12 @@ interface Size {
   readonly word: string;
 }
 
+/** `25 % more` of `25` percent, `3 % fewer` of `-3`. */
+export function endText(percent: string, { higher, lower }: SizeWords): string {
+  if (Number.parseFloat(percent) === 0) return 'no difference';
+  return percent.startsWith('-') ? `${percent.slice(1)} % ${lower}` : `${percent} % ${higher}`;
+}
+
 export function sizeText(
   { relative, low, high }: { readonly relative: number; readonly low: number; readonly high: number },
   { higher, lower, as }: SizeWords,

@@ -13,10 +13,11 @@ import {
   isLowerBound,
   isUndecidable,
 } from './decisive.ts';
+import { bothInWords } from './delta-texts.ts';
 import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
-import { MULTIPLE_FROM, type SizeWords, sizeText } from './size.ts';
+import { endText, MULTIPLE_FROM, type SizeWords, sizeText } from './size.ts';
 import { tailText } from './tail.ts';
 
 /** What a metric is called, and how its differences are told. */
@@ -62,26 +63,28 @@ function difference(
   return { text: `${size} ${words.unit}`, interval: `${interval} ${word}`.trim() };
 }
 
-function signedEnd(text: string, { higher, lower }: Words): string {
-  if (Number.parseFloat(text) === 0) return 'no difference';
-  return text.startsWith('-') ? `${text.slice(1)} % ${lower}` : `${text} % ${higher}`;
-}
-
-/** The difference in a sentence without its full stop. */
-function compared(name: string, baseline: string, decisive: Decisive): string {
-  const sentence = comparedPlainly(name, baseline, decisive);
+/** The difference in a sentence without its full stop; `both` is what the two pairs say, if there are just two. */
+function compared(name: string, baseline: string, decisive: Decisive, both: string | null): string {
+  const sentence = comparedPlainly(name, baseline, decisive, both);
   if (decisive.delta.allowance === null || isUndecidable(decisive)) return sentence;
   const rest = sentence.startsWith('No ') ? sentence.replace(/^No /, 'no ') : sentence;
   return `After allowing for what other programs took, ${rest}`;
 }
 
-function comparedPlainly(name: string, baseline: string, { metric, delta, reason }: Decisive): string {
+function comparedPlainly(
+  name: string,
+  baseline: string,
+  { metric, delta, reason }: Decisive,
+  both: string | null,
+): string {
   // Without CPU figures there is nothing else to compare.
   if (isUndecidable({ metric, reason })) {
     return `${name} and ${baseline} are not compared, because their throughput was not limited by the servers`;
   }
   const words = WORDS[metric];
   const { low, high, n } = delta;
+  if (both !== null && delta.verdict === 'no difference shown')
+    return `No difference${words.of} shown between ${name} and ${baseline} (${both} ${words.unit})`;
   if (low === null || high === null) {
     const word = delta.relative >= 0 ? words.higher : words.lower;
     const size = `${formatFixed(Math.abs(delta.relative) * 100, 1)} % ${word} ${words.unit}`;
@@ -91,7 +94,7 @@ function comparedPlainly(name: string, baseline: string, { metric, delta, reason
     const ends = formatOutwards(low * 100, high * 100, 0);
     return (
       `No difference${words.of} shown between ${name} and ${baseline}: the interval of this comparison alone runs from ` +
-      `${signedEnd(ends.low, words)} to ${signedEnd(ends.high, words)} ${words.unit}, but with ${delta.comparisons} comparisons ` +
+      `${endText(ends.low, words)} to ${endText(ends.high, words)} ${words.unit}, but with ${delta.comparisons} comparisons ` +
       `that happens by chance too often (adjusted p ${formatP(delta.adjustedPValue ?? 1)}; ${n} paired trials)`
     );
   }
@@ -99,12 +102,12 @@ function comparedPlainly(name: string, baseline: string, { metric, delta, reason
     const ends = formatOutwards(low * 100, high * 100, 0);
     return (
       `No difference${words.of} shown between ${name} and ${baseline}: the 95 % interval runs from ` +
-      `${signedEnd(ends.low, words)} to ${signedEnd(ends.high, words)} ${words.unit} (${n} paired trials${couldShow(delta)})`
+      `${endText(ends.low, words)} to ${endText(ends.high, words)} ${words.unit} (${n} paired trials${couldShow(delta)})`
     );
   }
   const { text, interval } = difference(delta, low, high, words);
   const than = text.includes('×') ? 'as' : 'than';
-  return `${name} ${words.verb} ${text} ${than} ${baseline} (95 % interval ${interval})`;
+  return `${name} ${words.verb} ${text} ${than} ${baseline} (${both ?? `95 % interval ${interval}`})`;
 }
 
 /** What a run without a verdict could have shown, so that "no difference shown" is not read as "equal". */
@@ -202,7 +205,8 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   if (decisive !== null) {
     const rates = decidesByCost(decisive) || isUndecidable(decisive) ? throughput(record, involved) : '';
     const tail = tailText(record, item);
-    return `${compared(name, baselineName, decisive)}${but}.${rates}${tail === null ? '' : ` ${tail}`}`;
+    const both = bothInWords(record, item, decisive.metric, WORDS[decisive.metric]);
+    return `${compared(name, baselineName, decisive, both)}${but}.${rates}${tail === null ? '' : ` ${tail}`}`;
   }
   if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;
   return (

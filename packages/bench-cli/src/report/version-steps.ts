@@ -4,19 +4,23 @@
  */
 import type { CaseRecord, RunRecord, ServerRecord } from '../results/record.ts';
 import { compareFamily } from '../stats/comparisons.ts';
+import type { DecisiveMetric } from '../stats/decisive.ts';
 import { METRIC_TITLES } from '../stats/metrics.ts';
 import { levelOf } from '../stats/until.ts';
 import { counted, listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { okTrialsByCase } from './marks.ts';
-import { sizeText } from './size.ts';
+import { type SizeWords, sizeText } from './size.ts';
 
 /** Of fewer, everyone sees where the change is. */
 const LEAST_VERSIONS = 4;
 
-/** It says more about a server than its throughput, which is that of the load where the rate is fixed. */
-const METRIC = 'cpuSecondsPerQuery';
-const WORDS = { higher: 'more', lower: 'less', as: 'as much' };
+/** CPU first: it says more about a server than its throughput, which is that of the load where the rate is fixed. */
+const WORDS: Readonly<Record<DecisiveMetric, SizeWords>> = {
+  cpuSecondsPerQuery: { higher: 'more', lower: 'less', as: 'as much' },
+  qps: { higher: 'more', lower: 'fewer', as: 'as many' },
+};
+const METRICS = ['cpuSecondsPerQuery', 'qps'] as const;
 
 /** The heading of what is told of them. */
 export const VERSION_STEPS = 'From version to version';
@@ -65,24 +69,42 @@ interface VersionStep {
   readonly isStep: boolean;
 }
 
-/** The steps that were shown, in a sentence for each version that made one, and one for the rest; null for runs of anything else. */
-export function versionSteps(record: RunRecord): VersionStep[] | null {
-  const versions = versionsOf(record);
-  if (versions === null) return null;
+/** The neighbours that have a difference with an interval, by the first figure that any have one of. */
+function tested(record: RunRecord, versions: readonly ServerRecord[]) {
   const pairs = neighbours(record, versions);
   const compared = compareFamily(pairs, {
     seed: `${record.id}/versions`,
     level: levelOf(record.until?.goal ?? null),
   });
-  const shown = pairs.flatMap(({ title, item, before }, index) => {
-    const delta = compared[index]?.[METRIC];
-    if (delta == null || delta.low === null || delta.high === null) return [];
+  const differences = (metric: DecisiveMetric) =>
+    pairs.flatMap(({ title, item, before }, index) => {
+      const delta = compared[index]?.[metric];
+      if (delta == null || delta.low === null || delta.high === null) return [];
+      const isServersOwn = [item, before].every(({ limitedBy }) => limitedBy === 'server');
+      if (metric === 'qps' && !isServersOwn) return [];
+      return [{ title, item, before, delta: { ...delta, low: delta.low, high: delta.high } }];
+    });
+  return METRICS.map((metric) => ({ metric, pairs: differences(metric) })).find(
+    (found) => found.pairs.length > 0,
+  );
+}
+
+/**
+ * The steps that were shown, in a sentence for each version that made one, and one for the rest; null for runs of anything else, and
+ * where no neighbours can be compared.
+ */
+export function versionSteps(record: RunRecord): VersionStep[] | null {
+  const versions = versionsOf(record);
+  const found = versions === null ? undefined : tested(record, versions);
+  if (versions === null || found === undefined) return null;
+  const { metric, pairs } = found;
+  const shown = pairs.flatMap(({ title, item, before, delta }) => {
     if (delta.verdict === 'no difference shown') return [];
-    const { size, interval } = sizeText({ ...delta, low: delta.low, high: delta.high }, WORDS);
+    const { size, interval } = sizeText(delta, WORDS[metric]);
     const where = title.charAt(0).toLowerCase() + title.slice(1);
     return [{ item, before, text: `${size} (95 % interval ${interval}) at ${where}` }];
   });
-  const what = METRIC_TITLES[METRIC];
+  const what = METRIC_TITLES[metric];
   const subject = seriesTitle(versions);
   const family = `${counted(pairs.length, 'comparison')} of neighbouring versions, corrected together`;
   if (shown.length === 0)

@@ -1,6 +1,6 @@
 /** What only a lookup run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
-import { deltaText, subjectTitle } from '../../engine/words.ts';
+import { bothText, deltaText, subjectTitle } from '../../engine/words.ts';
 import { chart, type Finding } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
 import { counted, formatDuration, listed } from '../../text.ts';
@@ -128,17 +128,25 @@ function phaseVerdict(
   overalls: readonly Overall[],
   { estimand, doing, noun }: (typeof PHASES)[number],
 ): string[] {
+  const facts = record.estimands.find(({ name }) => name === estimand);
   const deltas = overalls.flatMap(({ title, subject }) => {
-    const delta = record.cases.find(({ key }) => key === subject.name)?.comparison?.deltas[estimand];
-    return delta == null || delta.low === null || delta.high === null ? [] : [{ title, ...delta }];
+    const item = record.cases.find(({ key }) => key === subject.name);
+    const delta = item?.comparison?.deltas[estimand];
+    if (item === undefined || facts === undefined || delta == null) return [];
+    const both = bothText(record, facts, item);
+    return delta.low === null || delta.high === null ? [] : [{ title, both, ...delta }];
   });
   const baseline = subjectTitle(record, record.baseline ?? '');
   const namesOf = (wanted: string, isSized: boolean) =>
     listed(
-      deltas.flatMap(({ verdict, title, low, high }) => {
+      deltas.flatMap(({ verdict, title, both, low, high }) => {
         if (verdict !== wanted) return [];
         const [least, most] = [Math.abs(low ?? 0), Math.abs(high ?? 0)].toSorted((a, b) => a - b);
-        return [isSized ? `${title} (by ${formatTime(least ?? 0)} to ${formatTime(most ?? 0)})` : title];
+        const range =
+          both === null
+            ? `by ${formatTime(least ?? 0)} to ${formatTime(most ?? 0)}`
+            : `the two pairs: ${both}`;
+        return [isSized ? `${title} (${range})` : title];
       }),
     );
   const [less, more, open] = [

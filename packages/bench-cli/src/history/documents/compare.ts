@@ -10,7 +10,14 @@ import {
   type Tone,
   table,
 } from '../../report/document/document.ts';
-import { boundsText, type EstimandFacts, showFigure, signOfBound } from '../../report/estimand.ts';
+import {
+  bothText,
+  boundsText,
+  type EstimandFacts,
+  showFigure,
+  signOfBound,
+  sizeText,
+} from '../../report/estimand.ts';
 import { formatFixed, formatP } from '../../report/numbers.ts';
 import { sizeOf } from '../../stats/deltas.ts';
 import { capitalized } from '../../text.ts';
@@ -46,6 +53,13 @@ function verdictText({ delta, trials }: ComparedFigure): string {
   }
 }
 
+/** The interval of two trials would say nothing: both differences if they are pairs. */
+function differenceText(estimand: EstimandFacts, { delta, both, trials }: ComparedFigure): string {
+  if (delta === null) return '';
+  if (Math.min(...trials) !== 2) return boundsText(estimand, delta);
+  return both === null ? `${sizeText(estimand, delta)}, two trials` : bothText(estimand, both);
+}
+
 function toneOf({ delta }: ComparedFigure, { better }: EstimandFacts): Tone {
   if (delta === null || delta.undecided !== null) return 'even';
   return sizeOf(delta) > 0 === (better === 'more') ? 'good' : 'bad';
@@ -68,7 +82,7 @@ function caseSection(
           capitalized(estimand.title),
           figureText(estimand, reference, { isRatio, isBound: isBound[0] }),
           figureText(estimand, candidate, { isRatio, isBound: isBound[1] }),
-          delta === null ? '' : sign + boundsText(estimand, delta),
+          sign + differenceText(estimand, figure),
           { text: verdictText(figure), tone: toneOf(figure, estimand) },
         ];
       }),

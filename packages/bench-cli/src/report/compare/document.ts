@@ -50,8 +50,8 @@ function badgeOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinitio
   if (item.server === record.baseline) return { text: 'baseline', tone: 'even' };
   if (decisive === null || isUndecidable(decisive)) return { text: NOT_COMPARED, tone: 'even' };
   const { delta, metric } = decisive;
-  const { size, ...texts } = deltaTexts(record, item, metric, decisive, definition);
-  const line = deltaLine({ ...texts, size: `${size}${metric === 'qps' ? '' : ' CPU'}` }, ', one trial');
+  const texts = deltaTexts(record, item, metric, decisive, definition);
+  const line = deltaLine(texts, ', one trial', metric === 'qps' ? '' : ' CPU');
   if (texts.ends === null) return { text: line, tone: 'even' };
   const sign = delta.verdict === 'no difference shown' ? '≈ ' : '';
   return { text: sign + line, tone: toneOf(delta.verdict) };

@@ -5,7 +5,7 @@ import type { DeltaDefinition } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
 import { groupAcrossModes, groupCases, marksOf, serverTitle, titleWithVersion } from '../cases.ts';
 import { NOT_COMPARED, shownOf } from '../decisive.ts';
-import { deltaLine, deltaTexts } from '../delta-texts.ts';
+import { deltaLine, deltaTexts, endsOfAll } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
 import { formatBytes, formatQps, formatTime } from '../numbers.ts';
 import { comparedServers, overallSentence, reservations } from '../overall.ts';
@@ -129,7 +129,11 @@ function figureTable(record: RunRecord, cases: readonly CaseRecord[], definition
       ];
     }),
   ]);
-  return numberTable('Figures', ['', ...measures.flatMap(({ title }) => [title, 'Δ [95 %]'])], rows);
+  const titles = measures.flatMap(({ title, metric }) => [
+    title,
+    endsOfAll(record, cases, () => metric) === 'pairs' ? 'Δ of both pairs' : 'Δ [95 %]',
+  ]);
+  return numberTable('Figures', ['', ...titles], rows);
 }
 
 /** The tables of a post: both modes in one, and the same in the form of the published benchmark. */

@@ -4,7 +4,7 @@ import type { CaseRecord, RunRecord, SummaryStatistic } from '../../results/reco
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { type CaseGroup, explainMarks, marksOf, serverTitle, shapeOf, usedOf } from '../cases.ts';
 import { decisiveDelta, isUndecidable, NOT_COMPARED } from '../decisive.ts';
-import { deltaTexts } from '../delta-texts.ts';
+import { deltaTexts, endsOfAll } from '../delta-texts.ts';
 import { type Block, type Cell, note, table } from '../document/document.ts';
 import { limitWord } from '../limits.ts';
 import { lookupRateText, lookupsOf } from '../lookups.ts';
@@ -96,14 +96,21 @@ function further(record: RunRecord, item: CaseRecord): Block[] {
   ];
 }
 
+const BELOW_DIFFERENCES = {
+  intervals: '95 % interval',
+  pairs: 'both pairs',
+  either: 'interval or pairs',
+} as const;
+
 /** Only names are broken over lines. */
 const whole = (words: string) => words.replaceAll(' ', '\u00a0');
 
 export function summaryTable(record: RunRecord, group: CaseGroup, definition: DeltaDefinition): Block[] {
   const baseline = serverTitle(record, record.baseline);
+  const ends = endsOfAll(record, group.cases, (item) => decisiveDelta(item, record)?.metric ?? 'qps');
   const heads: readonly (readonly [title: string, below: string])[] = [
     ['QPS', '± 95 %'],
-    [baseline.length <= 10 ? `vs ${baseline}` : 'vs baseline', '95 % interval'],
+    [baseline.length <= 10 ? `vs ${baseline}` : 'vs baseline', BELOW_DIFFERENCES[ends]],
     ['Latency', '± 95 %'],
     ['CPU/query', 'cores used'],
     ['Memory', ''],
