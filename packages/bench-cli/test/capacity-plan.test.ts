@@ -11,12 +11,14 @@ import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memor
 import type { MemoryFit } from '../src/experiments/capacity/memory/lines.ts';
 import { covers, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
-import type { CapacityPlan } from '../src/experiments/capacity/plan-record.ts';
+import { planAnswer } from '../src/experiments/capacity/plan-document.ts';
+import type { CapacityPlan, Verification } from '../src/experiments/capacity/plan-record.ts';
 import { planKind } from '../src/experiments/capacity/plan-record.ts';
 import { planSvg } from '../src/experiments/capacity/plan-svg.ts';
 import { fittedLine, PUBLISHED_POINTS } from '../src/experiments/capacity/published.ts';
 import { savePlan } from '../src/experiments/capacity/save-plan.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
+import { documentText } from '../src/report/document/terminal.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
 import { casesRecord } from './fixtures/cases-record.ts';
@@ -356,6 +358,20 @@ it('a plan that was verified on a cluster is kept with that cluster, and with pa
   expect(record.command).not.toContain('/home/somebody');
   expect(await world.bench('report', 'latest', '--format', 'markdown')).toBe(0);
   expect(world.out()).toContain('https://c.example');
+  expect(world.out()).toContain(
+    'it was enough; 20 % of the limit was never used, so that 80 % of it would not have been enough.',
+  );
+  const told = (changes: Partial<Verification>) =>
+    documentText(planAnswer(made, { ...record.verification, ...changes }), {
+      delta: 'relative',
+      columns: 300,
+    });
+  expect(told({ marginRatio: 0.31 })).toContain(
+    'held: it was enough; 31 % of the limit was never used, so that 80 % of it would have held as well.',
+  );
+  const killed = told({ held: false, because: 'it was killed', marginRatio: 0.31 });
+  expect(killed).toContain('did not hold: it was killed.');
+  expect(killed).not.toContain('never used');
   expect(world.out()).not.toContain('CPU governor');
 });
 

@@ -68,12 +68,20 @@ const PHASE_COLUMNS = ['', 'p95 MB', 'peak MB', 'resident MB', 'heap in use MB',
 const phaseTable = ({ phases }: Verification) =>
   table('Memory in each phase', PHASE_COLUMNS, phases.map(phaseRow));
 
-function verifiedFinding({ held, because, marginRatio }: Verification): Finding {
-  const left = marginRatio === null ? '' : ` ${Math.round(marginRatio * 100)} % of the limit was never used.`;
+const heldText = ({ held }: Verification) => (held ? 'held' : 'did not hold');
+
+/** What was left of a limit that held, and whether a smaller one would have done. */
+function marginText({ held, marginRatio }: Verification): string {
+  if (!held || marginRatio === null) return '';
+  const less = marginRatio > 0.2 ? 'would have held as well' : 'would not have been enough';
+  return `; ${Math.round(marginRatio * 100)} % of the limit was never used, so that 80 % of it ${less}`;
+}
+
+function verifiedFinding(verification: Verification): Finding {
   return {
     subject: 'The plan, verified',
-    badge: { text: held ? 'held' : 'did not hold', tone: held ? 'good' : 'bad' },
-    sentence: `${because}.${left}`,
+    badge: { text: heldText(verification), tone: verification.held ? 'good' : 'bad' },
+    sentence: `${verification.because}${marginText(verification)}.`,
   };
 }
 
@@ -82,6 +90,11 @@ const verdictFinding = ({ about, fit, because }: Verdict): Finding => ({
   badge: { text: fit, tone: TONES[fit] },
   sentence: `${because}.`,
 });
+
+/** An answer has no badges. */
+function withBadge(finding: Finding): Finding {
+  return { ...finding, sentence: `${finding.badge.text}: ${finding.sentence}` };
+}
 
 /** A plan as it is printed, with its verification where there was one. */
 export function planAnswer(plan: CapacityPlan, verification: Verification | undefined): ReportDocument {
@@ -98,11 +111,8 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
     headline: '',
     findings: [
       ...(verification === undefined ? [] : [verifiedFinding(verification)]),
-      ...plan.verdicts.map((verdict) => {
-        const finding = verdictFinding(verdict);
-        return { ...finding, sentence: `${verdict.fit}: ${finding.sentence}` };
-      }),
-    ],
+      ...plan.verdicts.map(verdictFinding),
+    ].map(withBadge),
     sections: [
       {
         title: '',
@@ -123,7 +133,7 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
 /** The verdict on the plan in one line. */
 export function planSummary({ plan, verification }: PlanRecord): string {
   const limit = `${limitText(plan.memoryLimitMegabytes)} for ${formatCount(plan.objects)} objects`;
-  return `${limit}: ${verification.held ? 'held' : 'did not hold'}`;
+  return `${limit}: ${heldText(verification)}`;
 }
 
 /** Of the cluster: the machine that asked it measured nothing. */
@@ -154,7 +164,7 @@ function conditions(record: PlanRecord): (readonly [string, string])[] {
 
 export function planDocument(record: PlanRecord): ReportDocument {
   const { plan, basis, curves, verification } = record;
-  const verdict = `A memory limit of ${limitText(plan.memoryLimitMegabytes)} ${verification.held ? 'held' : 'did not hold'} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${verification.because}.`;
+  const verdict = `A memory limit of ${limitText(plan.memoryLimitMegabytes)} ${heldText(verification)} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${verification.because}.`;
   const known = plan.verdicts.filter(({ fit }) => fit !== 'cannot tell');
   return {
     kind: 'Capacity of cluster DNS',
