@@ -293,6 +293,7 @@ describe('bad input', () => {
       ['--servers', 'kube-dns'],
       /is not coredns-cluster\n {2}fix: Its caching is measured .* Its memory by objects is not\./,
     ],
+    [['--servers', 'constructor'], /"constructor" is not coredns-cluster\n {2}fix: Give versions of it/],
     [['--servers', 'dnsmasq'], /--servers: "dnsmasq" is not coredns-cluster/],
     [['--servers', 'coredns-cluster+autopath'], /names a variant[\s\S]*--config/],
     [['--context', 'here'], /--context: has no effect without --target kubernetes/],

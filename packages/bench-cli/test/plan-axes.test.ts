@@ -103,6 +103,7 @@ describe('the name of a server', () => {
   it.each([
     ['coredns+fiel', 'E_UNKNOWN_SERVER', 'Did you mean "coredns+file"'],
     ['coredsn@1.2.3', 'E_UNKNOWN_SERVER', 'Did you mean "coredns"'],
+    ['constructor', 'E_UNKNOWN_SERVER', 'Choose from coredns'],
     ['knot+file', 'E_UNKNOWN_SERVER', 'knot has no variants'],
     ['knot@3.2', 'E_CONFIG', 'Write knot:'],
     ['coredns@1@2', 'E_UNKNOWN_SERVER', 'Choose from coredns'],

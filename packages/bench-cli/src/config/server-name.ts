@@ -13,16 +13,16 @@ export interface ServerName {
 }
 
 /** Kinds of bench 0.1 that are variants now. */
-const FORMER_NAMES: Readonly<Record<string, string>> = {
-  'coredns-multisocket': 'coredns+multisocket',
-  'coredns-file': 'coredns+file',
-};
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['coredns-multisocket', 'coredns+multisocket'],
+  ['coredns-file', 'coredns+file'],
+]);
 
 const PARTS = /^(?<kind>[^@+]+)(?:@(?<version>[^@+]+))?(?:\+(?<variant>[^@+]+))?(?:@(?<last>[^@+]+))?$/;
 
 /** Null if `text` is not of this form. The version may also come last; a leading `v` of it is dropped. */
 export function parseServerName(text: string): ServerName | null {
-  const { kind, version, variant = null, last } = PARTS.exec(FORMER_NAMES[text] ?? text)?.groups ?? {};
+  const { kind, version, variant = null, last } = PARTS.exec(FORMER_NAMES.get(text) ?? text)?.groups ?? {};
   if (kind === undefined || (version !== undefined && last !== undefined)) return null;
   return { kind, version: (version ?? last)?.replace(/^v(?=\d)/, '') ?? null, variant };
 }

@@ -36,10 +36,12 @@ export const SERVER_KINDS: readonly ServerKind[] = [
 export type VersionSettings = Pick<RunConfiguration, 'corednsVersion'>;
 
 /** What people compare CoreDNS with, but is no server here: how far bench goes. */
-export const NO_SERVERS: Readonly<Record<string, string>> = {
-  'kube-dns':
+export const NO_SERVERS: ReadonlyMap<string, string> = new Map([
+  [
+    'kube-dns',
     'Its caching is measured with its three images: `bench capacity caching --target kubernetes --kube-dns-image …`. Its memory by objects is not.',
-};
+  ],
+]);
 
 function unknownServer(text: string, known: readonly string[], fix: string): BenchError {
   const suggestion = nearest(text, [...known]);
@@ -53,7 +55,7 @@ function kindOf(text: string): { kind: ServerKind; name: ServerName } {
   const fix = `Choose from ${known.join(', ')}; \`bench servers\` describes them.`;
   const name = parseServerName(text);
   if (name === null) throw unknownServer(text, known, fix);
-  const noServer = NO_SERVERS[name.kind];
+  const noServer = NO_SERVERS.get(name.kind);
   if (noServer !== undefined) throw unknownServer(text, [], noServer);
   const kind = SERVER_KINDS.find((candidate) => candidate.name === name.kind);
   if (kind === undefined) throw unknownServer(name.kind, known, fix);

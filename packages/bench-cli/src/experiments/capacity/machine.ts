@@ -61,7 +61,7 @@ export function demandClusterServers(servers: readonly string[]): void {
       `--servers: "${entry}" ${isVariant ? 'names a variant' : `is not ${corednsCluster.name}`}`,
       {
         fix:
-          NO_SERVERS[name?.kind ?? ''] ??
+          NO_SERVERS.get(name?.kind ?? '') ??
           `Give versions of it, for example ${corednsCluster.name}@1.11.3,${corednsCluster.name}@1.15.0; configurations are named by --configurations.`,
       },
     );
