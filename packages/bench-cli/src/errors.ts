@@ -2,7 +2,7 @@
  * Every failure that a user should read about is a `BenchError`: what failed, the value that failed, and the fix.
  * The code is stable (tests and scripts match on it, not on the text), and it alone decides the exit status.
  */
-import { type ExitReason, ProgramError } from '@dinodns-bench/program';
+import { type ExitReason, messageOf, ProgramError } from '@dinodns-bench/program';
 
 /** Stable error codes and the exit reason each belongs to. */
 export const ERROR_CODES = {
@@ -88,4 +88,22 @@ export async function orNull<T>(codes: readonly ErrorCode[], work: Promise<T>): 
     if (error instanceof BenchError && codes.includes(error.code)) return null;
     throw error;
   }
+}
+
+/** What failed, in the order in which it happened: several steps of a disposal may have, and what came before it. */
+export function errorsOf(error: unknown): readonly unknown[] {
+  return error instanceof SuppressedError
+    ? [...errorsOf(error.suppressed), ...errorsOf(error.error)]
+    : [error];
+}
+
+/** One error that says all: the first is why it ended, so its code counts. */
+export function joined(errors: readonly unknown[]): unknown {
+  if (errors.length < 2) return errors[0];
+  const known = errors.filter((error) => error instanceof BenchError);
+  return new BenchError(known[0]?.code ?? 'E_INTERNAL', errors.map(messageOf).join('; '), {
+    evidence: known.flatMap(({ evidence }) => evidence),
+    fix: [...new Set(known.map(({ fix }) => fix))].join(' ') || 'Report this bug.',
+    cause: errors[0],
+  });
 }

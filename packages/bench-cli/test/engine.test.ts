@@ -2,6 +2,10 @@
 import { access, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { explained } from '../src/cluster-changes/explain.ts';
+import type { Lease } from '../src/cluster-changes/lease.ts';
+import { LeaseTaken } from '../src/cluster-changes/lease-keeper.ts';
+import { ChangeRefused } from '../src/cluster-changes/session.ts';
 import { summarizeCases } from '../src/engine/cases.ts';
 import { closedAfter } from '../src/engine/close.ts';
 import { engineEntry } from '../src/engine/entry.ts';
@@ -370,6 +374,18 @@ describe('what the trials share', () => {
     expect(await readdir(await onlyFolder())).toEqual(expect.arrayContaining(['closed', 'report.md']));
     expect(world.err()).toContain('a door is stuck');
     expect(world.err()).not.toContain('--resume');
+  });
+});
+
+it('a refused change of a cluster is explained, and so is what closing failed with after it', async () => {
+  const taken = new LeaseTaken({ holder: 'somebody', renewedAt: 'noon' } as Lease);
+  const act = async () => {
+    throw new SuppressedError(new ChangeRefused('the Deployment was changed'), taken);
+  };
+  await expect(explained(act)).rejects.toMatchObject({
+    code: 'E_CLUSTER_BUSY',
+    message: expect.stringMatching(/^somebody is changing the cluster, .*; the Deployment was changed$/),
+    fix: expect.stringMatching(/^Wait for its end.*Find out who writes it/),
   });
 });
 

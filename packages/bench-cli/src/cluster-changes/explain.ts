@@ -1,6 +1,6 @@
 /** Failures of changes, as errors that say what to do. */
 import { messageOf } from '@dinodns-bench/program';
-import { BenchError } from '../errors.ts';
+import { BenchError, errorsOf, joined } from '../errors.ts';
 import { explainRefusal } from './connected-api.ts';
 import { LeaseTaken } from './lease-keeper.ts';
 import { ChangeRefused, isLost, JournalPending } from './session.ts';
@@ -10,8 +10,13 @@ export async function explained<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw explainFailure(error);
+    throw explainFailures(error);
   }
+}
+
+/** With what closing failed with after it. */
+export function explainFailures(error: unknown): unknown {
+  return joined(errorsOf(error).map(explainFailure));
 }
 
 export function explainFailure(error: unknown): unknown {

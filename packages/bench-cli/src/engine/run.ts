@@ -1,7 +1,7 @@
 /** The life of a run, from its folder to its reports: the same for every experiment. README.md has it as a sequence. */
 import { relative } from 'node:path';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError, errorsOf, joined } from '../errors.ts';
 import { type Interruption, listenForInterruption } from '../interruption.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
@@ -15,7 +15,7 @@ import {
   isInterruption,
   planned,
 } from './announce.ts';
-import { close, errorsOf, joined } from './close.ts';
+import { close } from './close.ts';
 import type { Opened, Procedure, RunOptions } from './experiment.ts';
 import type { LivingRecord, RecordForm } from './form.ts';
 import { planTrials } from './plan.ts';

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import type { SettingsOf, SettingTable } from '../../config/setting.ts';
-import { errorsOf, joined } from '../../engine/close.ts';
 import { defineExperiment } from '../../engine/command.ts';
 import type { Opened, OpenRequest } from '../../engine/experiment.ts';
 import { addFlags, givenFlags } from '../../engine/flags.ts';
@@ -18,13 +17,13 @@ import { queryConditions } from './query-files.ts';
 import { readingsCsv } from './readings.ts';
 import { JOURNAL_SETTINGS, PLACE_SETTINGS, SWAP_SETTINGS, type SwapSettings } from './settings.ts';
 
-/** What went wrong with a change of the cluster, as an error that says what to do. */
+/** What went wrong with a change of the cluster, as an error that says what to do. It is loaded where something did. */
 async function explained<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const { explainFailure } = await import('../../cluster-changes/explain.ts');
-    throw joined(errorsOf(error).map(explainFailure));
+    const { explainFailures } = await import('../../cluster-changes/explain.ts');
+    throw explainFailures(error);
   }
 }
 
