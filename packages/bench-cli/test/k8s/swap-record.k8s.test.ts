@@ -62,15 +62,20 @@ describe('an in-place swap', () => {
       await note('no fault', Number(seconds));
       expect(change).toContain(`"${suite.images.ours}" → "${suite.images.clusters}", reverted`);
       expect(canary).toMatch(/The canary lost \d+ of \d+ .*during 2 rolling updates/);
+      let held = 0;
       for (const { summary } of record.cases) {
         for (const names of ['internal', 'external'] as const) {
           // On a busy machine the rate may not be held, and then its CPU means nothing.
           const isHeld = (summary[estimandName('held', names)]?.median ?? 0) >= MIN_RATE_RATIO;
           const net = summary[estimandName('net', names)]?.median;
           expect(net !== undefined, JSON.stringify(summary)).toBe(isHeld);
-          if (isHeld) expect(net).toBeGreaterThan(0);
+          if (!isHeld) continue;
+          held += 1;
+          expect(net).toBeGreaterThan(0);
+          expect(summary[estimandName('loaded', names)]?.median).toBeGreaterThan(summary.idle?.median ?? 1);
         }
       }
+      expect(held).toBeGreaterThan(0);
       expect(world.out().replaceAll(/\s+/g, ' ')).toMatch(
         /The canary lost \d+ of \d+ .*during 2 rolling updates/,
       );
