@@ -8,21 +8,34 @@ import { dirname, join } from 'node:path';
 /** Processes, sockets, threads, memory, and what vitest replaces in modules and clocks. */
 const USES_PROCESS =
   /\bprocess\.|\bvi\.|'node:(child_process|cluster|dgram|http2?|https|inspector|net|perf_hooks|tls|v8|vm|worker_threads)'/;
-const IMPORT = /from '(\.[^']*\/[^']*\.ts)'/g;
+const IMPORT = /(?:\bfrom |\bimport |\bimport\()'(\.[^']*\/[^']*\.ts)'/g;
 
-/** Whether a file, with all that it imports beside the sources, uses nothing of its process. */
-export function sharesProcess(path: string, known = new Map<string, boolean>()): boolean {
-  const before = known.get(path);
-  if (before !== undefined) return before;
-  // Until it is known: a file that imports itself says nothing about itself.
-  known.set(path, true);
+interface Read {
+  readonly usesProcess: boolean;
+  /** Files beside the sources. */
+  readonly imports: readonly string[];
+}
+
+function read(path: string): Read {
   const text = readFileSync(path, 'utf8');
   const imports = [...text.matchAll(IMPORT)].map(([, file = '']) => join(dirname(path), file));
-  const shares =
-    !USES_PROCESS.test(text) &&
-    imports.filter((file) => !file.includes('/src/')).every((file) => sharesProcess(file, known));
-  known.set(path, shares);
-  return shares;
+  return {
+    usesProcess: USES_PROCESS.test(text),
+    imports: imports.filter((file) => !file.includes('/src/')),
+  };
+}
+
+/** Whether a file, with all that it imports beside the sources, uses nothing of its process. */
+export function sharesProcess(path: string, known = new Map<string, Read>()): boolean {
+  const reached = new Set([path]);
+  // What is added meanwhile is visited, too.
+  for (const file of reached) {
+    const { usesProcess, imports } = known.get(file) ?? read(file);
+    known.set(file, { usesProcess, imports });
+    if (usesProcess) return false;
+    for (const imported of imports) reached.add(imported);
+  }
+  return true;
 }
 
 /** Those among the files with these patterns, relative to `root`. */
@@ -30,6 +43,6 @@ export function filesTogether(
   root: string,
   { include, exclude }: { include: readonly string[]; exclude: readonly string[] },
 ): string[] {
-  const known = new Map<string, boolean>();
+  const known = new Map<string, Read>();
   return globSync(include, { cwd: root, exclude }).filter((file) => sharesProcess(join(root, file), known));
 }

@@ -85,12 +85,23 @@ describe('test files in one process', () => {
     ['reads the environment', 'const home = process.env.HOME;', false],
     ['has a clock of its own', 'vi.useFakeTimers();', false],
     ['imports what listens', "import { listen } from './support/listening.ts';", false],
+    ['imports what listens for its effects', "import './support/listening.ts';", false],
+    ['imports what listens when it runs', "const all = await import('./support/listening.ts');", false],
     ['imports what computes, and itself', "import { sum } from './support/pure.ts';", true],
   ])('%s: %s, %s', (_what, text, shares) => {
     mkdirSync(join(directory, 'support'), { recursive: true });
     write('support/listening.ts', "import { createServer } from 'node:net';");
     write('support/pure.ts', "import { one } from '../one.test.ts';");
     expect(sharesProcess(write('one.test.ts', text))).toBe(shares);
+  });
+
+  it('know what one uses that is reached by way of a file that imports them', () => {
+    const known: Parameters<typeof sharesProcess>[1] = new Map();
+    mkdirSync(directory);
+    const b = write('b.test.ts', "import { one } from './a.test.ts';");
+    write('c.ts', 'process.exitCode = 1;');
+    const a = write('a.test.ts', "import { two } from './b.test.ts';\nimport { three } from './c.ts';");
+    expect([a, b].map((path) => sharesProcess(path, known))).toEqual([false, false]);
   });
 
   it('are many, and none that runs alone or elsewhere', () => {
