@@ -7,14 +7,79 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BenchError } from '../src/errors.ts';
+import { createBuiltin } from '../src/loaders/builtin/builtin.ts';
+import { createDnsperf } from '../src/loaders/dnsperf/dnsperf.ts';
 import { behindGate, overlapOf, windowOf } from '../src/loaders/gate/gate.ts';
 import { openLocalGate } from '../src/loaders/gate/local-gate.ts';
+import type { Loader, LoadOutcome, LoadRequest } from '../src/loaders/loader.ts';
+import type { LocalLoaderOptions } from '../src/loaders/local-loader.ts';
 import { loaderCores } from '../src/measure/limiting-factor.ts';
+import { loadTogether } from '../src/measure/load.ts';
 import { describeLoaders } from '../src/measure/several-loaders.ts';
+import type { ResourceGroups } from '../src/targets/local/resource-group.ts';
 import { realWorld } from '../src/world.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'gate-'));
 afterAll(() => rmSync(directory, { recursive: true }));
+
+describe('loads that begin together', () => {
+  const outcome = { command: [] } as unknown as LoadOutcome;
+  const together = (load: Loader['load'], signal: AbortSignal) =>
+    loadTogether(
+      {
+        ...{ clock: realWorld().clock, count: 2, isGated: false, runSeconds: 1, signal },
+        loader: { load } as Loader,
+      },
+      (index) => ({ outputFile: String(index) }) as LoadRequest,
+    );
+
+  it('are complete if Ctrl-C comes right after the last of them', async () => {
+    const stop = new AbortController();
+    const load = async ({ outputFile }: LoadRequest) => {
+      if (outputFile === '1') stop.abort(new Error('Ctrl-C'));
+      return outcome;
+    };
+    expect(await together(load, stop.signal)).toEqual([outcome, outcome]);
+  });
+
+  it('end if one of them fails, with its error', async () => {
+    const load = ({ outputFile, signal }: LoadRequest) =>
+      outputFile === '1'
+        ? Promise.reject(new Error('no port'))
+        : once(signal, 'abort').then(() => Promise.reject(signal.reason));
+    await expect(together(load, new AbortController().signal)).rejects.toThrow('no port');
+  });
+});
+
+describe('a load generator that cannot be started', () => {
+  const started = (create: (options: LocalLoaderOptions) => Loader) => {
+    const world = realWorld();
+    const absent = { ...world, processes: { ...world.processes, nodePath: join(directory, 'node') } };
+    const group = { wrap: (command: readonly string[]) => command, remove: async () => undefined };
+    const groups = { create: async () => group } as unknown as ResourceGroups;
+    return create({ world: absent, groups, cpuSet: null }).load({
+      ...{ endpoint: { address: '127.0.0.1', port: 1 }, outputFile: join(directory, 'raw') },
+      ...{ transport: 'udp', queryFile: 'queries', source: null, durationSeconds: 1, ratePerSecond: null },
+      ...{ clients: 1, threads: 1, outstanding: 1, timeoutSeconds: 1, dnssecOk: false, openLoop: false },
+      ...{ onStarted: () => undefined, onProgress: () => undefined, signal: new AbortController().signal },
+    });
+  };
+
+  it('is named with its path, and with what mends it', async () => {
+    const executable = join(directory, 'dnsperf');
+    await expect(
+      started((options) => createDnsperf({ ...options, executable, version: '2' })),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining(`cannot start dnsperf (${executable}): `),
+      fix: 'Run `bench doctor --fix`.',
+    });
+    // It runs on the Node.js of bench, which no --fix installs.
+    await expect(started(createBuiltin)).rejects.toMatchObject({
+      message: expect.stringContaining(`cannot start the built-in loader (${join(directory, 'node')}): `),
+      fix: 'Run `bench doctor`.',
+    });
+  });
+});
 
 describe('the gate', () => {
   it('lets no command begin before all are ready', async () => {

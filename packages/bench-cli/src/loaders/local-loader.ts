@@ -29,6 +29,9 @@ interface LocalLoad {
 interface LocalProgram extends Pick<Loader, 'kind' | 'version'> {
   /** In errors. */
   readonly title: string;
+  readonly executable: string;
+  /** What mends an executable that cannot be started. */
+  readonly fix: string;
   prepare(request: LoadRequest): Promise<LocalLoad>;
 }
 
@@ -56,7 +59,7 @@ export function createLocalLoader(options: LocalLoaderOptions, program: LocalPro
 
 async function run(
   world: World,
-  { title, prepare }: LocalProgram,
+  { title, executable, fix, prepare }: LocalProgram,
   request: LoadRequest,
   group: ResourceGroup,
 ): Promise<LoadOutcome> {
@@ -68,8 +71,8 @@ async function run(
       stderrFile: request.outputFile,
     })
     .catch((cause: unknown) => {
-      throw new BenchError('E_LOADER_FAILED', `cannot start ${title}: ${messageOf(cause)}`, {
-        fix: 'Run `bench doctor --fix`.',
+      throw new BenchError('E_LOADER_FAILED', `cannot start ${title} (${executable}): ${messageOf(cause)}`, {
+        fix,
         cause,
       });
     });

@@ -154,7 +154,8 @@ export async function loadTogether(
   });
   try {
     const settled = await Promise.allSettled(runs);
-    signal.throwIfAborted();
+    // A load that nothing stopped is complete, even if the run is stopped by now.
+    failed.signal.throwIfAborted();
     const outcomes = settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
     return gate === null ? outcomes : await withWindows(clock, gate, outcomes);
   } finally {

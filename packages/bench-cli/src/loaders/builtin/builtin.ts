@@ -17,7 +17,9 @@ const TITLE = 'the built-in loader';
 export function createBuiltin(options: LocalLoaderOptions): Loader {
   const { world } = options;
   return createLocalLoader(options, {
-    ...{ kind: 'builtin', version: cannonVersion(), title: TITLE },
+    ...{ kind: 'builtin', version: cannonVersion(), title: TITLE, executable: world.processes.nodePath },
+    // The Node.js that runs bench, which bench cannot install.
+    fix: 'Run `bench doctor`.',
     async prepare(request) {
       const program = [world.processes.nodePath, ...GENERATOR_NODE_FLAGS, driverScript()];
       const heard: Heard = { intervals: [], timeline: [], end: null };

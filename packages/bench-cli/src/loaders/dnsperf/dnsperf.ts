@@ -16,7 +16,8 @@ export interface DnsperfOptions extends LocalLoaderOptions {
 /** A loader that runs dnsperf on this machine. */
 export function createDnsperf({ executable, version, ...options }: DnsperfOptions): Loader {
   return createLocalLoader(options, {
-    ...{ kind: 'dnsperf', version, title: 'dnsperf' },
+    ...{ kind: 'dnsperf', version, title: 'dnsperf', executable },
+    fix: 'Run `bench doctor --fix`.',
     async prepare(request) {
       const lines: string[] = [];
       const onLine = (line: string) => {
