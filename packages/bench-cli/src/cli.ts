@@ -107,13 +107,20 @@ async function checkEnvironment(program: Command, call: Call): Promise<void> {
   await demandKnownVariables(program, call);
 }
 
+/** `run` and what else compares servers make runs of one experiment; a part of `capacity` is one of its own. */
+function experimentOf(command: Command): string {
+  const group = command.parent?.parent === null ? '' : `${command.parent?.name() ?? ''}-`;
+  const name = `${group}${command.name()}`;
+  return ['run', 'matrix', 'calibrate'].includes(name) ? 'compare' : name;
+}
+
 /** `--resume` of every command takes the names of a run that `docs/history.md` lists. */
 async function resolveResumed(command: Command, { world }: Call): Promise<void> {
   const { resume, out }: { readonly resume?: string; readonly out?: string } = command.opts();
   if (resume === undefined) return;
   const { runPath } = await import('./commands/history-options.ts');
   const directory = out ?? world.env.DINODNS_BENCH_OUT ?? 'results';
-  command.setOptionValue('resume', await runPath(world, directory, resume));
+  command.setOptionValue('resume', await runPath(world, directory, resume, experimentOf(command)));
 }
 
 /** Commander reports an unknown command as an excess argument of the default command. */

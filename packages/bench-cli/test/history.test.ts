@@ -8,6 +8,7 @@ import { comparedEstimand } from '../src/history/entry.ts';
 import { listRuns } from '../src/history/listing.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { asDuet, makeRecord } from './fixtures/make-record.ts';
+import { referenceText } from './support/reference.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -289,6 +290,47 @@ describe('bench history', () => {
       expect((await bench('run', '--resume', name, '--dry-run')).out, name).toContain('baseline coredns');
     }
     expect(JSON.parse((await bench('report', 'latest', '--format', 'json')).out).id).toBe(NEW);
+  });
+
+  it('finds the newest of a fresh clone, which are published ones, and one of its own before those', async () => {
+    await saveRun({
+      id: `reference/${NEW}`,
+      qps: { coredns: [1, 2] },
+      record: { id: NEW, startedAt: '2026-11-02T12:00:00.000Z' },
+    });
+    expect(JSON.parse((await bench('report', 'latest', '--format', 'json')).out).id).toBe(NEW);
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    expect(JSON.parse((await bench('report', 'latest', '--format', 'json')).out).id).toBe(OLD);
+    expect(await readdir(join(results(), OLD))).toEqual(['run.json']);
+  });
+
+  it('compares two trials by both differences, or without an interval if they are not pairs', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1000, 1000], dinodns: [900, 1200] } });
+    await saveRun({ id: NEW, qps: { coredns: [1000, 1200] } });
+    const told = async (...sides: readonly string[]) =>
+      (await bench('compare', ...sides, '--metric', 'qps')).out.replaceAll('\u00a0', ' ');
+    expect(await told(`${OLD}:server=coredns`, `${OLD}:server=dinodns`)).toContain(' -10.0 % / +20.0 % ');
+    expect(await told(`${OLD}:server=coredns`, NEW)).toMatch(/ \+\d+\.\d %, two trials /);
+  });
+
+  it('resumes the newest run of the same experiment', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] }, branch: 'feature/x' });
+    const loss = JSON.parse(referenceText('local-loss'));
+    const { environment } = loss;
+    const git = { ...environment.git, branch: 'feature/x' };
+    await mkdir(join(results(), NEW));
+    const other = {
+      ...loss,
+      id: NEW,
+      startedAt: '2026-11-02T12:00:00.000Z',
+      environment: { ...environment, git },
+    };
+    await writeFile(join(results(), NEW, 'run.json'), JSON.stringify(other));
+    expect(JSON.parse((await bench('report', 'feature/x', '--format', 'json')).out).id).toBe(NEW);
+    for (const name of ['feature/x', 'latest'])
+      expect(await bench('run', '--resume', name, '--dry-run'), name).toMatchObject({
+        ...{ status: 0, out: expect.stringContaining('baseline coredns') },
+      });
   });
 
   it('gives runs names that outlive their entries', async () => {

@@ -6,7 +6,7 @@ import { renderOptions } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
 import type { Selector } from '../history/axes.ts';
 import type { Entry } from '../history/entry.ts';
-import { type Listing, listRuns } from '../history/listing.ts';
+import { type Listing, listRuns, type RunRow } from '../history/listing.ts';
 import { POOL_SIGN } from '../history/pool.ts';
 import { findRun, loadEntry, type RunIndex, type Wanted } from '../history/resolve.ts';
 import { parseReference, type Selected, selectCases } from '../history/select.ts';
@@ -15,6 +15,7 @@ import type { ReportDocument } from '../report/document/document.ts';
 import { documentComment, documentMarkdown } from '../report/document/markdown.ts';
 import { documentText } from '../report/document/terminal.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
+import { createStore } from '../results/store.ts';
 import { findMetric, METRIC_NAMES } from '../stats/metrics.ts';
 import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
 import { counted } from '../text.ts';
@@ -61,14 +62,23 @@ export async function knownRuns(
 }
 
 /**
- * The path of the run that a tag, an id, a branch or a commit means. `latest`, and what the history does not know, are returned as
- * they are: the store finds the newest run of a folder, and paths.
+ * The path of the run that a tag, an id, a branch or a commit means, as `bench history` lists them; the newest, or that of a branch or
+ * commit, is one of the experiment, if one is given. What the history does not know is returned as it is: the store finds paths, and the
+ * newest of one's own runs, which comes before those of folders within, such as the published ones.
  */
-export async function runPath(world: World, out: string, reference: string): Promise<string> {
+export async function runPath(
+  world: World,
+  out: string,
+  reference: string,
+  experiment?: string,
+): Promise<string> {
   const tags = await readTags(world, resolve(world.cwd, out));
-  if (reference === 'latest' && !tags.has(reference)) return reference;
+  const isNewest = reference === 'latest' && !tags.has(reference) && experiment === undefined;
+  if (isNewest && (await createStore(world, out).list()).length > 0) return reference;
   const { runs } = await knownRuns(world, out);
-  return findRun({ runs: runs.filter(({ kind }) => kind === 'run'), tags }, reference)?.path ?? reference;
+  const isWanted = (run: RunRow) => experiment === undefined || run.experiment === experiment;
+  const index = { runs: runs.filter(({ kind }) => kind === 'run'), tags };
+  return findRun(index, reference, { isWanted })?.path ?? reference;
 }
 
 /** Throws `E_USAGE` for a run of an experiment without cases. */
