@@ -217,6 +217,17 @@ describe('bench site refuses', () => {
     expect(await readdir(world.directory)).not.toContain('site');
   });
 
+  // Node.js's own recursive mkdir never returns below /proc.
+  it.each(['/proc/x', '/proc/nowhere/here', '/dev/null/here'])(
+    'a directory that cannot be made: %s',
+    async (out) => {
+      await save(runOf(1, { coredns: ALIKE }));
+      expect(await world.bench('site', '--out', out)).toBe(7);
+      expect(world.err()).toContain(`cannot write ${out}: `);
+      expect(world.err()).toContain('fix: Give a writable directory with --out');
+    },
+  );
+
   it('to leave out runs that it cannot read, and names them all at once', async () => {
     await save(runOf(1, { coredns: ALIKE }));
     for (const name of ['20261103-120000-0001', '20261104-120000-0001']) {

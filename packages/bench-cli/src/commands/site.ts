@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import { openRun } from '../experiments/registry.ts';
 import { findRun } from '../history/resolve.ts';
+import { makeDirectories } from '../results/make-directories.ts';
 import { createStore } from '../results/store.ts';
 import { writeError } from '../results/write-whole.ts';
 import { MARKER, siteFiles } from '../site/site.ts';
@@ -126,7 +127,7 @@ export async function siteCommand(world: World, options: SiteOptions): Promise<n
   try {
     for await (const { path, content } of siteFiles(runs, { url, version: BENCH_VERSION })) {
       const file = join(temporary, path);
-      await fs.mkdir(dirname(file), { recursive: true });
+      await makeDirectories(fs, dirname(file));
       await fs.writeFile(file, content);
       files += 1;
       bytes += Buffer.byteLength(content);
@@ -135,7 +136,7 @@ export async function siteCommand(world: World, options: SiteOptions): Promise<n
   } catch (error) {
     throw writeError(target, error);
   } finally {
-    await fs.rm(temporary, { recursive: true, force: true });
+    await fs.rm(temporary, { recursive: true, force: true }).catch(() => undefined);
   }
   world.stdout.write(`${join(options.out, 'index.html')}\n`);
   world.stderr.write(
