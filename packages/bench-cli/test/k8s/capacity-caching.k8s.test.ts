@@ -63,7 +63,7 @@ describe('bench capacity throughput --target kubernetes', () => {
       // On a busy node something else may be the limit; then the row says so.
       if (limitedBy === 'server') expect(cpuCores).toBeGreaterThan(0.9 * 0.2);
       const names = trial.case.includes('internal') ? 'internal' : 'external';
-      const bound = limitedBy === 'server' ? 'yes' : 'no';
+      const bound = limitedBy === 'server' ? '\\*\\*yes\\*\\*' : 'no';
       expect(report).toMatch(new RegExp(`\\| [^|]*${names}[^|]*\\| +${bound} +\\| [^|]*\\| +0\\.2 +\\|`));
       // Every distinct query once.
       expect(trial.evidence.checkedAnswers).toBeGreaterThanOrEqual(20);

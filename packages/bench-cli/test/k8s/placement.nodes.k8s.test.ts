@@ -132,7 +132,7 @@ describe('bench capacity throughput', () => {
     expect(lookupsPerSecond).toBeGreaterThan(20);
     expect(await world.bench('report', 'latest', '--format', 'markdown'), world.err()).toBe(0);
     expect(world.out()).toMatch(
-      new RegExp(`\\| +${limitedBy === 'server' ? 'yes' : 'no'} +\\| [^|]*\\| +0\\.2 +\\|`),
+      new RegExp(`\\| +${limitedBy === 'server' ? '\\*\\*yes\\*\\*' : 'no'} +\\| [^|]*\\| +0\\.2 +\\|`),
     );
   });
 });
