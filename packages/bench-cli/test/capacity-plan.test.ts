@@ -267,6 +267,9 @@ describe('replicas by throughput that was measured here', () => {
     expect(planned.notes.join(' ')).toContain('with a CPU limit of 0.5, which limited it');
     // Memory was not measured here.
     expect(figureOf(planned, 'steady memory')).toBe(69.82);
+    const said = world.out().length;
+    expect(await world.bench('capacity', 'plan', ...SIZE, ...LOOKUPS)).toBe(0);
+    expect(world.out().slice(said)).toMatch(/^CPUs of one replica +0\.5$/m);
   });
 
   it.each([

@@ -66,6 +66,15 @@ describe('scaling', () => {
         /figures are missing: bench capacity memory --objects 0,15820,63280,158200 --configurations default,autopath$/,
       ),
     ]);
+    expect(found.conditions).toContainEqual({
+      name: 'target',
+      published: 'kubernetes',
+      ours: [],
+      isSame: null,
+    });
+    expect(await world.bench('reproduce', 'scaling')).toBe(0);
+    expect(world.out()).toMatch(/Conditions of the publication/i);
+    expect(world.out()).not.toMatch(/Conditions that differ|The same:/i);
   });
 
   it('puts memory beside the points, the formula and the line, for each version', async () => {

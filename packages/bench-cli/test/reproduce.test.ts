@@ -320,9 +320,14 @@ describe('bench reproduce', () => {
     expect(world.err()).toContain(message);
   });
 
-  it('says where there are no runs at all', async () => {
-    expect(await world.bench('reproduce', 'blog')).toBe(6);
-    expect(world.err()).toContain('bench run');
+  it.each([
+    ['blog', 'bench run or bench matrix', 'bench matrix --servers coredns,dinodns-stock --baseline coredns.'],
+    ['swap', 'bench swap or bench run', '--workload internal,external --rate 2000, or bench swap.'],
+  ])('says of %s which command makes the run that it lacks', async (name, commands, example) => {
+    expect(await world.bench('reproduce', name)).toBe(6);
+    expect(world.err()).toContain(`there is no run of ${commands} in ${join(world.directory, 'results')}`);
+    expect(world.err()).toContain('Make one, for example: ');
+    expect(world.err()).toContain(example);
   });
 });
 

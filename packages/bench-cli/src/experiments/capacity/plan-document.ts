@@ -12,7 +12,7 @@ import {
   text,
 } from '../../report/document/index.ts';
 import { clusterFacts, environmentFacts } from '../../report/facts.ts';
-import { formatCount, formatFixed } from '../../report/numbers.ts';
+import { formatCount, formatCpus, formatFixed } from '../../report/numbers.ts';
 import { asSentence } from '../../text.ts';
 import type { PhaseFigures } from './beside/phases.ts';
 import { isQuantity, limitText } from './plan.ts';
@@ -31,9 +31,8 @@ const megabytes = (bytes: number | null) => (bytes === null ? '–' : formatFixe
 function figureText(figure: Figure): string {
   const { value, unit } = figure;
   if (isQuantity(figure)) return limitText(value);
-  return unit === 'MB'
-    ? `${formatFixed(value, 1)} MB`
-    : `${formatCount(value)}${unit === 'queries/s' ? ' /s' : ''}`;
+  if (unit === 'MB') return `${formatFixed(value, 1)} MB`;
+  return unit === 'CPUs' ? formatCpus(value) : `${formatCount(value)}${unit === 'queries/s' ? ' /s' : ''}`;
 }
 
 const FIGURES = 'The figures of the plan and where they come from';

@@ -8,6 +8,7 @@ export const comparePublications: readonly Publication[] = [
     name: 'blog',
     mapping: blogMapping,
     experiments: ['compare'],
+    commands: 'bench run or bench matrix',
     example: 'bench matrix --servers coredns,dinodns-stock --baseline coredns',
   }),
 ];

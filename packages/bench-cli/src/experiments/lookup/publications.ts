@@ -2,7 +2,7 @@
 
 import { BenchError } from '../../errors.ts';
 import { IMPORTED_NAME, parseImported } from '../../history/imported.ts';
-import type { Publication } from '../../history/reproduce/publication.ts';
+import { missingRun, type Publication } from '../../history/reproduce/publication.ts';
 import { findRun, type RunIndex, recordAt } from '../../history/resolve.ts';
 import { createStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
@@ -15,6 +15,9 @@ import {
   reproducingRun,
   reproductionDocument,
 } from './reproduce.ts';
+
+const EXAMPLE =
+  'bench lookup --target kubernetes --url http://www.example.com --services 1000 --duration 60 (simulations do not count)';
 
 async function readImport(world: World, path: string): Promise<Reproducing | undefined> {
   return reproducingImport(parseImported(await world.fs.readFile(path, 'utf8'), path));
@@ -35,13 +38,7 @@ async function latest(world: World, known: RunIndex): Promise<Reproducing> {
     const found = kind === 'imported' ? await readImport(world, path) : undefined;
     if (found !== undefined) return found;
   }
-  throw new BenchError(
-    'E_RECORD_UNREADABLE',
-    `there is no run of bench lookup in ${known.resultsDirectory}`,
-    {
-      fix: 'Make one, for example: bench lookup --target kubernetes --url http://www.example.com --services 1000 --duration 60 (simulations do not count).',
-    },
-  );
+  throw missingRun(known, 'bench lookup', EXAMPLE);
 }
 
 async function named(world: World, known: RunIndex, run: string): Promise<Reproducing> {

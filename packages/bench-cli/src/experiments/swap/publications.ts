@@ -8,6 +8,7 @@ export const swapPublications: readonly Publication[] = [
     name: 'swap',
     mapping: swapMapping,
     experiments: ['swap', 'compare'],
+    commands: 'bench swap or bench run',
     example:
       'bench run --servers coredns@1.11.3,coredns@1.13.1 --workload internal,external --rate 2000, or bench swap',
   }),

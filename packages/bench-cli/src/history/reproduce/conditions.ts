@@ -16,7 +16,7 @@ export interface Condition {
 /** The same beside several runs or cases. */
 export interface ReproducedCondition extends Pick<Condition, 'name' | 'published'> {
   readonly ours: readonly (string | null)[];
-  /** Null where one does not say. */
+  /** Null where one does not say, or there is none. */
   readonly isSame: boolean | null;
 }
 

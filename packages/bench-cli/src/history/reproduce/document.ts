@@ -127,7 +127,7 @@ export function conditionsSection(
   runs: readonly string[],
   conditions: readonly ReproducedCondition[],
 ): Section {
-  const title = 'Conditions that differ';
+  const title = runs.length === 0 ? 'Conditions of the publication' : 'Conditions that differ';
   const same = conditions.filter(({ isSame }) => isSame).map(({ name }) => name);
   return {
     title,

@@ -1,4 +1,5 @@
 /** What an experiment declares of a published result that stands beside its runs: `bench reproduce NAME`. */
+import { BenchError } from '../../errors.ts';
 import type { ReportDocument } from '../../report/document/index.ts';
 import type { World } from '../../world.ts';
 import type { RunIndex, Wanted } from '../resolve.ts';
@@ -25,4 +26,11 @@ export interface Publication {
   readonly name: string;
   /** Every verdict is a result. Rejects with a BenchError where a run has nothing in common with it. */
   reproduce(request: ReproduceRequest): Promise<Reproduced>;
+}
+
+/** That nothing of `commands`, such as `bench lookup`, is known; `example` would measure it. */
+export function missingRun({ resultsDirectory }: RunIndex, commands: string, example: string): BenchError {
+  return new BenchError('E_RECORD_UNREADABLE', `there is no run of ${commands} in ${resultsDirectory}`, {
+    fix: `Make one, for example: ${example}.`,
+  });
 }

@@ -6,13 +6,15 @@ import { type PublicationName, publishedRecord } from '../published.ts';
 import { parseReference } from '../select.ts';
 import { reproductionDocument } from './document.ts';
 import { type Mapping, type Reproduction, reproduce } from './procedure.ts';
-import type { Publication, ReproduceRequest } from './publication.ts';
+import { missingRun, type Publication, type ReproduceRequest } from './publication.ts';
 
 export interface RatioPublication {
   readonly name: PublicationName;
   readonly mapping: Mapping;
   /** Experiments whose runs have such cases: `latest` is the newest run of the first that has any. */
   readonly experiments: readonly string[];
+  /** In words, the commands that make such runs. */
+  readonly commands: string;
   /** A command that measures them. */
   readonly example: string;
 }
@@ -21,12 +23,16 @@ const DUET_NOTE =
   'Ours is a duet: all servers of a round were up, and the load stayed with each for a moment only. The published trials had one server at a time; --duet off measures like that.';
 
 /** The run with its cases, of whichever experiment; what that says of its result is a note. */
-async function runFor({ known, run: reference, select }: ReproduceRequest, experiments: readonly string[]) {
-  const { run } = parseReference(reference);
+async function runFor(
+  { known, run: reference, select }: ReproduceRequest,
+  { experiments, commands, example }: RatioPublication,
+) {
+  const isLatest = parseReference(reference).run === 'latest';
   const first = experiments.find((name) =>
-    known.runs.some(({ kind, experiment }) => kind === 'run' && experiment === name),
+    known.runs.some(({ kind, experiment, cases }) => kind === 'run' && experiment === name && cases.length > 0),
   );
-  const wanted = run === 'latest' && first !== undefined ? [first] : experiments;
+  if (isLatest && first === undefined) throw missingRun(known, commands, example);
+  const wanted = isLatest && first !== undefined ? [first] : experiments;
   const { entry, cases } = await select({
     isWanted: ({ experiment }: RunRow) => wanted.includes(experiment),
   });
@@ -54,11 +60,12 @@ function nothingInCommon(
   });
 }
 
-export function ratioPublication({ name, mapping, experiments, example }: RatioPublication): Publication {
+export function ratioPublication(publication: RatioPublication): Publication {
+  const { name, mapping, example } = publication;
   return {
     name,
     async reproduce(request) {
-      const { entry, notes } = await runFor(request, experiments);
+      const { entry, notes } = await runFor(request, publication);
       const found = reproduce(publishedRecord(name), entry, mapping);
       const result = { ...found, notes: [...notes, ...found.notes] };
       if (result.cells.every(({ verdict }) => verdict === 'not measured')) {
