@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
+import { referenceFolder } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -106,6 +107,29 @@ describe('the axes of the history', () => {
     expect(result.outcome).toBe('passed');
     expect(await world.bench('gate', NEW, '--against', OLD, '--rate', '7000')).toBe(2);
     expect(world.err()).toContain('has no case with rate=7000');
+  });
+
+  it('judge a server by another one, or a fault by its control, in a run that compares faults', async () => {
+    const path = referenceFolder('disrupt-upstream');
+    const { cases: judged } = await json(
+      'gate',
+      `${path}:server=coredns@1.13.1`,
+      ...['--base', 'coredns@1.11.3', '--max-regression', '99%'],
+    );
+    expect(judged.map(({ key }: { key: string }) => key.split('/').slice(0, 2).join(' '))).toEqual(
+      ['control', 'upstream-slow', 'upstream-silent', 'upstream-servfail', 'upstream-refused'].map(
+        (fault) => `${fault} coredns@1.13.1`,
+      ),
+    );
+    expect(judged[1].label).toContain('coredns@1.13.1 against coredns@1.11.3');
+    const argv = ['gate', `${path}:server=unbound,subject=upstream-silent`, '--max-regression', '1%'];
+    expect(await world.bench(...argv, '--base', 'coredns@1.11.3')).toBe(9);
+    expect(await world.bench(...argv, '--base', 'control')).toBe(9);
+    expect(await world.bench('gate', path, '--base', 'coredns@1.11.3')).toBe(2);
+    expect(world.err()).toContain(
+      'measured coredns@1.13.1, coredns@1.15.0, unbound beside coredns@1.11.3: which one is judged?',
+    );
+    expect(world.err()).toMatch(/Name it: bench gate \S+:server=NAME --base coredns@1\.11\.3\./);
   });
 
   it('normalize by the server at the same rate', async () => {

@@ -1,7 +1,7 @@
 /** `bench gate`: is a run worse than tolerated? For CI: an exit status and one paragraph. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import { fits, type Selector } from '../history/axes.ts';
+import { fits, type Selector, valueOn } from '../history/axes.ts';
 import { differentTrials } from '../history/differences.ts';
 import { gateDocument } from '../history/documents/gate.ts';
 import type { Entry } from '../history/entry.ts';
@@ -29,7 +29,7 @@ export interface GateCommandOptions extends FigureOptions {
   readonly run: string;
   /** Another run; undefined with `base`. */
   readonly against?: string;
-  /** A server of the same run, or what it compares instead of servers. */
+  /** A server of the same run, or what it compares besides, such as a fault. */
   readonly base?: string;
   readonly maxRegression?: string;
   readonly interval?: string;
@@ -52,25 +52,28 @@ function refuseDifferentTrials(reference: Entry, candidate: Entry): void {
 
 /** The cases of a run that are judged, and those of `base`, which were measured in turns with them. Throws `E_USAGE`. */
 function sidesWithin({ entry, selector }: Selected, base: string) {
-  const subjects = [
-    ...new Set(entry.cases.filter((item) => fits(item, selector)).map(({ subject }) => subject)),
-  ];
-  // The selector may name what is judged; where servers are a part of the point, `server` is not that.
+  const has = (axis: string) => entry.cases.some((item) => fits(item, { [axis]: base }));
+  // Where something else than servers is compared, such as faults, a server is a part of the point.
+  const axis = !has('subject') && has('server') ? 'server' : 'subject';
   const isPoint = entry.cases.some((item) => item.point.server !== undefined);
-  const point = Object.fromEntries(
-    Object.entries(selector).filter(([axis]) => axis !== 'subject' && (axis !== 'server' || isPoint)),
+  // The selector may name what is judged.
+  const judged = axis === 'server' || isPoint ? [axis] : ['subject', 'server'];
+  const point = Object.fromEntries(Object.entries(selector).filter(([name]) => !judged.includes(name)));
+  const on = (value: string) => selectCases(entry, { ...point, [axis]: value });
+  const reference = on(base);
+  const [first] = reference.cases;
+  const selected = entry.cases.filter((item) => fits(item, selector)).map((item) => valueOn(item, axis));
+  const others = [...new Set(selected)].filter(
+    (name) => first === undefined || name !== valueOn(first, axis),
   );
-  const reference = selectCases(entry, { ...point, subject: base });
-  const others = subjects.filter((subject) => subject !== reference.cases[0]?.subject);
   const [only = null, ...more] = others;
-  if (only !== null && more.length === 0)
-    return { reference, candidate: selectCases(entry, { ...point, subject: only }) };
+  if (only !== null && more.length === 0) return { reference, candidate: on(String(only)) };
   throw new BenchError(
     'E_USAGE',
     only === null
       ? `run ${entry.id} measured nothing beside ${base}`
       : `run ${entry.id} measured ${others.join(', ')} beside ${base}: which one is judged?`,
-    { fix: `Name it: bench gate ${entry.id}:subject=NAME --base ${base}.` },
+    { fix: `Name it: bench gate ${entry.id}:${axis}=NAME --base ${base}.` },
   );
 }
 
