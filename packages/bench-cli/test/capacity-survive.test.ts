@@ -286,6 +286,20 @@ describe('the plan', () => {
     expect(world.out()).toMatch(/about 1[678] min/);
   });
 
+  it.each([[[]], [['--target', 'kubernetes']]])(
+    'with %j warns of fewer starts than a plan takes',
+    async (more) => {
+      const warning =
+        'still kill with a chance of up to 63 % (95 % confidence), and `bench capacity plan` does';
+      expect(await survive(...more, '--starts', '3', '--dry-run'), world.err()).toBe(0);
+      expect(world.out()).toContain(warning);
+      expect(surviveDocument(searched({ starts: 3 })).warnings?.[0]).toContain(warning);
+      const before = world.out().length;
+      expect(await survive(...more, '--dry-run'), world.err()).toBe(0);
+      expect(world.out().slice(before)).not.toContain('still kill');
+    },
+  );
+
   it('says what is different on a cluster, and how long it takes there', async () => {
     const factors = ['--factors', 'config=default,autopath;gomemlimit=none,80%'];
     expect(await survive('--target', 'kubernetes', ...factors, '--dry-run'), world.err()).toBe(0);

@@ -6,6 +6,7 @@ import { MEASURED, type MeasuredOptions, versionOf } from './measured-basis.ts';
 import { EXTRAPOLATION, objectsOf, type Size } from './memory-basis.ts';
 import { confirmedLimit, type SurviveRecord } from './survive/evidence.ts';
 import { pointOf, type SurvivePoint } from './survive/points.ts';
+import { MIN_STARTS } from './survive/search.ts';
 
 export interface SurvivedLimit {
   readonly megabytes: number;
@@ -21,9 +22,6 @@ export interface SurvivedLimit {
 export type FoundLimit = { readonly limit: SurvivedLimit } | { readonly unusable: string };
 
 type Searched = Pick<SurviveRecord, 'id' | 'programs' | 'cases' | 'trials' | 'settings'>;
-
-/** Fewer starts say little: one that survives leaves a chance of up to 95 % of being killed, five leave 45 %. */
-const MIN_STARTS = 5;
 
 /** After a shorter outage, CoreDNS may not even have noticed it. */
 const MIN_OUTAGE_SECONDS = 10;

@@ -14,7 +14,7 @@ import {
   type SurviveRecord,
 } from './evidence.ts';
 import { clusterText, pointOf } from './points.ts';
-import { boundText, MEBIBYTE } from './search.ts';
+import { boundText, fewStarts, MEBIBYTE } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 
 type Record = SurviveRecord<SurviveSettings>;
@@ -266,7 +266,7 @@ export function surviveDocument(record: Record): DocumentParts {
         columns: ['Cold start', 'Relist', 'Replaced endpoints', 'After the outage'],
       },
     ],
-    warnings: warningsOf(record),
+    warnings: [...fewStarts(Number(record.settings.starts)), ...warningsOf(record)],
     series: record.subjects.map(({ name, title }) => ({ name, title })),
     sections: [
       ...(drawn === null

@@ -18,6 +18,7 @@ import {
   subjectNameOf,
   subjectsOf,
 } from './points.ts';
+import { fewStarts } from './search.ts';
 import type { SurviveSettings } from './settings.ts';
 
 /** Counted once: a run that is resumed goes on with the same objects, whatever the cluster has by then. */
@@ -64,6 +65,11 @@ export async function planSearches(
   const subjects = subjectsOf(settings);
   const lanes = isCluster ? 1 : (settings.sideBySide ?? maxLanes(world.machine.availableCpus));
   const together = Math.min(lanes, points.length * settings.trials);
+  const summary = [
+    ...(counted === null ? [] : [counted.text]),
+    ...(isCluster ? [clusterText(points)] : []),
+    ...fewStarts(settings.starts),
+  ].join('\n');
   return {
     subjects,
     baseline: subjects[0]?.name ?? null,
@@ -76,7 +82,6 @@ export async function planSearches(
     decided: { lanes, mostBytes, counted },
     lanes,
     fits: (running) => running.reduce((sum, item) => sum + expectedBytes(pointOf(item)), 0) <= mostBytes,
-    ...(counted && { summary: counted.text }),
-    ...(isCluster && { summary: clusterText(points) }),
+    ...(summary !== '' && { summary }),
   };
 }

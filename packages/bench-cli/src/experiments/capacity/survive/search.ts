@@ -92,6 +92,17 @@ export function killedBound(starts: number): number {
   return 1 - 0.05 ** (1 / starts);
 }
 
+/** Fewer starts say little: one that survives leaves a chance of up to 95 % of being killed, five leave 45 %. */
+export const MIN_STARTS = 5;
+
+/** What to know of a search with fewer. */
+export function fewStarts(starts: number): string[] {
+  if (starts >= MIN_STARTS) return [];
+  return [
+    `With --starts ${starts}, a limit that survives may still kill with a chance of up to ${boundText(starts)} (95\u00a0% confidence), and \`bench capacity plan\` does not take it: give --starts ${MIN_STARTS} or more.`,
+  ];
+}
+
 /** `by 5 of 5 starts: the chance of being killed is at most 45 % (95 % confidence)` */
 export function ruleText(starts: number): string {
   return `by ${starts} of ${starts} starts: the chance of being killed is at most ${boundText(starts)} (95\u00a0% confidence)`;
