@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BenchError } from '../src/errors.ts';
+import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { parseThrottling } from '../src/observe/kubernetes/cadvisor.ts';
 import { parseGoDuration, parsePodMetrics } from '../src/observe/kubernetes/metrics-api.ts';
 import { windowsWithin } from '../src/observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../src/observe/kubernetes/observe-pods.ts';
 import type { PodReading, ThrottlingReading } from '../src/observe/kubernetes/pod-reading.ts';
+import { podSource } from '../src/observe/kubernetes/pod-source.ts';
 import { parseSummary } from '../src/observe/kubernetes/summary.ts';
 import { type Clock, realClock } from '../src/world.ts';
 
@@ -251,5 +254,48 @@ describe('observing pods', () => {
       ),
     });
     expect(window.instances?.()).toBeNull();
+  });
+
+  describe('on two nodes', () => {
+    const places = ['a', 'b'].map((node) => ({ name: `of-${node}`, node, container: null }));
+
+    /** The kubelets of both: each pod uses a core. `fate` is what becomes of that of node b when the load has begun. */
+    async function observed(fate: 'answers' | 'does not answer' | 'has no figures') {
+      const clock = fakeClock();
+      let isBegun = false;
+      const text = async (path: string) => {
+        const node = path.includes('/nodes/a/') ? 'a' : 'b';
+        const isLost = isBegun && node === 'b';
+        if (isLost && fate === 'does not answer')
+          throw new BenchError('E_CLUSTER_UNREACHABLE', 'no answer within 10 s', { fix: 'Wait.' });
+        const at = clock.monotonicSeconds();
+        const cpu = { time: new Date(at * 1000).toISOString(), usageCoreNanoSeconds: at * 1e9 };
+        const pod = { podRef: { name: `of-${node}`, namespace: 'run' }, cpu, memory: { workingSetBytes: 5 } };
+        return JSON.stringify({ pods: isLost && fate === 'has no figures' ? [] : [pod] });
+      };
+      const source = podSource({ text } as unknown as KubeClient, 'run', places, signal);
+      const window = await observePods({ clock, source, pods: places, loadSeconds: 4, signal });
+      window.started?.();
+      isBegun = true;
+      await clock.sleep(4);
+      return window;
+    }
+
+    it('sums up what both kubelets say', async () => {
+      const seen = await (await observed('answers')).end();
+      expect(seen?.cpuCores).toBeGreaterThan(1.9);
+    });
+
+    it.each([
+      ['does not answer', 'the kubelet of node b does not answer: no answer within 10 s'],
+      ['has no figures', 'the kubelet of node b gave no new figures of pod of-b within 20 seconds'],
+    ] as const)('has no figures at all where one %s, never a smaller sum', async (fate, message) => {
+      const window = await observed(fate);
+      await expect(window.end()).rejects.toMatchObject({
+        code: 'E_NO_FIGURES',
+        message: expect.stringContaining(message),
+      });
+      expect(window.instances?.()).toBeNull();
+    });
   });
 });
