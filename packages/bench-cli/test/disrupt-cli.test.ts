@@ -1,5 +1,8 @@
 /** `bench disrupt` with wrong input, and its plan. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { resolveSettings } from '../src/config/configuration.ts';
+import { commandOf } from '../src/engine/settings.ts';
+import { DISRUPT_SETTINGS } from '../src/experiments/disrupt/settings.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -14,7 +17,10 @@ describe('bench disrupt', () => {
       ['--fault', 'reboot'],
       '--fault: "reboot" must be one of restart, worker-kill, path-lost, upstream-slow',
     ],
-    [['--fault', 'rollout'], '--fault rollout needs the pods of a cluster'],
+    [['--fault', 'rollout,restart'], '--fault rollout needs the pods of a cluster'],
+    [['--fault', 'rollout', '--target', 'local'], '--fault rollout needs the pods of a cluster'],
+    [['--in-place', '--target', 'local'], '--in-place: has no effect without --target kubernetes'],
+    [['--loader-cpu', 'published', '--fault', 'rollout'], '--loader-cpu: "published" must be a quantity'],
     [['--fault', 'restart', '--target', 'kubernetes'], '--fault restart is made on one machine only'],
     [['--factors', 'lameduck=5'], '--factors: lameduck cannot be varied with --target local'],
     [['--factors', 'max_concurrent=100'], '--factors: max_concurrent needs an upstream'],
@@ -57,6 +63,26 @@ describe('bench disrupt', () => {
     expect(world.err().match(/error \[/g)).toHaveLength(1);
     expect(world.err()).toContain('fix: ');
     expect(world.started).toEqual([]);
+  });
+
+  it.each([
+    [{ fault: 'rollout,kill' }, 'kubernetes'],
+    [{ inPlace: true }, 'kubernetes'],
+    [{ fault: 'restart' }, 'local'],
+    [{}, 'local'],
+    [{ fault: 'rollout', target: 'local' }, 'local'],
+  ])('with %j is about %s, also when it is repeated', (flags, target) => {
+    const settings = resolveSettings(DISRUPT_SETTINGS, { env: {}, flags }, 'disrupt');
+    expect(settings.target).toBe(target);
+    const again = commandOf('disrupt', DISRUPT_SETTINGS, settings);
+    expect(again.includes('--target')).toBe('target' in flags);
+  });
+
+  it('has no default in its help that is empty, and no mode', async () => {
+    expect(await world.bench('disrupt', '--help')).toBe(0);
+    expect(await world.bench('swap', '--help')).toBe(0);
+    expect(world.out().match(/--loader-cpu <quantity>\s+.*load/g)).toHaveLength(2);
+    expect(world.out()).not.toMatch(/\(default: \)|in\s+mode single/);
   });
 
   it('plans a control beside the faults of each server', async () => {

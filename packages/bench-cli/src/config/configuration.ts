@@ -158,7 +158,7 @@ const MAX_PROBLEMS = 20;
 /** The given settings and, for the rest, the defaults. */
 function complete(table: SettingTable, given: Values): Values {
   const servers = Array.isArray(given.servers) ? given.servers : DEFAULTS.servers;
-  const defaults = Object.entries(table).map(([name, setting]) => [name, defaultOf(setting, servers)]);
+  const defaults = Object.entries(table).map(([name, setting]) => [name, defaultOf(setting, servers, given)]);
   return { ...definedOnly(Object.fromEntries(defaults)), ...given };
 }
 
@@ -267,7 +267,7 @@ export function wordsFor(table: SettingTable, settings: Values, always: readonly
   const servers = Array.isArray(settings.servers) ? settings.servers : DEFAULTS.servers;
   return Object.entries(table).flatMap(([name, setting]) => {
     const value = settings[name];
-    const isDefault = isSame(value, defaultOf(setting, servers)) && !always.includes(name);
+    const isDefault = isSame(value, defaultOf(setting, servers, settings)) && !always.includes(name);
     const isNamed = setting.inCommand === undefined ? !isDefault : setting.inCommand === 'always';
     if (value === undefined || !isNamed || idleReason(table, name, settings) !== null) return [];
     return typeof value === 'boolean' ? [flagName(setting)] : [flagName(setting), shownValue(setting, value)];

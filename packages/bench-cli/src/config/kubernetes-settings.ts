@@ -14,7 +14,7 @@ const namePrefix = z
   );
 
 /** A quantity of CPU or memory, kept as text, or `word`. A number in a file is one, too. */
-const quantity = (example: string, word?: string) =>
+export const quantity = (example: string, word?: string) =>
   z.preprocess(
     (value) => (typeof value === 'number' ? String(value) : value),
     z

@@ -4,6 +4,9 @@
  */
 import type { z } from 'zod';
 
+/** Checked values of settings, under their names. */
+type Given = Readonly<Record<string, unknown>>;
+
 export interface Setting {
   /** As commander reads it: `--tier <list>`, `--keep`, `--no-provision`. */
   readonly flag: string;
@@ -12,8 +15,8 @@ export interface Setting {
   readonly schema: z.ZodType;
   /** Without one, the setting is optional. */
   readonly default?: unknown;
-  /** A default that depends on the servers; undefined where `default` applies. */
-  defaultFor?(servers: readonly string[]): unknown;
+  /** A default that depends on the servers, or on other settings that are given; undefined where `default` applies. */
+  defaultFor?(servers: readonly string[], given: Given): unknown;
   /** Its name in the configuration, if different. */
   readonly field?: string;
   /** Its value in the configuration, if different; `fromField` is the inverse. */
@@ -78,9 +81,9 @@ export function defaultsOf<T extends SettingTable>(table: T): DefaultsOf<T> {
   return Object.fromEntries(entries.map(([name, setting]) => [name, setting.default])) as DefaultsOf<T>;
 }
 
-/** The default of a run with these servers; undefined if there is none. */
-export function defaultOf(setting: Setting, servers: readonly string[]): unknown {
-  return setting.defaultFor?.(servers) ?? setting.default;
+/** The default of a run with these settings; undefined if there is none. */
+export function defaultOf(setting: Setting, servers: readonly string[], given: Given): unknown {
+  return setting.defaultFor?.(servers, given) ?? setting.default;
 }
 
 /** `--tier` of `--tier <list>`. */

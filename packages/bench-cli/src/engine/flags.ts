@@ -28,7 +28,8 @@ function helpOf(name: string, setting: Setting, { groups, base, shownDefault }: 
   const place = isOfCluster ? 'on a cluster: ' : '';
   if (!isShown) return `${place}${description}`;
   const own = base === undefined ? shownDefault?.(name, setting) : undefined;
-  return `${place}${description} (default: ${own ?? shownValue(setting, value)})`;
+  const shown = own ?? shownValue(setting, value);
+  return `${place}${description}${shown === '' ? '' : ` (default: ${shown})`}`;
 }
 
 const formerOption = (flag: string) => new Option(`${flag} <value>`).hideHelp();

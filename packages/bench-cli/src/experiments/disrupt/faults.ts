@@ -130,7 +130,10 @@ export function demandPlace(faults: readonly FaultName[], target: Target): void 
   const possible: readonly FaultName[] = target === 'kubernetes' ? POD_FAULTS : LOCAL_FAULTS;
   const [problem, fix] =
     target === 'kubernetes'
-      ? ['is made on one machine only', `Give ${possible.join(', ')}, or omit --target kubernetes.`]
+      ? [
+          'is made on one machine only',
+          `Give ${possible.join(', ')}, or omit --target kubernetes and --in-place.`,
+        ]
       : ['needs the pods of a cluster', `Add --target kubernetes, or give ${possible.join(', ')}.`];
   const wrong = faults.find((name) => !possible.includes(name));
   refuse(wrong !== undefined && [`--fault ${wrong} ${problem}`, fix]);

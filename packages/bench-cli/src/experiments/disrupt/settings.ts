@@ -14,6 +14,9 @@ import {
 import { FACTORS } from './factors.ts';
 import { FAULT_NAMES, LOCAL_FAULTS } from './faults.ts';
 
+const isOfCluster = (fault: unknown) =>
+  Array.isArray(fault) && fault.every((name) => POD_FAULTS.includes(name));
+
 export const DISRUPT_SETTINGS = {
   fault: {
     flag: '--fault <list>',
@@ -59,7 +62,10 @@ export const DISRUPT_SETTINGS = {
   }),
   target: {
     ...KUBERNETES_SETTINGS.target,
-    description: 'local, or kubernetes: copies of the cluster’s DNS in a namespace of the run',
+    description:
+      'local, or kubernetes: copies of the cluster’s DNS in a namespace of the run (default: kubernetes for faults of a cluster and with --in-place, else local)',
+    defaultFor: (_servers: readonly string[], { fault, inPlace }: Readonly<Record<string, unknown>>) =>
+      inPlace === true || isOfCluster(fault) ? 'kubernetes' : undefined,
   },
   ...only('kubernetes', {
     ...DNS_CHOICE_SETTINGS,

@@ -1,6 +1,6 @@
 /** The settings of commands about the DNS of a cluster: where it is, and how changes of it are journaled. */
 import { z } from 'zod';
-import { KUBERNETES_SETTINGS } from '../../../config/kubernetes-settings.ts';
+import { KUBERNETES_SETTINGS, quantity } from '../../../config/kubernetes-settings.ts';
 import type { SettingTable } from '../../../config/setting.ts';
 import { seconds, text, yesOrNo } from '../../../config/value-schemas.ts';
 
@@ -78,7 +78,12 @@ export const DNS_LOADER_SETTINGS = {
   pullSecrets: KUBERNETES_SETTINGS.pullSecrets,
   loaderNode: KUBERNETES_SETTINGS.loaderNode,
   loaderTolerations: KUBERNETES_SETTINGS.loaderTolerations,
-  loaderCpu: KUBERNETES_SETTINGS.loaderCpu,
+  loaderCpu: {
+    ...KUBERNETES_SETTINGS.loaderCpu,
+    // Neither tier nor mode is there to give what was published.
+    description: 'CPU request and limit of the load generator (default: no limit)',
+    schema: quantity('2'),
+  },
   podLabels: KUBERNETES_SETTINGS.podLabels,
   runAsUser: KUBERNETES_SETTINGS.runAsUser,
   scheduleTime: KUBERNETES_SETTINGS.scheduleTime,
