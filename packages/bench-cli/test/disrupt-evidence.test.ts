@@ -1,5 +1,6 @@
 /** What `bench disrupt` makes of the intervals that the load generator tells. */
 import { describe, expect, it } from 'vitest';
+import { documentOf } from '../src/engine/document.ts';
 import { engineKind } from '../src/engine/record.ts';
 import { disruptDocument, pointsOf } from '../src/experiments/disrupt/document.ts';
 import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
@@ -169,18 +170,41 @@ describe('the chart of several trials', () => {
     };
     const points = pointsOf([2, 2.3, 2.5].map(trial), 'lost', 'x');
     expect(points[0]?.x).toBe(-1.95);
-    expect(points.filter(({ y }) => y > 0).map(({ x, y }) => [x, y])).toEqual(
-      [0.05, 0.15, 0.25, 0.35, 0.45].map((x) => [x, 100]),
-    );
+    // Between the ends of a level stretch, no points are needed.
+    expect(points.slice(1, -1).map(({ x, y }) => [x, y])).toEqual([
+      [-0.05, 0],
+      [0.05, 100],
+      [0.45, 100],
+      [0.55, 0],
+    ]);
+  });
+});
+
+const { schema } = engineKind<typeof disruptEvidenceSchema, DisruptSettings>(
+  'disrupt',
+  disruptEvidenceSchema,
+);
+const ONE = { median: 1, low: null, high: null, n: 1 };
+const recordOf = (name: string) => schema.parse(JSON.parse(referenceText(name)));
+
+describe('the report', () => {
+  it('begins with the picture', () => {
+    const record = recordOf('disrupt-rollout');
+    const [first] = documentOf(record, disruptDocument(record)).sections;
+    expect(first?.title).toBe('Over time');
+    expect(first?.blocks.map((block) => block.kind)).toEqual(['chart', 'chart']);
+  });
+
+  it('explains figures by socket where the record has some', () => {
+    const record = recordOf('disrupt-rollout');
+    const cases = record.cases.map((item) => ({ ...item, summary: { ...item.summary, losing: ONE } }));
+    const told = (of: typeof record) => disruptDocument(of).method.join(' ').includes('figures by socket');
+    expect([told(record), told({ ...record, cases })]).toEqual([false, true]);
   });
 });
 
 describe('the post', () => {
-  const { schema } = engineKind<typeof disruptEvidenceSchema, DisruptSettings>(
-    'disrupt',
-    disruptEvidenceSchema,
-  );
-  const postOf = (name: string) => disruptDocument(schema.parse(JSON.parse(referenceText(name)))).post;
+  const postOf = (name: string) => disruptDocument(recordOf(name)).post;
   const plain = (text?: string) => text?.replaceAll('\u00a0', ' ');
 
   it('begins with the worst and the best case, in words', () => {

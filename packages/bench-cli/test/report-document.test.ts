@@ -63,6 +63,14 @@ it('as Markdown escapes what would be markup, and has no pictures', () => {
   expect(shown).not.toContain('](');
 });
 
+it('as Markdown shows the charts that are made beside it', async () => {
+  const found = await files(['markdown', 'svg'], makeDocument());
+  const named = [...String(found.get('report.md')).matchAll(/\]\((\S+\.svg)\)/g)].map(([, path]) => path);
+  expect(named.length).toBeGreaterThan(1);
+  expect([...found.keys()]).toEqual(expect.arrayContaining(named));
+  expect([...found.keys()]).toHaveLength(named.length + 1);
+});
+
 it('for spreadsheets has base units, and no cell that is a formula', () => {
   expect(rendered('csv', makeDocument())).toBe("version,net_cores\n'=1.11.3,0.08\n1.13.1,\n");
 });
@@ -97,6 +105,8 @@ it('as pictures shows bands, whiskers and samples', async () => {
   const found = await files(['svg'], makeDocument());
   const net = String(found.get('charts/net.svg'));
   expect(net.match(/aria-label="1\.1[13]\.[13], (in|ex)ternal"/g)).toHaveLength(4);
+  // Once for the whole file, and not for each of its texts.
+  expect(net.match(/font-family=/g)).toHaveLength(1);
   const time = String(found.get('charts/over-time.svg'));
   expect(time.match(/aria-label="after \d+ s"/g)).toHaveLength(40);
   expect(time).toContain('limit');
@@ -106,8 +116,8 @@ it('draws a difference with its bound, and a panel that would be flat with an ax
   const difference = String((await files(['svg'], makeDocument())).get('charts/difference.svg'));
   expect(difference.match(/aria-label="(?:internal|external): /g)).toHaveLength(2);
   expect(difference).toContain('at least +300.0 %');
-  const lines = async (second: number) => {
-    const panels = [100, second].map((y, index) => ({
+  const axes = async (...others: number[]) => {
+    const panels = [100, ...others].map((y, index) => ({
       title: `panel ${index}`,
       lines: [{ series: '1.11.3', points: [1, 2].map((x) => ({ x, y: y * x, tip: `${x}` })) }],
     }));
@@ -116,17 +126,22 @@ it('draws a difference with its bound, and a panel that would be flat with an ax
       name: 'panels',
       title: 'Panels',
       caption: '',
-      xAxis: 'x',
+      xAxis: 'horizontal axis',
       yAxis: 'vertical axis',
       panels,
     });
     const svg = (
       await files(['svg'], makeDocument({ sections: [{ title: 'Panels', blocks: [drawn] }] }))
     ).get('charts/panels.svg');
-    return String(svg).match(/>vertical axis</g)?.length;
+    return ['vertical', 'horizontal'].map(
+      (name) => String(svg).match(new RegExp(`>${name} axis<`, 'g'))?.length,
+    );
   };
-  expect(await lines(90)).toBe(1);
-  expect(await lines(2)).toBe(2);
+  expect(await axes(90)).toEqual([1, 2]);
+  expect(await axes(2)).toEqual([2, 2]);
+  // Zero is flat on any axis; and under an axis of all, panels with others of their own would be in the wrong place.
+  expect(await axes(0, 90, 90, 90, 90)).toEqual([2, 3]);
+  expect(await axes(2, 90, 90, 90, 90)).toEqual([6, 6]);
 });
 
 it('puts the label of a level at the end and on the side where no line of data is', () => {

@@ -59,6 +59,8 @@ export interface DocumentParts {
   readonly tables?: readonly FigureTable[];
   /** Default: none. */
   readonly warnings?: readonly string[];
+  /** Before the figures: the picture that says most. Default: none. */
+  readonly opening?: Section;
   /** Between the figures and the method. Default: none. */
   readonly sections?: readonly Section[];
   /** How it was measured, in sentences. */
@@ -400,6 +402,7 @@ export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocum
     warnings,
     series: parts.series ?? cases.map((item) => ({ name: item.key, title: caseTitle(record, item) })),
     sections: [
+      ...(parts.opening === undefined ? [] : [withoutEvidence(parts.opening)]),
       ...figureTables(record, parts.tables ?? all, subject),
       ...comparisonSections(record, subject),
       ...(parts.sections ?? []).map(withoutEvidence),

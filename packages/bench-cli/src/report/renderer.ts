@@ -16,6 +16,8 @@ export interface RenderOptions {
   readonly post?: PostSettings | undefined;
   /** What tools printed, by trial, for reports that show it. Default: none. */
   readonly raw?: RawOutput;
+  /** Whether the charts are files beside the text (`charts/NAME.svg`), which shows them then. Default: no. */
+  readonly hasCharts?: boolean;
 }
 
 interface Named {
@@ -118,7 +120,8 @@ export async function* filesOf<R>(
   record: R,
   options: RenderOptions,
 ): AsyncGenerator<ReportFile> {
-  const plain = { ...options, color: false };
+  const hasCharts = wanted.some(({ name }) => name === 'svg');
+  const plain = { ...options, color: false, hasCharts };
   for (const format of wanted) {
     const files = isBundle(format) ? format.files(record, plain) : textFile(format, record, plain);
     for await (const file of files) {

@@ -54,12 +54,15 @@ function findingOf(record: DisruptRecord, item: EngineCase): Finding {
   };
 }
 
-/** Medians over the trials. */
-export const pointsOf = (evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) =>
-  alignedMedians(evidences, key).map(({ x, y }) => ({
-    ...{ x, y },
-    tip: `${title}, ${x} s: ${formatCount(y)} per second`,
-  }));
+/** Medians over the trials, without those on a level stretch of the line: it is the same without them. */
+export const pointsOf = (evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) => {
+  const medians = alignedMedians(evidences, key);
+  const isLevel = (y: number, index: number) =>
+    [index - 1, index + 1].every((beside) => medians[beside]?.y === y);
+  return medians
+    .filter(({ y }, index) => !isLevel(y, index))
+    .map(({ x, y }) => ({ ...{ x, y }, tip: `${title}, ${x} s: ${formatCount(y)} per second` }));
+};
 
 const PICTURES = [
   {
@@ -171,7 +174,10 @@ const PLACES = {
 } as const;
 
 const SOCKETS =
-  'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each. Only reused ones have figures by socket: how many lost a query, and the longest time that one of them waited, from its first query after an answer that its name predicts until the next such answer.';
+  'Sockets are reused, as by few resolvers that run for long; fresh means as many sockets as queries, as of programs that open one for each.';
+
+const BY_SOCKET =
+  'Only reused ones have figures by socket: how many lost a query, and the longest time that one of them waited, from its first query after an answer that its name predicts until the next such answer.';
 
 const STALE =
   'Each address that the upstream gives tells when it was made. An answer is stale if it is older than its TTL, in which --factors cache limits 30 s, by more than a second. Stale answers count as answered.';
@@ -190,7 +196,7 @@ function limitsOf(record: DisruptRecord): string[] {
   ];
 }
 
-function methodOf({ settings }: DisruptRecord): string[] {
+function methodOf({ settings, cases }: DisruptRecord): string[] {
   const { rate, duration, outage, delay, timeout, target } = settings;
   const faults = faultsOf(settings).map((name) => `${FAULTS[name].title}: ${FAULTS[name].what}`);
   return [
@@ -206,7 +212,8 @@ function methodOf({ settings }: DisruptRecord): string[] {
         ]),
     'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
     'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
-    SOCKETS,
+    // Records of earlier versions have no figures by socket.
+    cases.some(({ summary }) => summary.losing != null) ? `${SOCKETS} ${BY_SOCKET}` : SOCKETS,
     ...(settings.conntrack ? [CONNTRACK] : []),
     ...(repeatsNames(settings.factors) ? [STALE] : []),
   ];
@@ -335,10 +342,11 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
         ? [{ title: 'Connection tracking', estimands: ['stale-entries', 'stale-until'] }]
         : []),
     ],
-    sections: [
-      { title: 'Over time', blocks: [...pictures(record), socketPicture(record) ?? []].flat().map(chart) },
-      { title: 'Response codes', blocks: [codesTable(record)] },
-    ],
+    opening: {
+      title: 'Over time',
+      blocks: [...pictures(record), socketPicture(record) ?? []].flat().map(chart),
+    },
+    sections: [{ title: 'Response codes', blocks: [codesTable(record)] }],
     warnings,
     series: record.subjects,
     post: { excerpt: verdicts.join(' '), caveats: caveatsOf(record) },

@@ -60,6 +60,13 @@ export function embeddedSvg(drawn: DrawnPlot): string {
   return `${openTag(drawn, plot.width, plot.height, '')}${plot.body}</svg>`;
 }
 
+/** Without what Vega writes into each element though a file has it once, or has no use for it. */
+function leanSvg(svg: string): string {
+  return svg
+    .replaceAll(/ (?:class|pointer-events)="[^"]*"/g, '')
+    .replaceAll(/(<(?:g|path|text|line|rect)\b[^>]*?) font-family="[^"]*"/g, '$1');
+}
+
 /** A file that adapts to light and dark surroundings: background and foreground change together. */
 export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[], look: Look): string {
   const { plot, title, caption } = drawn;
@@ -85,7 +92,7 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
     `<text x="${PADDING}" y="${PADDING + titleSize * 0.8}" font-size="${titleSize}" font-weight="600" fill="${INK.light}">${escapeXml(title)}</text>`,
     ...captionLines,
     `<g transform="translate(${PADDING},${legendTop.toFixed(1)})">${signs.body}</g>`,
-    `<svg x="${PADDING}" y="${plotTop}" width="${plot.width}" height="${plot.height}" viewBox="0 0 ${plot.width} ${plot.height}">${plot.body}</svg>`,
+    `<svg x="${PADDING}" y="${plotTop}" width="${plot.width}" height="${plot.height}" viewBox="0 0 ${plot.width} ${plot.height}">${leanSvg(plot.body)}</svg>`,
     '</svg>\n',
   ].join('\n');
 }
@@ -98,9 +105,9 @@ const LONG_NUMBER = /-?\d*\.\d{3,}/g;
  * with tenths of a pixel: half as large. Texts are as they were.
  */
 export function slimSvg(svg: string): string {
-  return svg
-    .replaceAll(/ (?:aria-(?!label)[a-z]+|role|class|pointer-events|stroke-miterlimit)="[^"]*"/g, '')
-    .replaceAll(/(<(?:g|path|text|line|rect)\b[^>]*?) (?:aria-label|font-family)="[^"]*"/g, '$1')
+  return leanSvg(svg)
+    .replaceAll(/ (?:aria-(?!label)[a-z]+|role|stroke-miterlimit)="[^"]*"/g, '')
+    .replaceAll(/(<(?:g|path|text|line|rect)\b[^>]*?) aria-label="[^"]*"/g, '$1')
     .replaceAll(/ (?:d|transform|[xy][12]?|width|height)="[^"]*"/g, (attribute) =>
       attribute.replaceAll(LONG_NUMBER, (number) => String(Math.round(Number(number) * 10) / 10)),
     );

@@ -23,8 +23,13 @@ async function* svgs(document: ReportDocument): AsyncGenerator<NamedSvg> {
     yield { name: plot.name, svg: standaloneSvg(plot, series, FILE_LOOK), series: series.length };
 }
 
-async function* svgFiles(document: ReportDocument, folder: string): AsyncGenerator<ReportFile> {
-  for await (const { name, svg } of svgs(document)) yield { path: `${folder}/${name}.svg`, content: svg };
+const chartPath = (name: string) => `charts/${name}.svg`;
+
+async function* svgFiles(
+  document: ReportDocument,
+  pathOf: (name: string) => string,
+): AsyncGenerator<ReportFile> {
+  for await (const { name, svg } of svgs(document)) yield { path: pathOf(name), content: svg };
 }
 
 async function* pngFiles(document: ReportDocument): AsyncGenerator<ReportFile> {
@@ -36,7 +41,7 @@ async function* pngFiles(document: ReportDocument): AsyncGenerator<ReportFile> {
 
 async function* blogFiles(document: ReportDocument, options: RenderOptions): AsyncGenerator<ReportFile> {
   yield { path: 'blog/index.md', content: documentPost(document, options) };
-  yield* svgFiles(document, 'blog');
+  yield* svgFiles(document, (name) => `blog/${name}.svg`);
 }
 
 /** The file that `bench open` opens. */
@@ -77,7 +82,10 @@ export function documentFormats<R extends object>(
       fileName: 'report.md',
       isRoutine: true,
       description: 'the whole report',
-      render: (record, options) => documentMarkdown(documentOf(record, options)),
+      render: (record, options) =>
+        documentMarkdown(documentOf(record, options), ({ name }) =>
+          options.hasCharts === true ? chartPath(name) : undefined,
+        ),
     },
     {
       name: 'csv',
@@ -108,7 +116,7 @@ export function documentFormats<R extends object>(
       name: 'svg',
       shown: 'never',
       description: 'the charts, for light and dark',
-      files: (record, options) => svgFiles(documentOf(record, options), 'charts'),
+      files: (record, options) => svgFiles(documentOf(record, options), chartPath),
     },
     {
       name: 'png',

@@ -63,13 +63,15 @@ function reachOfAll({ panels, yScale }: LineChart): number {
   return yScale === 'log' ? Number.POSITIVE_INFINITY : reachOf(all);
 }
 
-/** A panel whose lines would be flat beside those of another: less than a fifth as high. */
+/** A panel whose lines would be flat beside those of another: less than a fifth as high, though not zero. */
 const FLAT = 0.2;
 
 function hasFlatPanel({ panels }: LineChart): boolean {
-  const heights = panels.map(({ lines }) =>
-    lines.reduce((most, { points }) => points.reduce((top, { y }) => Math.max(top, y), most), 0),
-  );
+  const heights = panels
+    .map(({ lines }) =>
+      lines.reduce((most, { points }) => points.reduce((top, { y }) => Math.max(top, y), most), 0),
+    )
+    .filter((height) => height > 0);
   return Math.min(...heights) < FLAT * Math.max(...heights);
 }
 
@@ -248,6 +250,9 @@ function layers(
   ];
 }
 
+/** Labels of different widths move panels sideways: none would stand above a horizontal axis of all. */
+const OWN_AXES = { scale: { y: 'independent' }, axis: { x: 'independent' } } as const;
+
 export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look: Look) {
   const { columns, spacing, ...size } = panelGrid(chart.panels, look);
   const rows = rowsOf(chart, size, look.fontSize - 2);
@@ -257,7 +262,7 @@ export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look
     facet: panelFacet(chart.panels),
     columns,
     spacing,
-    ...(hasFlatPanel(chart) ? { resolve: { scale: { y: 'independent' as const } } } : {}),
+    ...(hasFlatPanel(chart) ? { resolve: OWN_AXES } : {}),
     spec: { ...size, layer: layers(chart, servers, look, size, points <= MAX_MARKED) },
   };
   return { spec, note: rows.some((row) => 'isCut' in row && row.isCut) ? CUT_NOTE : '' };

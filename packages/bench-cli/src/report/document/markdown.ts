@@ -94,14 +94,14 @@ function warnings(document: ReportDocument): string {
     : blocks('## Read with care', bullets(document.warnings.map(plain)));
 }
 
-/** The whole report, without pictures. */
-export function documentMarkdown(document: ReportDocument): string {
+/** The whole report. Default: without pictures. */
+export function documentMarkdown(document: ReportDocument, pictureOf: PicturePath = () => undefined): string {
   const text = blocks(
     `# ${plain(document.title)}`,
     plain([document.headline, ...document.facts].join(' · ')),
     findings(document.findings),
     warnings(document),
-    ...sectionsOn(document, 'markdown').map((section) => sectionText(section, () => undefined)),
+    ...sectionsOn(document, 'markdown').map((section) => sectionText(section, pictureOf)),
   );
   return `${text}\n`;
 }
