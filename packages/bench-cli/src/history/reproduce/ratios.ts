@@ -29,7 +29,9 @@ async function runFor(
 ) {
   const isLatest = parseReference(reference).run === 'latest';
   const first = experiments.find((name) =>
-    known.runs.some(({ kind, experiment, cases }) => kind === 'run' && experiment === name && cases.length > 0),
+    known.runs.some(
+      ({ kind, experiment, cases }) => kind === 'run' && experiment === name && cases.length > 0,
+    ),
   );
   if (isLatest && first === undefined) throw missingRun(known, commands, example);
   const wanted = isLatest && first !== undefined ? [first] : experiments;

@@ -130,7 +130,8 @@ export function reproducedConditions(name: CapacityPublication, sources: Sources
   });
   return conditionsOf(entry, entry, new Set()).map((condition, index) => {
     const ours = told.map((each) => each[index]?.run ?? null);
-    const isSame = ours.length === 0 || ours.includes(null) ? null : told.every((each) => each[index]?.isSame);
+    const isSame =
+      ours.length === 0 || ours.includes(null) ? null : told.every((each) => each[index]?.isSame);
     return { name: condition.name, published: condition.published, ours, isSame };
   });
 }
