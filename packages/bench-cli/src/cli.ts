@@ -37,12 +37,17 @@ const EXIT_STATUS_HELP = `${exitStatusHelp([
 /** The option of every command whose settings have other sources as well. */
 const SETTINGS_FILE = 'settings from a YAML file';
 
-/** In 80 columns. */
+/** In 80 columns; the example is one of the command's own settings. */
 function sourcesHelp(command: Command): string {
+  const flags = command.options.flatMap(({ long, hidden, negate }) =>
+    long == null || hidden || negate ? [] : [long],
+  );
+  const flag = flags.find((each) => each === '--coredns-version') ?? flags[0] ?? '';
+  const example = flag.slice(2).replaceAll('-', '_').toUpperCase();
   const hasPresets = command.options.some(({ long }) => long === '--preset');
   return `
 A setting can also come from the environment, DINODNS_BENCH_<NAME>
-(DINODNS_BENCH_COREDNS_VERSION), or from a YAML file (--config; the same names
+(DINODNS_BENCH_${example}), or from a YAML file (--config; the same names
 in camelCase). Flags override the environment, which overrides the file${
     hasPresets ? ', which\noverrides presets' : ''
   }.`;

@@ -2,6 +2,7 @@
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
+import { documentOf } from '../src/engine/document.ts';
 import { caseTitle, pointText } from '../src/engine/words.ts';
 import { BenchError } from '../src/errors.ts';
 import { readPhases } from '../src/experiments/capacity/beside/read-phases.ts';
@@ -527,6 +528,15 @@ describe('a start on a cluster', () => {
 });
 
 describe('a record', () => {
+  it('of one search each names both limits, as there is no interval', () => {
+    const stored = parseRecordAs(surviveKind, referenceText('capacity-survive'), 'run.json');
+    const record = { ...stored, settings: stored.settings as SurviveSettings };
+    const [first] = documentOf(record, surviveDocument(record)).findings;
+    expect(first?.sentence.replaceAll('\u00a0', ' ')).toBe(
+      'Memory limit needed: 43.0 MiB, against 44.0 MiB with CoreDNS 1.13.1 (-2.3 %; one trial of each, so no interval).',
+    );
+  });
+
   it('is of its schema, and draws a line for each version and setting beside the limits of today', () => {
     const record = searched();
     expect(surviveKind.schema.safeParse(record).error).toBeUndefined();

@@ -226,4 +226,16 @@ describe('the post', () => {
       'An upstream that answered REFUSED cost 1,501 of 4,000 queries in every case (longest gap 3.00 s).',
     ]);
   });
+
+  it('tells when clients recovered, and that nothing was interrupted where they did at once', () => {
+    const findings = (name: string) =>
+      disruptDocument(schema.parse(JSON.parse(referenceText(name)))).findings?.map(
+        ({ sentence }) => sentence,
+      );
+    const [interrupted, ...others] = findings('disrupt-rollout') ?? [];
+    expect(interrupted).toMatch(/Clients recovered [1-9].* after the fault began\.$/);
+    expect(others.filter((sentence) => sentence.startsWith('0 queries lost, 0 ')).length).toBe(2);
+    for (const sentence of [...others, ...(findings('disrupt-rollout-lameduck30') ?? [])])
+      expect(sentence.endsWith('No interruption.'), sentence).toBe(sentence.startsWith('0 queries lost, 0 '));
+  });
 });

@@ -53,6 +53,16 @@ it('the help of bench, and of all its commands', async () => {
     expect([...helps.keys()]).toEqual(expect.arrayContaining(names));
     const whole = [await shown('run', '--help-all'), await shown('matrix', '--help-all')];
     expect(tooLong([...helps.values(), ...whole].join('\n'))).toEqual([]);
+    const examples = [...helps].filter(([, help]) => help.includes('DINODNS_BENCH_<NAME>'));
+    expect(examples.map(([words]) => words)).toEqual(
+      expect.arrayContaining(['run', 'swap', 'capacity plan']),
+    );
+    for (const [words, help] of examples) {
+      const [, name = ''] = /\(DINODNS_BENCH_(\w+)\)/.exec(help) ?? [];
+      expect(help, words).toMatch(new RegExp(`^ +--${name.toLowerCase().replaceAll('_', '-')} <`, 'm'));
+    }
+    expect(helps.get('capacity plan')).toMatch(/^ {2}9 +with --verify: /m);
+    expect(helps.get('capacity plan')).not.toMatch(/^ {2}8 /m);
   } finally {
     await world.remove();
   }

@@ -59,7 +59,7 @@ describe('a simulated policy', () => {
           repeatedAgree: true,
         });
       }
-      expect(world.out()).toContain("SIMULATION, not a product's figures");
+      expect(world.out()).toContain('Simulated DNS policies');
       expect(world.err()).toContain('SIMULATION');
     },
   );

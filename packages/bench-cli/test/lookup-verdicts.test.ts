@@ -122,7 +122,7 @@ describe('a comparison', () => {
       /Against 0 Services: lookup p50 \+20\.0\u00a0ms.*: higher; connect p50/,
     );
     expect(lookupDocument(found).post?.excerpt).toMatch(
-      /^To look a name up took more time with 1 Service \(by 19\.\d ms to 20\.\d ms\) than with 0 Services\. No difference in connect times was shown between 0 Services and 1 Service\. Median times/,
+      /^Looking up a name took longer with 1 Service \(by 19\.\d ms to 20\.\d ms\) than with 0 Services\. No difference in connect times was shown between 0 Services and 1 Service\. Median times/,
     );
   });
 
@@ -134,7 +134,7 @@ describe('a comparison', () => {
     );
     const found = makeLookup({ flags: { target: 'kubernetes', services: '0,1' }, trials });
     expect(lookupDocument(found).post?.excerpt).toMatch(
-      /^To look a name up took more time with 1 Service \(the two pairs: \+20\.0\u00a0ms\) than/,
+      /^Looking up a name took longer with 1 Service \(the two pairs: \+20\.0\u00a0ms\) than/,
     );
   });
 

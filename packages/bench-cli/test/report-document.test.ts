@@ -173,3 +173,13 @@ it('on a page has panels one below the other, and addresses as links', async () 
   const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(page.slice(page.indexOf('id="chart-p"'))) ?? [];
   expect(Number(height)).toBeGreaterThan(Number(width) * 0.8);
 });
+
+it('writes zero without a unit on an axis of thousands', async () => {
+  const points = [0, 50_000].map((x) => ({ x, y: 1, tip: '' }));
+  const panels = [{ title: '', lines: [{ series: '1.11.3', points }] }];
+  const drawn = chart({ type: 'lines', name: 'p', title: 'P', caption: '', xAxis: 'x', yAxis: 'y', panels });
+  const found = await files(['svg'], makeDocument({ sections: [{ title: 'P', blocks: [drawn] }] }));
+  const svg = String(found.get('charts/p.svg'));
+  expect(svg).toContain('>50k<');
+  expect(svg).not.toContain('>0k<');
+});

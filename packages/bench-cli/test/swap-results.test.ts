@@ -328,7 +328,7 @@ describe('the report of a swap', () => {
     );
     expect(shown).toContain('- Placement 4: 70.0 % of the rate was held.\n');
     expect(shown).toContain(
-      '- 2 of 16 loads did not hold the rate, although it was held for 3 s before the first placement: the least reached 1,400 queries a second; give the nodes to nothing else, or repeat it with --rate 1100.\n',
+      '- 2 of 16 loads did not hold the rate, although it was held for 3 s before the first placement: the slowest reached 1,400 queries a second. Keep other work off the nodes, or repeat the run with --rate 1100.\n',
     );
     const partial = rendered(
       'markdown',

@@ -140,7 +140,7 @@ export async function siteCommand(world: World, options: SiteOptions): Promise<n
   }
   world.stdout.write(`${join(options.out, 'index.html')}\n`);
   world.stderr.write(
-    `${counted(runs.length, 'run')} on ${counted(files, 'file')}, ${Math.ceil(bytes / 1000)} kB\n`,
+    `${counted(runs.length, 'run')}, ${counted(files, 'file')}, ${Math.ceil(bytes / 1000)} kB\n`,
   );
   return 0;
 }

@@ -14,10 +14,10 @@ const HELP_ALL = '--help-all';
 const HELP_WORDS = ['--help', '-h', 'help', HELP_ALL];
 
 /** A run ends with one of these; what is measured is never missed or undecided. */
-const RUN_STATUSES = exitStatusHelp([
+export const RUN_REASONS = [
   ...(['success', 'internal', 'usage', 'environment', 'server', 'failedTrials', 'record', 'output'] as const),
   ...(['interrupted', 'terminated'] as const),
-]);
+];
 
 /** Its description, with its default, and with the only target for which it is if that is a cluster and no heading says so. */
 function helpOf(name: string, setting: Setting, { groups, base, shownDefault }: SettingsView): string {
@@ -162,7 +162,7 @@ export async function addProcedure<T extends SettingTable, D, C, E, R extends Li
       .option('--format <name>', `output format${formats} (default: ${DEFAULT_FORMAT})`)
       .option('--json', 'print the record instead of the table')
       .addHelpText('after', view.examples ?? '')
-      .addHelpText('after', RUN_STATUSES)
+      .addHelpText('after', exitStatusHelp(RUN_REASONS))
       .action(async (values: Readonly<Record<string, unknown>>) => {
         const typed = values.json === true ? 'json' : textOf(values.format);
         if (typed !== undefined) demandFormat(typed, await printedFormats());

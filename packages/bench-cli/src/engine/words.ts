@@ -169,7 +169,7 @@ export function deltaText(record: AnyRecord, estimand: EstimandFacts, item: Engi
   return `${boundSign(estimand, item)}${text}${verdict}`;
 }
 
-/** `higher, +12.3 % [+8, +17]` */
+/** `higher, +12.3 % [+8, +17]`; of one pair, what both had: `43.0 MiB, against 44.0 MiB with CoreDNS 1.13.1 (…)`. */
 export function verdictText(
   record: AnyRecord,
   estimand: EstimandFacts,
@@ -177,5 +177,10 @@ export function verdictText(
   delta: Delta | Difference,
 ): string {
   const text = bothText(record, estimand, item) ?? boundsText(estimand, delta);
-  return delta.low === null ? `${text}, no interval` : `${verdictWord(estimand, delta.verdict)}, ${text}`;
+  if (delta.low !== null) return `${verdictWord(estimand, delta.verdict)}, ${text}`;
+  const own = okTrials(record, item.key);
+  const [pair, ...others] = pairsOf(estimand, own, okTrials(record, item.comparison?.baseline ?? ''));
+  if (pair === undefined || others.length > 0) return `${text}, no interval`;
+  const [value, baseline] = [pair.value, pair.baseline].map((figure) => showFigure(estimand, figure));
+  return `${value}, against ${baseline} with ${subjectTitle(record, record.baseline ?? '')} (${text}; one trial of each, so no interval)`;
 }

@@ -72,7 +72,7 @@ const OWN: readonly OwnExperiment[] = [
     name: 'swap',
     commands: {
       'swap [options]':
-        'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
+        "does another version of CoreDNS cost more in this cluster? Leaves the cluster's DNS alone unless you use --method in-place",
     },
     load: async () => (await import('./swap/index.ts')).swap.addCommands,
     records: async () => (await import('./swap/index.ts')).swap.records,

@@ -60,7 +60,7 @@ const BUSY_SHARE = 0.25;
 export function loadAverageWarnings({ loadAverage, availableCpus }: Environment): string[] {
   if (loadAverage <= availableCpus * BUSY_SHARE) return [];
   return [
-    `the machine was busy just before the run began (load average ${loadAverage.toFixed(2)} on ${availableCpus} CPUs); CPU used by other programs during the run was not recorded`,
+    `CPU used by other programs was not recorded (load average before the run: ${loadAverage.toFixed(2)} on ${availableCpus} CPUs)`,
   ];
 }
 

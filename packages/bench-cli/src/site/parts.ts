@@ -1,6 +1,7 @@
 /** What several pages show of a run. Pure. */
 import type { Finding } from '../report/document/document.ts';
 import { type Html, html, joined, prose } from '../report/html/markup.ts';
+import { counted } from '../text.ts';
 import { kindOf, type Site, type SiteRun } from './site-run.ts';
 
 export const dayOf = ({ startedAt }: Pick<SiteRun, 'startedAt'>) => startedAt.slice(0, 10);
@@ -59,7 +60,7 @@ ${brief.lead === null ? pictureMarkup(path, brief.picture, isFirst) : html`${bar
 ${findingList(brief.findings.slice(0, FINDINGS_IN_CARD))}
 ${brief.findings.length === 0 && brief.lead === null && html`<p>${prose(brief.headline)}</p>`}
 ${more > 0 && html`<p><a href="${path}.html">${more} more</a></p>`}
-${brief.warnings.length > 0 && html`<p class="care"><a href="${path}.html#care">Read with care: ${brief.warnings.length === 1 ? 'a reservation' : `${brief.warnings.length} reservations`}</a></p>`}
+${brief.warnings.length > 0 && html`<p class="care"><a href="${path}.html#care">Read with care: ${counted(brief.warnings.length, 'caveat')}</a></p>`}
 ${conditions(run)}
 ${commandMarkup(run)}</article>`;
 }

@@ -34,7 +34,7 @@ export function addClusterFlags(command: Command): Command {
     )
     .option(
       '--headless <share>',
-      'which part of the services is headless, 0 to 1 (default: 0.1)',
+      'share of the services that are headless, 0 to 1 (default: 0.1)',
       numberOrText,
     )
     .option('--dual-stack', 'give everything an IPv6 address as well')

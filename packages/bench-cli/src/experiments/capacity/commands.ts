@@ -1,12 +1,17 @@
 /** The commands of the capacity experiment, with their flags. */
+import { exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import { addFlags, givenFlags } from '../../engine/flags.ts';
+import { addFlags, givenFlags, RUN_REASONS } from '../../engine/flags.ts';
 import type { Call } from '../../engine/registered.ts';
 import { caching, throughput } from './cases/index.ts';
 import { capacityMemory } from './memory/index.ts';
 import { PLAN_SETTINGS } from './plan-settings.ts';
 import { propagation } from './propagation/index.ts';
 import { capacitySurvive } from './survive/index.ts';
+
+const PLAN_HELP = exitStatusHelp([...RUN_REASONS, 'threshold'], {
+  threshold: 'with --verify: CoreDNS died, lost queries or answered wrongly',
+});
 
 export async function addCapacityCommands(program: Command, call: Call): Promise<void> {
   const capacity = program.command('capacity');
@@ -24,7 +29,7 @@ export async function addCapacityCommands(program: Command, call: Call): Promise
     .option('--config <file>', 'settings from a YAML file')
     .option('--yaml', 'print a patch with the resources, and the ConfigMap of the autoscaler')
     .option('--json', 'print the plan as JSON')
-    .addHelpText('after', call.exitStatusHelp)
+    .addHelpText('after', PLAN_HELP)
     .action(async (values: Record<string, unknown>) => {
       const { planCommand } = await import('./plan-command.ts');
       call.status = await planCommand(call.world, {

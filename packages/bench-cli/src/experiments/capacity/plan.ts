@@ -111,7 +111,7 @@ function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
     return {
       about: 'memory',
       fit: 'cannot tell',
-      because: 'the memory limit of today is not known; give --memory-limit',
+      because: "today's memory limit is unknown; pass --memory-limit",
     };
   }
   const today = memoryLimitBytes / BYTES_PER_MEGABYTE;

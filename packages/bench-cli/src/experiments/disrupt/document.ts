@@ -27,8 +27,11 @@ function endText(record: DisruptRecord, item: EngineCase): string {
   const all = evidencesOf(record, item.key);
   const open = all.filter(({ recoveredSeconds }) => recoveredSeconds === null).length;
   const { recovered } = item.summary;
+  if (all.every(({ recoveredSeconds }) => recoveredSeconds === 0)) return 'No interruption.';
   const parts = [
-    ...(recovered == null ? [] : [`Clients recovered ${formatTime(recovered.median)} after it began.`]),
+    ...(recovered == null
+      ? []
+      : [`Clients recovered ${formatTime(recovered.median)} after the fault began.`]),
     ...(open === 0
       ? []
       : [`In ${open} of ${counted(all.length, 'trial')} they had not when the load ended.`]),

@@ -23,10 +23,9 @@ const isSimulated = ({ settings }: LookupRecord) => settings.simulatePolicy !== 
 
 /** A simulation says so first. */
 function titleOf(record: LookupRecord, overalls: readonly Overall[]): string {
-  const title = `Lookup and connect times of ${urlOf(record.settings)}: ${overalls.map((each) => each.title).join(', ')}`;
   return isSimulated(record)
-    ? `SIMULATION, not a product's figures (delay ${formatTime(record.settings.programDelay)}). ${title}`
-    : title;
+    ? `Simulated DNS policies (delay ${formatTime(record.settings.programDelay)}): lookup and connect times`
+    : `Lookup and connect times of ${urlOf(record.settings)}: ${overalls.map((each) => each.title).join(', ')}`;
 }
 
 const mediansOf = ({ lookup, connect, total }: PhaseDistributions) => {
@@ -118,11 +117,11 @@ function methodOf({ settings, subjects }: LookupRecord, overalls: readonly Overa
 }
 
 const PHASES = [
-  { estimand: 'lookupP50', doing: 'To look a name up', noun: 'lookup' },
-  { estimand: 'connectP50', doing: 'To connect', noun: 'connect' },
+  { estimand: 'lookupP50', doing: 'Looking up a name', noun: 'lookup' },
+  { estimand: 'connectP50', doing: 'Connecting', noun: 'connect' },
 ] as const;
 
-/** What the comparison of one phase says of all: `To look a name up took less time with Unbound (by …) than with CoreDNS.` */
+/** What the comparison of one phase says of all: `Looking up a name took less time with Unbound (by …) than with CoreDNS.` */
 function phaseVerdict(
   record: LookupRecord,
   overalls: readonly Overall[],
@@ -156,7 +155,7 @@ function phaseVerdict(
   ];
   if (less === '' && more === '')
     return open === '' ? [] : [`No difference in ${noun} times was shown between ${baseline} and ${open}.`];
-  const parts = [less && `less time with ${less}`, more && `more time with ${more}`].filter(Boolean);
+  const parts = [less && `less time with ${less}`, more && `longer with ${more}`].filter(Boolean);
   return [
     `${doing} took ${listed(parts)} than with ${baseline}${open && `; no difference was shown with ${open}`}.`,
   ];

@@ -112,7 +112,7 @@ const LOCAL = {
   },
   ...pick(['corednsVersion', 'provision'], {
     corednsVersion: { description: 'with --local: version of CoreDNS', needs: CORE_DNS },
-    provision: { description: 'with --local: use only programs that are there', needs },
+    provision: { description: 'with --local: use only installed tools, install nothing', needs },
   }),
   search: {
     flag: '--search <domains>',
@@ -258,7 +258,7 @@ const CLUSTER = {
     },
     tigerTest: {
       flag: '--tiger-test <json>',
-      description: 'the test of tiger-bench that the run is of; --config sets it',
+      description: 'the tiger-bench test that this run belongs to; set by --config',
       schema: text,
       inCommand: 'never',
     },

@@ -239,7 +239,7 @@ export function distributionChart(overalls: readonly Overall[], isSimulated: boo
     name: 'distributions',
     title: `${isSimulated ? 'SIMULATION: ' : ''}lookup and connect times`,
     caption:
-      'Share of the samples that took at most so long, over the time in milliseconds on a logarithmic axis: further left is faster.',
+      'Share of samples that took no longer than the time shown, over the time in milliseconds on a logarithmic axis: further left is faster.',
     xAxis: 'milliseconds',
     yAxis: '% of samples',
     xScale: 'log',

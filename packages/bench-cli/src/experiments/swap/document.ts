@@ -87,7 +87,7 @@ function findingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding
     const smallest =
       detectable === null
         ? 'One pair cannot show a difference.'
-        : `With so many pairs, four of five swaps would show a difference of ${formatMillicores(detectable)} or more.`;
+        : `With ${counted(n, 'pair')}, a difference of ${formatMillicores(detectable)} or more would be found four times in five.`;
     return {
       subject,
       badge: { text: verdict, tone: 'even' },

@@ -100,7 +100,7 @@ const experiment = defineExperiment({
   name: 'swap',
   question: 'Does another version of CoreDNS cost more in this cluster?',
   description:
-    'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
+    "does another version of CoreDNS cost more in this cluster? Leaves the cluster's DNS alone unless you use --method in-place",
   settings: SWAP_SETTINGS,
   plan: (settings, world) =>
     explained(async () => {

@@ -27,8 +27,8 @@ export function rateAdvice(record: SwapRecord): string[] {
   if (short.length === 0) return [];
   const least = Math.min(...short) * rate;
   const advised = advisedRate(least);
-  const next = advised > 0 ? `, or repeat it with --rate ${advised}` : '';
+  const next = advised > 0 ? `, or repeat the run with --rate ${advised}` : '';
   return [
-    `${short.length} of ${held.length} loads did not hold the rate, although it was held for ${PROBE_SECONDS} s before the first placement: the least reached ${formatFixed(least, 0)} queries a second; give the nodes to nothing else${next}`,
+    `${short.length} of ${held.length} loads did not hold the rate, although it was held for ${PROBE_SECONDS} s before the first placement: the slowest reached ${formatFixed(least, 0)} queries a second. Keep other work off the nodes${next}`,
   ];
 }

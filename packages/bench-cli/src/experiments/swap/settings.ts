@@ -62,7 +62,7 @@ export const SWAP_SETTINGS = {
   },
   idle: {
     flag: '--idle <time>',
-    description: 'length of each window without load; with 0, nothing is said of net CPU',
+    description: 'length of each window without load; 0: net CPU is not measured',
     schema: atLeast(0),
     default: 60,
   },

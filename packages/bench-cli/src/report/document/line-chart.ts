@@ -102,8 +102,14 @@ function horizontal(
 ) {
   const title = linesWithin(xAxis, width, titleSize);
   const scale = { type: xScale, zero: xFromZero, nice: false };
-  if (xTicks === undefined)
-    return { scale, axis: { title, tickCount: 6, format: xScale === 'log' ? ',~g' : '~s' } };
+  if (xTicks === undefined) {
+    const format = xScale === 'log' ? ',~g' : '~s';
+    // In thousands, D3 writes zero as 0k.
+    return {
+      scale,
+      axis: { title, tickCount: 6, format, labelExpr: "datum.value === 0 ? '0' : datum.label" },
+    };
+  }
   const at = panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points.map(({ x }) => x)));
   const [from, to] = [Math.min(...at) - 1e-9, Math.max(...at) + 1e-9];
   const values = xTicks.filter((tick) => tick.at >= from && tick.at <= to);

@@ -29,7 +29,7 @@ export const throughput = defineExperiment({
   command: 'capacity throughput',
   question: 'How many lookups a second does CoreDNS answer, by configuration and kind of name?',
   description:
-    'lookups a second of CoreDNS by configuration, at saturation and at half of it, on this machine or on a cluster',
+    "CoreDNS's lookups per second for each configuration, at saturation and at half that rate, on this machine or on a cluster",
   settings: THROUGHPUT_SETTINGS,
   async plan(settings, world): Promise<CasesPlan> {
     const { throughputPlan } = await import('./throughput.ts');

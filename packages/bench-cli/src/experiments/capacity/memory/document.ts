@@ -59,7 +59,7 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
     {
       subject,
       badge: { text: formatBytes(relist.median), tone: steady.median > formula ? 'bad' : 'even' },
-      sentence: `With ${formatCount(point.objects)} objects, it needs ${formatBytes(steady.median)} under load, where the published formula says ${formatBytes(formula)}, and ${formatBytes(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times as much.${each}`,
+      sentence: `With ${formatCount(point.objects)} objects, CoreDNS needed ${formatBytes(steady.median)} under load (published formula: ${formatBytes(formula)}) and ${formatBytes(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times its memory under load.${each}`,
     },
   ];
 }
@@ -82,7 +82,7 @@ function verdictOf(record: MemoryRecord): { readonly description?: string; reado
     `With ${formatCount(objects)} pods and services, ${serverWords(server)}${where} needed ${first.steady} of memory under load, where the published formula says ${first.formula}, and ${first.relist} during a relist, when it reads everything again after a restart of the API server.`,
     ...others.map(
       ({ configuration, steady, relist, formula }) =>
-        `With ${configuration}, it needed ${steady} (formula: ${formula}) and ${relist}.`,
+        `With ${configuration}: ${steady} under load (formula: ${formula}) and ${relist} during a relist.`,
     ),
   ].join(' ');
   return { description, excerpt: description };
@@ -119,7 +119,7 @@ function warningsOf(record: MemoryRecord, fits: readonly MemoryFit[]): string[] 
     ...(slow.length === 0
       ? []
       : [
-          `The rate of ${formatCount(slow[0]?.wanted ?? 0)} queries a second was not held at ${slow.length} of ${loads.length} points: ${formatCount(Math.min(...rates))} to ${formatCount(Math.max(...rates))} were. Memory under load is of that rate.`,
+          `The rate of ${formatCount(slow[0]?.wanted ?? 0)} queries a second was not reached at ${slow.length} of ${loads.length} points, which got ${formatCount(Math.min(...rates))} to ${formatCount(Math.max(...rates))}; their memory under load is for those rates.`,
         ]),
     ...(unstable.length === 0
       ? []

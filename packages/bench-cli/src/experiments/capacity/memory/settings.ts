@@ -41,21 +41,21 @@ export const MEMORY_SETTINGS = {
   serviceShare: {
     flag: '--service-share <list>',
     description:
-      'which part of the objects are services; the others are pods (default: 0.0518, as published)',
+      'share of the objects that are services; the others are pods (default: 0.0518, as published)',
     schema: share('shares'),
     default: [PUBLISHED_SERVICE_SHARE],
     distinct: true,
   },
   endpointsPerPod: {
     flag: '--endpoints-per-pod <list>',
-    description: 'in how many services a pod is',
+    description: 'how many services each pod belongs to',
     schema: list(number(z.number(ratioMessage).min(0, ratioMessage).max(10, ratioMessage)), ratioMessage),
     default: [1],
     distinct: true,
   },
   headless: {
     flag: '--headless <list>',
-    description: 'which part of the services is headless',
+    description: 'share of the services that are headless',
     schema: share('shares of the services'),
     default: [0.1],
     distinct: true,
