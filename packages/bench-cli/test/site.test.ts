@@ -115,14 +115,24 @@ describe('bench site', () => {
     const sentence = leadOf(newest)?.text ?? '?';
     expect(plain(cards[0])).toContain(sentence);
     expect(plain(cards[0])).toContain('30.0 %');
-    expect(cards[0]).not.toContain('>tied<');
-    expect(cards[1]).toContain('>tied<');
-    expect(plain(cards[1])).toContain('No difference shown between');
+    expect(plain(cards[1])).toContain('Knot DNS shows no difference');
     expect(cards[1]?.indexOf('CoreDNS</span>')).toBeLessThan(cards[1]?.indexOf('Knot DNS</span>') ?? 0);
+    // What is said of each server is on the page of its run.
+    expect(start).not.toContain('class="badge');
+    expect(await readFile(inSite('runs', '20261115-120000-0001.html'), 'utf8')).toContain('>tied<');
     // The older run of the same comparison is a page, which the newer one leads to.
     expect(await readFile(inSite('runs', '20261120-120000-0001.html'), 'utf8')).toContain(
       '20261110-120000-0001.html',
     );
+  });
+
+  it('begins with the comparisons of which something is sure', async () => {
+    await save(runOf(10, { coredns: ALIKE, dinodns: ALIKE }));
+    await save(runOf(11, { coredns: [10_000], knot: [10_000] }));
+    await world.bench('site', '--out', 'site');
+    const start = await readFile(inSite('index.html'), 'utf8');
+    const cards = start.split('<article').slice(1);
+    expect(cards.map((card) => /runs\/(\d+)/.exec(card)?.[1])).toEqual(['20261110', '20261111']);
   });
 
   it('marks throughput that something other than the server limited', async () => {

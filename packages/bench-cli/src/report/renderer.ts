@@ -61,6 +61,8 @@ export interface Brief {
   readonly title: string;
   /** Null where the findings say it all. */
   readonly lead: DocumentLead | null;
+  /** The result, or the first of several, in a sentence or two. */
+  readonly sentence: string;
   /** How the run ended. */
   readonly headline: string;
   readonly state: ReportDocument['state'];

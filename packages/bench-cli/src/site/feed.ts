@@ -8,11 +8,6 @@ const MAX_ENTRIES = 50;
 /** An entry keeps its identity where the site moves to another address. */
 const idOf = ({ id }: SiteRun) => `urn:dinodns-bench:run:${encodeURIComponent(id)}`;
 
-function resultOf({ brief: { lead, findings, headline } }: SiteRun): string {
-  if (lead !== null) return lead.text;
-  return findings.map(({ subject, sentence }) => `${subject}: ${sentence}`).join(' ') || headline;
-}
-
 /** `url` is where the site will be; links are relative without one. */
 export function feed({ runs }: Pick<Site, 'runs'>, url: string): string {
   const entries = runs.slice(0, MAX_ENTRIES).map(
@@ -21,7 +16,7 @@ export function feed({ runs }: Pick<Site, 'runs'>, url: string): string {
 <title>${run.brief.question}: ${run.brief.title}</title>
 <updated>${run.startedAt}</updated>
 <link rel="alternate" type="text/html" href="${url}runs/${run.slug}.html"/>
-<summary>${resultOf(run)}</summary>
+<summary>${run.brief.sentence}</summary>
 </entry>
 `,
   );

@@ -48,7 +48,7 @@ export function startPage(site: Site): string {
       html`<li><a href="runs/${run.slug}.html">${run.brief.question}: ${run.brief.title}</a> <small>${dayOf(run)}</small></li>`,
   );
   const main = html`<header class="page-head"><p class="kind">DNS benchmark</p><h1>Results</h1>
-<p class="lead">The newest run of each comparison. A difference is named only where its 95&nbsp;% interval leaves out zero; servers that could not be told apart are <b>tied</b>, and nothing is ranked.</p></header>
+<p class="lead">The newest run of each comparison. A difference is named only where its 95&nbsp;% interval leaves out zero; nothing is ranked.</p></header>
 <search class="search needs-script"><label for="search">Search</label> <input id="search" type="search" autocomplete="off" aria-controls="found"><ul id="found" class="links" aria-live="polite"></ul></search>
 <section id="results"><h2>Newest results</h2><div class="cards">${cards}</div></section>
 <section id="questions"><h2>Questions</h2>${groupLinks(questions, 'questions')}</section>

@@ -6,9 +6,6 @@ import { kindOf, type Site, type SiteRun } from './site-run.ts';
 
 export const dayOf = ({ startedAt }: Pick<SiteRun, 'startedAt'>) => startedAt.slice(0, 10);
 
-/** Of findings, a card shows the first ones; the run's page has them all. */
-const FINDINGS_IN_CARD = 6;
-
 /** Where no difference was shown, nobody is ahead. */
 const badgeText = (text: string) => (text === 'no difference shown' || text.startsWith('≈') ? 'tied' : text);
 
@@ -49,17 +46,13 @@ export function conditions({ brief, ...run }: SiteRun): Html {
 export const commandMarkup = ({ command }: SiteRun): Html =>
   html`<pre class="command" tabindex="0" aria-label="Command that repeats the run">${command}</pre>`;
 
-/** The result of a run with everything that it takes to judge it. */
+/** The result of a run in short, with everything that it takes to judge it; its page has the rest. */
 export function runCard(run: SiteRun, title: string, root: '' | '../', isFirst: boolean): Html {
   const { brief, slug } = run;
   const path = `${root}runs/${slug}`;
-  const more = brief.findings.length - FINDINGS_IN_CARD;
   return html`<article class="card"><p class="kind">${brief.question}</p><h3><a href="${path}.html">${title}</a></h3>
-${brief.lead !== null && html`<p>${prose(brief.lead.text)}</p>`}
+<p>${prose(brief.sentence)}</p>
 ${brief.lead === null ? pictureMarkup(path, brief.picture, isFirst) : html`${barList(brief.lead)}${brief.picture !== null && html`<p><a href="${path}.csv">Figures (CSV)</a></p>`}`}
-${findingList(brief.findings.slice(0, FINDINGS_IN_CARD))}
-${brief.findings.length === 0 && brief.lead === null && html`<p>${prose(brief.headline)}</p>`}
-${more > 0 && html`<p><a href="${path}.html">${more} more</a></p>`}
 ${brief.warnings.length > 0 && html`<p class="care"><a href="${path}.html#care">Read with care: ${counted(brief.warnings.length, 'caveat')}</a></p>`}
 ${conditions(run)}
 ${commandMarkup(run)}</article>`;

@@ -24,7 +24,7 @@ export interface Group {
 }
 
 export interface Groups {
-  /** Runs that repeat each other, the newest first. */
+  /** Runs that repeat each other, the newest first; those of whose newest run little is sure, last. */
   readonly comparisons: readonly (readonly SiteRun[])[];
   readonly questions: readonly Group[];
   /** One for each kind of server, whatever its version and variant. */
@@ -80,9 +80,15 @@ const comparisonOf = ({ brief, entry }: SiteRun) =>
     ...entry.cases.map(({ key }) => key).toSorted(),
   ]);
 
+/** Trials failed, or there is but one of each case, which does not tell how sure its result is. */
+const isWeak = ({ brief, entry: { cases } }: SiteRun) =>
+  brief.state !== 'complete' || (cases.length > 0 && cases.every(({ trials }) => trials.length < 2));
+
 export function groupsOf(runs: readonly SiteRun[]): Groups {
   return {
-    comparisons: [...Map.groupBy(runs, comparisonOf).values()],
+    comparisons: [...Map.groupBy(runs, comparisonOf).values()].toSorted(
+      ([a], [b]) => Number(a !== undefined && isWeak(a)) - Number(b !== undefined && isWeak(b)),
+    ),
     questions: grouped(runs, ({ brief }) => [brief.question]),
     servers: grouped(runs, ({ entry }) => entry.servers.map(kindOf)),
   };

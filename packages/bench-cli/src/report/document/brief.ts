@@ -64,5 +64,6 @@ export async function documentBrief(document: ReportDocument): Promise<Brief> {
   }));
   const [first] = chartsOf(document);
   const picture = first === undefined ? null : await pictureOf(first, document);
-  return { question: kind, title, lead, headline, state, facts, findings, warnings, picture };
+  const sentence = lead?.text ?? document.post.description;
+  return { question: kind, title, lead, sentence, headline, state, facts, findings, warnings, picture };
 }
