@@ -24,7 +24,8 @@ function caseOf(record: AnyRecord, item: EngineCase): EntryCase {
 
 export function engineEntry(record: AnyRecord, summary: string): Entry {
   const { environment, conditions, programs, settings, estimands, cases, experiment } = record;
-  const generator = conditions['load generator']?.split(' ')[0];
+  // Without its version, and what follows it.
+  const generator = conditions['load generator']?.replace(/ v?\d.*$/, '');
   return {
     ...entryOfHeader(record, experiment, summary),
     environment: environmentOf(environment, Object.fromEntries(Object.entries(settings ?? {})), [

@@ -120,7 +120,7 @@ function serversOf(cases: readonly EntryCase[]): string[] {
 }
 
 export function machineOf({ hostname, cpuModel, cluster }: Environment): string {
-  return `${hostname}, ${cpuModel}${cluster === null ? '' : ` cluster ${cluster.version}`}`;
+  return `${hostname}, ${cpuModel}${cluster === null ? '' : `, Kubernetes ${cluster.version}`}`;
 }
 
 function asText(value: unknown): string {

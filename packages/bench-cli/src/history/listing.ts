@@ -17,7 +17,7 @@ import { IMPORTED_NAME } from './imported.ts';
 export const ENTRY_NAME = 'entry.json';
 
 /** Incremented whenever the content of `entry.json` changes. */
-const ENTRY_VERSION = 5;
+const ENTRY_VERSION = 6;
 
 /** How many folders are read at a time: system calls wait for each other, not for us. */
 const LANES = 32;

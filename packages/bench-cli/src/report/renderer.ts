@@ -66,7 +66,7 @@ export interface Brief {
   /** How the run ended. */
   readonly headline: string;
   readonly state: ReportDocument['state'];
-  /** Machine, trials and the like. */
+  /** Day and machine, then trials and the like. */
   readonly facts: readonly string[];
   readonly findings: readonly Finding[];
   readonly warnings: readonly string[];

@@ -60,7 +60,7 @@ ${indexMarkup(site)}
 }
 
 export function runPage(run: SiteRun, site: Site): string {
-  const { brief, slug, entry, id } = run;
+  const { brief, slug, id } = run;
   const { question, title, lead, findings, warnings, picture } = brief;
   const group = site.questions.find((each) => each.title === question);
   const older = site.comparisons
@@ -77,6 +77,6 @@ ${barList(lead)}${pictureMarkup(slug, picture, true)}
 ${findingList(findings)}
 ${findings.length === 0 && html`<p>${prose(brief.headline)}</p>`}</div></section>
 ${older.length > 0 && html`<section id="others"><h2>Other runs of this comparison</h2><ul class="links">${older}</ul></section>`}
-<section id="again"><h2>The same run again</h2>${commandMarkup(run)}<p>Run ${id}, on ${entry.machine}. All tables and trials: <code>bench open ${id}</code></p>${serverLinks(run, site)}</section>`;
+<section id="again"><h2>The same run again</h2>${commandMarkup(run)}<p>Run ${id}. All tables and trials: <code>bench open ${id}</code></p>${serverLinks(run, site)}</section>`;
   return siteShell({ title: `${title}: ${question}`, root: '../', main }, site);
 }

@@ -1,8 +1,10 @@
 /** What several pages show of a run. Pure. */
+import { valueText } from '../history/axes.ts';
+import type { Entry } from '../history/entry.ts';
 import type { Finding } from '../report/document/document.ts';
 import { type Html, html, joined, prose } from '../report/html/markup.ts';
-import { counted } from '../text.ts';
-import { kindOf, type Site, type SiteRun } from './site-run.ts';
+import { counted, listed } from '../text.ts';
+import { kindOf, machineText, type Site, type SiteRun } from './site-run.ts';
 
 export const dayOf = ({ startedAt }: Pick<SiteRun, 'startedAt'>) => startedAt.slice(0, 10);
 
@@ -33,10 +35,18 @@ export function pictureMarkup(path: string, picture: SiteRun['brief']['picture']
   return html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="${isFirst ? 'eager' : 'lazy'}" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`;
 }
 
-/** When, where, how many trials; how it ended, unless it is complete. */
-export function conditions({ brief, ...run }: SiteRun): Html {
+/** `tier 0.5 and tier 1`; nothing where no case has that axis. */
+function valuesText({ cases }: Entry, axis: string): string {
+  const values = new Set(cases.flatMap(({ point }) => point[axis] ?? []));
+  return listed([...values].map((value) => valueText(axis, value) ?? ''));
+}
+
+/** When, where, of what size, how many trials; how it ended, unless it is complete. */
+export function conditions({ brief, entry, ...run }: SiteRun): Html {
   const { state, headline, facts } = brief;
-  const told = [dayOf(run), ...facts.filter((fact) => fact !== dayOf(run) && !fact.includes(run.id))];
+  const others = facts.slice(2).filter((fact) => !fact.includes(run.id) && !fact.startsWith('load from'));
+  const sizes = ['tier', 'mode'].map((axis) => valuesText(entry, axis)).filter((text) => text !== '');
+  const told = [dayOf(run), machineText(entry), ...sizes, ...others];
   return html`<p class="meta">${state !== 'complete' && html`<span class="status ${state}">${headline}</span> `}${joined(
     told.map((fact) => html`<span>${fact}</span>`),
     ' ',

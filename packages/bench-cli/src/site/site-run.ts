@@ -56,6 +56,9 @@ export function slugsOf(names: readonly string[]): Map<string, string> {
   return slugs;
 }
 
+/** Without the name of the host, which says nothing to readers. */
+export const machineText = ({ machine }: Pick<Entry, 'machine'>) => machine.slice(machine.indexOf(', ') + 2);
+
 /** The name of an image, between its registry and its tag. */
 const IMAGE = /^(?:[^@]*\/)([^/@:]+)(?::[^/]*)?$/;
 
