@@ -1,4 +1,5 @@
 /** The page of a kind of server: its figures over versions and time, and where their level changed. */
+import { parseServerName } from '../config/server-name.ts';
 import { pointText } from '../history/axes.ts';
 import { serverOf } from '../history/entry.ts';
 import { type ListedFigure, rowOf } from '../history/listing.ts';
@@ -25,6 +26,10 @@ function placeOf({ run, item: { point } }: FigureRow): string {
   const inWords = server === undefined ? others : { server: serverTitle(String(server)), ...others };
   return [pointText({ point: inWords }), run.machine].filter((part) => part !== '').join('; ');
 }
+
+/** Equal where figures may stand side by side. */
+const placeKeyOf = (row: FigureRow) =>
+  JSON.stringify([row.run.experiment, row.run.machine, placeOf(row)]);
 
 const nameOf = ({ item: { title, subject } }: Pick<FigureRow, 'item'>) => title ?? serverTitle(subject ?? '');
 
@@ -60,7 +65,7 @@ function tables({ title, runs }: Group): Html[] {
     rowsOf(title, runs, estimand).map((row) => ({ estimand, row })),
   );
   const runOf = new Map(runs.map((run) => [run.entry.id, run]));
-  const byPlace = Map.groupBy(rows, ({ row }) => JSON.stringify([row.run.experiment, placeOf(row)]));
+  const byPlace = Map.groupBy(rows, ({ row }) => placeKeyOf(row));
   return [...byPlace.values()].map((members) => {
     const [first] = members;
     const place = first === undefined ? '' : placeOf(first.row);
@@ -121,23 +126,47 @@ function endsOf({ low, high, both }: ListedFigure, scale: number) {
   return { low: scaled(low), high: scaled(high), samples: (both ?? []).map((value) => value * scale) };
 }
 
-/** The case and machine with the most figures by one estimand. */
+const versionOf = ({ item }: FigureRow) => parseServerName(serverOf(item) ?? '')?.version ?? null;
+
+const versionsIn = (rows: readonly FigureRow[]) => new Set(rows.flatMap((row) => versionOf(row) ?? [])).size;
+
+/** What stands side by side: versions from the oldest on, each with its newest figure; without several, the newest runs. */
+function drawnOf(rows: readonly FigureRow[]) {
+  const hasVersions = versionsIn(rows) > 1;
+  const newest = [...new Map(rows.map((row) => [nameOf(row), row])).values()];
+  const drawn = hasVersions
+    ? newest
+        .filter((row) => versionOf(row) !== null)
+        .toSorted((a, b) => (versionOf(a) ?? '').localeCompare(versionOf(b) ?? '', 'en', { numeric: true }))
+    : rows;
+  return drawn.slice(-MAX_DRAWN).map((row) => ({
+    row,
+    label: (hasVersions ? versionOf(row) : row.run.startedAt.slice(0, 10)) ?? '',
+    group: hasVersions ? versionOf(row) : row.run.id,
+    series: hasVersions ? nameOf(row).replace(` ${versionOf(row)}`, '') : nameOf(row),
+  }));
+}
+
+/** The case and machine with figures of the most versions, or without several, with the most figures. */
 async function pictureFor({ title, runs }: Group): Promise<Picture | null> {
   const estimands = estimandsOf(runs).toSorted(
     (a, b) => Number(b.name === DRAWN_FIRST) - Number(a.name === DRAWN_FIRST),
   );
   for (const estimand of estimands) {
-    const alike = Map.groupBy(rowsOf(title, runs, estimand), placeOf);
-    const [[place, rows] = ['', []]] = [...alike].toSorted(([, a], [, b]) => b.length - a.length);
-    if (rows.length < 2) continue;
-    const drawn = rows.slice(-MAX_DRAWN);
-    const names = [...new Set(drawn.map(nameOf))];
+    const alike = Map.groupBy(rowsOf(title, runs, estimand), placeKeyOf);
+    const [rows = []] = [...alike.values()].toSorted(
+      (a, b) => versionsIn(b) - versionsIn(a) || b.length - a.length,
+    );
+    const [first] = rows;
+    if (first === undefined || rows.length < 2) continue;
+    const drawn = drawnOf(rows);
+    const names = [...new Set(drawn.map(({ series }) => series))];
     const isTime = estimand.unit === 'seconds';
     const scale = isTime ? 1e6 : 1;
-    const groups = [...Map.groupBy(drawn, ({ run }) => run.id).values()].map((members) => ({
-      label: members[0]?.run.startedAt.slice(0, 10) ?? '',
-      points: members.map((row) => ({
-        series: nameOf(row),
+    const groups = [...Map.groupBy(drawn, ({ group }) => group).values()].map((members) => ({
+      label: members[0]?.label ?? '',
+      points: members.map(({ row, series }) => ({
+        series,
         value: row.figure.median * scale,
         ...endsOf(row.figure, scale),
         tip: `${nameOf(row)}: ${showFigure(estimand, row.figure.median)}`,
@@ -148,7 +177,7 @@ async function pictureFor({ title, runs }: Group): Promise<Picture | null> {
         type: 'intervals',
         name: 'figures',
         title: capitalized(estimand.title),
-        caption: `Medians of the trials of each run with their 95 % intervals: ${place}. Only those of the same run are a comparison.`,
+        caption: `Medians of the trials of each run with their 95 % intervals: ${placeOf(first)}. Only those of the same run are a comparison.`,
         axis: isTime ? `${estimand.title} (µs)` : estimand.title,
         groups,
       },
