@@ -15,16 +15,19 @@ import { serverTitle } from '../servers/registry.ts';
 import { capitalized } from '../text.ts';
 import { dayOf, pictureMarkup, runCard } from './parts.ts';
 import { siteShell } from './shell.ts';
-import { type Group, kindOf, type Site, type SiteRun } from './site-run.ts';
+import { type Group, kindOf, machineText, type Site, type SiteRun } from './site-run.ts';
 
 /** So many groups are still legible in one picture. */
 const MAX_DRAWN = 12;
 
 /** What must be equal in figures that stand side by side. */
 function placeOf({ run, item: { point } }: FigureRow): string {
-  const { server, ...others } = point;
-  const inWords = server === undefined ? others : { server: serverTitle(String(server)), ...others };
-  return [pointText({ point: inWords }), run.machine].filter((part) => part !== '').join('; ');
+  const inWords = Object.entries(point).map(([name, value]) => {
+    if (name === 'server') return [name, serverTitle(String(value))];
+    return [name, name === 'workload' ? `workload ${value}` : value];
+  });
+  const text = capitalized(pointText({ point: Object.fromEntries(inWords) }));
+  return [text, machineText(run)].filter((part) => part !== '').join('; ');
 }
 
 /** Equal where figures may stand side by side. */

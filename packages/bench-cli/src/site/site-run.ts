@@ -62,9 +62,14 @@ export const machineText = ({ machine }: Pick<Entry, 'machine'>) => machine.slic
 /** The name of an image, between its registry and its tag. */
 const IMAGE = /^(?:[^@]*\/)([^/@:]+)(?::[^/]*)?$/;
 
-/** `CoreDNS` for `coredns@1.13.1+file` and `coredns/coredns:1.15.0`; a server of the user's own is a kind of its own. */
-export const kindOf = (server: string) =>
-  serverTitle(IMAGE.exec(server)?.[1] ?? parseServerName(withoutPath(server))?.kind ?? server);
+/** The title of a server, before its version. */
+const TITLE = /^(.*\S) \d[\w.]*$/;
+
+/** `CoreDNS` for `coredns@1.13.1+file`, `coredns/coredns:1.15.0` and `CoreDNS 1.15.0`; a server of the user's own is a kind of its own. */
+export function kindOf(server: string): string {
+  const name = IMAGE.exec(server)?.[1] ?? TITLE.exec(server)?.[1];
+  return serverTitle((name ?? parseServerName(withoutPath(server))?.kind ?? server).trim());
+}
 
 function grouped(runs: readonly SiteRun[], namesOf: (run: SiteRun) => readonly string[]): Group[] {
   const named = runs.flatMap((run) => [...new Set(namesOf(run))].map((title) => ({ title, run })));
