@@ -104,6 +104,8 @@ describe('the site of a hundred runs', () => {
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       );
       expect(excess).toBeLessThanOrEqual(0);
+      const end = "document.querySelector('nav a:last-child').getBoundingClientRect().right";
+      expect(await page.evaluate(end)).toBeLessThanOrEqual(360);
       backgrounds.push(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
       expect(complaints).toEqual([]);
     }
@@ -121,8 +123,15 @@ describe('the site of a hundred runs', () => {
   });
 
   it('shows its pictures', async () => {
-    const { page } = await browser.openFile(join(site, 'runs/20260104-120000-0001.html'), site);
-    const width = await page.evaluate("document.querySelector('figure img').naturalWidth");
-    expect(width).toBeGreaterThan(300);
+    const shown = async (width: number) => {
+      const { page } = await browser.openFile(join(site, 'runs/20260104-120000-0001.html'), site, { width });
+      const image = "document.querySelector('figure img')";
+      return page.evaluate<[number, number]>(`[${image}.naturalWidth, ${image}.clientWidth]`);
+    };
+    const [natural, onPhone] = await shown(360);
+    expect(natural).toBeGreaterThan(300);
+    // Its text keeps its size: a phone scrolls it, and a wide page enlarges it.
+    expect(onPhone).toBe(natural);
+    expect((await shown(1280))[1]).toBe(760);
   });
 });

@@ -1,6 +1,6 @@
 /** `bench site`, through the whole CLI: what is on its pages, and what it refuses. */
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { slimSvg } from '../src/report/charts/index.ts';
 import { leadOf } from '../src/report/lead.ts';
@@ -82,6 +82,9 @@ describe('bench site', () => {
     expect(start).toContain('2026-11-22');
     for (const question of ['Throughput', 'Loss by load', 'Lookup and connect times', 'memory', 'Swap'])
       expect(start).toContain(question);
+    // Machines are named, hosts are not.
+    expect(start).toContain('Processor, Kubernetes v1.34.4, load from a program in the pod</span>');
+    expect(start).not.toContain('<span>vm');
     // The same servers elsewhere do not take the place of the README's run.
     const results = start.slice(start.indexOf('id="results"'), start.indexOf('id="questions"'));
     for (const run of ['20261122-215511-4b47', '20261126-125652-7806'])
@@ -95,6 +98,20 @@ describe('bench site', () => {
     const coredns = files.get(inSite('servers', 'coredns.html')) ?? '';
     expect(coredns).toContain('From CoreDNS 1.11.3 to 1.12.4, CPU time per query changed: ');
     expect(coredns).toContain('No other step was shown from CoreDNS 1.9.4 to 1.15.0');
+    expect(coredns).toContain(
+      '<h3>Tier 1, single, workload half, udp; Intel(R) Xeon(R) Processor, load from dnsperf</h3>',
+    );
+    // Its picture is of the run with the most versions, in their order.
+    const drawn = (files.get(inSite('servers', 'coredns.csv')) ?? '').split('\n').slice(1, 8);
+    const versions = ['1.9.4', '1.10.1', '1.11.3', '1.12.4', '1.13.1', '1.14.4', '1.15.0'];
+    expect(drawn.map((row) => row.split(',')[0])).toEqual(versions);
+    // One page for each kind of server, whatever its runs call it.
+    const kinds = [...files.keys()].filter((path) => /\/servers\/(?:coredns|dnsmasq).*html$/.test(path));
+    expect(kinds.map((path) => basename(path)).toSorted()).toEqual([
+      'coredns-in-a-cluster.html',
+      'coredns.html',
+      'dnsmasq.html',
+    ]);
     // A run has its share of 2 MB for 100.
     const size = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     expect(size).toBeLessThan(2e6);

@@ -29,10 +29,14 @@ export function barList(lead: SiteRun['brief']['lead']): Html {
 }
 
 /** The picture of a page's neighbour `path`, with a link to its figures; nothing without one. */
-export function pictureMarkup(path: string, picture: SiteRun['brief']['picture'], isFirst = false): Html {
-  if (picture === null) return html``;
+export function pictureMarkup(
+  path: string,
+  picture: SiteRun['brief']['picture'],
+  loading: 'eager' | 'lazy' | 'none',
+): Html {
+  if (picture === null || loading === 'none') return html``;
   const [, width = '', height = ''] = / width="(\d+)" height="(\d+)"/.exec(picture.svg) ?? [];
-  return html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="${isFirst ? 'eager' : 'lazy'}" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`;
+  return html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="${loading}" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`;
 }
 
 /** `tier 0.5 and tier 1`; nothing where no case has that axis. */
@@ -57,12 +61,12 @@ export const commandMarkup = ({ command }: SiteRun): Html =>
   html`<pre class="command" tabindex="0" aria-label="Command that repeats the run">${command}</pre>`;
 
 /** The result of a run in short, with everything that it takes to judge it; its page has the rest. */
-export function runCard(run: SiteRun, title: string, root: '' | '../', isFirst: boolean): Html {
+export function runCard(run: SiteRun, root: '' | '../', loading: 'eager' | 'lazy' | 'none'): Html {
   const { brief, slug } = run;
   const path = `${root}runs/${slug}`;
-  return html`<article class="card"><p class="kind">${brief.question}</p><h3><a href="${path}.html">${title}</a></h3>
+  return html`<article class="card"><p class="kind">${brief.question}</p><h3><a href="${path}.html">${brief.title}</a></h3>
 <p>${prose(brief.sentence)}</p>
-${brief.lead === null ? pictureMarkup(path, brief.picture, isFirst) : html`${barList(brief.lead)}${brief.picture !== null && html`<p><a href="${path}.csv">Figures (CSV)</a></p>`}`}
+${brief.lead === null ? pictureMarkup(path, brief.picture, loading) : html`${barList(brief.lead)}${brief.picture !== null && html`<p><a href="${path}.csv">Figures (CSV)</a></p>`}`}
 ${brief.warnings.length > 0 && html`<p class="care"><a href="${path}.html#care">Read with care: ${counted(brief.warnings.length, 'caveat')}</a></p>`}
 ${conditions(run)}
 ${commandMarkup(run)}</article>`;

@@ -31,8 +31,7 @@ function placeOf({ run, item: { point } }: FigureRow): string {
 }
 
 /** Equal where figures may stand side by side. */
-const placeKeyOf = (row: FigureRow) =>
-  JSON.stringify([row.run.experiment, row.run.machine, placeOf(row)]);
+const placeKeyOf = (row: FigureRow) => JSON.stringify([row.run.experiment, row.run.machine, placeOf(row)]);
 
 const nameOf = ({ item: { title, subject } }: Pick<FigureRow, 'item'>) => title ?? serverTitle(subject ?? '');
 
@@ -137,12 +136,9 @@ const versionsIn = (rows: readonly FigureRow[]) => new Set(rows.flatMap((row) =>
 function drawnOf(rows: readonly FigureRow[]) {
   const hasVersions = versionsIn(rows) > 1;
   const newest = [...new Map(rows.map((row) => [nameOf(row), row])).values()];
-  const drawn = hasVersions
-    ? newest
-        .filter((row) => versionOf(row) !== null)
-        .toSorted((a, b) => (versionOf(a) ?? '').localeCompare(versionOf(b) ?? '', 'en', { numeric: true }))
-    : rows;
-  return drawn.slice(-MAX_DRAWN).map((row) => ({
+  const versions = newest.filter((row) => versionOf(row) !== null);
+  versions.sort((a, b) => (versionOf(a) ?? '').localeCompare(versionOf(b) ?? '', 'en', { numeric: true }));
+  return (hasVersions ? versions : rows).slice(-MAX_DRAWN).map((row) => ({
     row,
     label: (hasVersions ? versionOf(row) : row.run.startedAt.slice(0, 10)) ?? '',
     group: hasVersions ? versionOf(row) : row.run.id,
@@ -197,9 +193,9 @@ export async function* serverPages(group: Group, site: Site): AsyncGenerator<Rep
   const shown = tables(group);
   const others = runs.filter(({ entry }) => entry.cases.length === 0);
   const main = html`<header class="page-head"><p class="kind">Server</p><h1>${title}</h1><p class="lead">Over versions and time. Figures in one table are of the same case and machine; only servers of the same run are compared.</p></header>
-${picture !== null && html`<section id="picture"><h2>In short</h2><div class="card">${pictureMarkup(slug, picture, true)}</div></section>`}
+${picture !== null && html`<section id="picture"><h2>In short</h2><div class="card">${pictureMarkup(slug, picture, 'eager')}</div></section>`}
 ${shown.length > 0 && html`<section id="changes"><h2>Changes of level</h2>${changes(group)}</section><section id="figures"><h2>Figures</h2>${shown}</section>`}
-${others.length > 0 && html`<section id="others"><h2>Other measurements</h2><div class="cards">${others.map((run) => runCard(run, run.brief.title, '../', false))}</div></section>`}
+${others.length > 0 && html`<section id="others"><h2>Other measurements</h2><div class="cards">${others.map((run) => runCard(run, '../', 'none'))}</div></section>`}
 <section id="runs"><h2>Runs</h2><ul class="links">${runs.map((run) => html`<li><a href="../runs/${run.slug}.html">${run.brief.question}: ${run.brief.title}</a> <small>${dayOf(run)}</small></li>`)}</ul></section>`;
   yield {
     path: `servers/${slug}.html`,

@@ -3,8 +3,7 @@ import { ownText } from '../own-files.ts';
 import { csvText } from '../report/csv.ts';
 import type { ReportFile } from '../report/renderer.ts';
 import { feed } from './feed.ts';
-import { runPage, startPage } from './pages.ts';
-import { questionPage } from './questions.ts';
+import { questionPage, runPage, startPage } from './pages.ts';
 import { serverPages } from './servers.ts';
 import { groupsOf, type SiteRun } from './site-run.ts';
 
