@@ -107,9 +107,7 @@ describe('runWarnings', () => {
   it('name the load average where the trials are not watched', () => {
     expect(loadAverageWarnings({ ...environment, loadAverage: 0.5 })).toEqual([]);
     expect(loadAverageWarnings({ ...environment, loadAverage: 1.5 })).toEqual([
-      expect.stringContaining(
-        'load average 1.50 on 2 CPUs); CPU used by other programs during the run was not',
-      ),
+      'CPU used by other programs was not recorded (load average before the run: 1.50 on 2 CPUs)',
     ]);
   });
   it.each<[string, Record<string, string>, CpuLimitMethod, Partial<Environment>, string]>([
