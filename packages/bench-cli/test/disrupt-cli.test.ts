@@ -79,8 +79,8 @@ describe('bench disrupt', () => {
   });
 
   it('has no default in its help that is empty, and no mode', async () => {
-    expect(await world.bench('disrupt', '--help')).toBe(0);
-    expect(await world.bench('swap', '--help')).toBe(0);
+    expect(await world.bench('disrupt', '--help-all')).toBe(0);
+    expect(await world.bench('swap', '--help-all')).toBe(0);
     expect(world.out().match(/--loader-cpu <quantity>\s+.*load/g)).toHaveLength(2);
     expect(world.out()).not.toMatch(/\(default: \)|in\s+mode single/);
   });

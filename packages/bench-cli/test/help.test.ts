@@ -3,6 +3,12 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { flagName, type SettingTable } from '../src/config/setting.ts';
+import { SETTINGS } from '../src/config/settings.ts';
+import { tableOf } from '../src/engine/settings.ts';
+import { DISRUPT_SETTINGS } from '../src/experiments/disrupt/settings.ts';
+import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
+import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
 import { testWorld } from './support/test-world.ts';
 
 /** What `--help` prints after these words. */
@@ -51,7 +57,25 @@ it('the help of bench, and of all its commands', async () => {
     const helps = await helpsBelow((...command) => shown(...command, '--help'));
     const names = ['run', 'matrix', 'capacity memory', 'swap restore', 'history tag', 'gate'];
     expect([...helps.keys()]).toEqual(expect.arrayContaining(names));
-    const whole = [await shown('run', '--help-all'), await shown('matrix', '--help-all')];
+    const tables = {
+      run: SETTINGS,
+      matrix: SETTINGS,
+      swap: SWAP_SETTINGS,
+      lookup: LOOKUP_SETTINGS,
+      disrupt: DISRUPT_SETTINGS,
+    };
+    const whole: string[] = [];
+    for (const [name, table] of Object.entries<SettingTable>(tables)) {
+      const help = await shown(name, '--help-all');
+      const flagsIn = (text = '') =>
+        text.match(/^ {2}(?:-\w, )?--[a-z0-9-]+/gm)?.map((flag) => flag.trim()) ?? [];
+      expect(flagsIn(help), name).toEqual(
+        expect.arrayContaining(Object.values(tableOf(table)).map(flagName)),
+      );
+      expect(flagsIn(helps.get(name)).length, name).toBeLessThan(0.75 * flagsIn(help).length);
+      expect(helps.get(name), name).toMatch(/^Trials:$[\s\S]*^Cluster:$[\s\S]*^Output:$[\s\S]*^Examples:$/m);
+      whole.push(help);
+    }
     expect(tooLong([...helps.values(), ...whole].join('\n'))).toEqual([]);
     const examples = [...helps].filter(([, help]) => help.includes('DINODNS_BENCH_<NAME>'));
     expect(examples.map(([words]) => words)).toEqual(

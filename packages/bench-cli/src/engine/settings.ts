@@ -40,11 +40,29 @@ export function only<const T extends SettingTable>(target: 'local' | 'kubernetes
 
 /** What every experiment has. An experiment that lists one of them changes its default or its description. */
 export const ENGINE_SETTINGS = pick(['trials', 'until', 'maxTrials', 'maxTime', 'aa', 'interval', 'out']);
+/** Those about trials, for the help. */
+export const TRIAL_NAMES = ['trials', 'until', 'maxTrials', 'maxTime', 'aa', 'interval'] as const;
 export type EngineSettings = SettingsOf<typeof ENGINE_SETTINGS>;
 
 /** All settings of an experiment, in the order of its help. */
 export function tableOf<T extends SettingTable>(own: T): T & Omit<typeof ENGINE_SETTINGS, keyof T> {
   return { ...ENGINE_SETTINGS, ...own };
+}
+
+/** The settings of an experiment below headings of its help, by their names; `others` are all that no heading names. */
+export function grouped<T extends SettingTable>(
+  own: T,
+  headings: Readonly<Record<string, readonly (keyof T | keyof EngineSettings)[] | 'others'>>,
+): Readonly<Record<string, SettingTable>> {
+  const settings = Object.entries(tableOf(own));
+  const named = Object.values(headings).flatMap((names) => (names === 'others' ? [] : names));
+  const others = settings.map(([name]) => name).filter((name) => !named.includes(name));
+  const groups = Object.entries(headings).map(([heading, listed]) => {
+    const names = listed === 'others' ? others : listed;
+    const below = names.flatMap((name) => settings.filter(([each]) => each === name));
+    return [heading, Object.fromEntries(below)] as const;
+  });
+  return Object.fromEntries(groups);
 }
 
 /** What was typed. */

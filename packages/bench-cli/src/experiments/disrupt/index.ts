@@ -10,7 +10,7 @@ import { disruptEvidenceSchema } from './evidence.ts';
 import { FACTORS } from './factors.ts';
 import { demandPlace, faultsOf } from './faults.ts';
 import { estimandsOf } from './figures.ts';
-import { DISRUPT_SETTINGS, type DisruptSettings } from './settings.ts';
+import { DISRUPT_GROUPS, DISRUPT_SETTINGS, type DisruptSettings } from './settings.ts';
 
 async function plan(settings: DisruptSettings, world: World): Promise<ExperimentPlan<Decided>> {
   const { target, factors } = settings;
@@ -26,11 +26,21 @@ async function plan(settings: DisruptSettings, world: World): Promise<Experiment
   return planOnCluster(settings, faults as readonly PodFault[], world);
 }
 
+const EXAMPLES = `
+Examples:
+  bench disrupt                                a restart of CoreDNS and DinoDNS
+  bench disrupt --fault upstream-silent --servers coredns,unbound
+                                               an upstream that does not answer
+  bench disrupt --target kubernetes            a rolling update of cluster DNS
+  bench disrupt --fault rollout --factors 'lameduck=0,5,30'
+                                               how long a lameduck should be`;
+
 export const disrupt = defineExperiment({
   name: 'disrupt',
   question: 'What do clients lose when a server fails, or when its upstream does?',
   description: 'what clients lose when a server or a DNS pod of a cluster fails, or when its upstream does',
   settings: DISRUPT_SETTINGS,
+  commands: [{ command: 'disrupt', groups: DISRUPT_GROUPS, examples: EXAMPLES }],
   plan,
   open: (request) => request.decided.open(request),
   evidence: disruptEvidenceSchema,

@@ -4,7 +4,7 @@ import { KUBERNETES_SETTINGS } from '../../config/kubernetes-settings.ts';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
 import { choice, list, numberFrom, secondsFrom, yesOrNo } from '../../config/value-schemas.ts';
 import { type Factors, factorsSchema, showFactors } from '../../engine/factors.ts';
-import { only, pick } from '../../engine/settings.ts';
+import { grouped, only, pick, TRIAL_NAMES } from '../../engine/settings.ts';
 import {
   DNS_CHANGE_SETTINGS,
   DNS_CHOICE_SETTINGS,
@@ -86,6 +86,7 @@ export const DISRUPT_SETTINGS = {
     },
     conntrack: {
       flag: '--conntrack',
+      rare: true,
       description:
         'read where the connection tracking of nodes sends clients: a pod in their network, as root',
       schema: yesOrNo,
@@ -96,4 +97,13 @@ export const DISRUPT_SETTINGS = {
   serverNode: KUBERNETES_SETTINGS.serverNode,
   serverTolerations: KUBERNETES_SETTINGS.serverTolerations,
 } as const satisfies Record<string, Setting>;
+/** Of its help. */
+export const DISRUPT_GROUPS = grouped(DISRUPT_SETTINGS, {
+  Faults: ['fault', 'factors', 'outage', 'delay'],
+  Servers: ['servers', 'tier', 'zones', 'corednsVersion', 'provision', 'ip', 'cpu'],
+  Load: ['rate', 'duration', 'warmup', 'timeout', 'clients', 'threads'],
+  Trials: TRIAL_NAMES,
+  Cluster: 'others',
+  Output: ['out'],
+});
 export type DisruptSettings = SettingsOf<typeof DISRUPT_SETTINGS>;

@@ -5,14 +5,23 @@ import { lookupEstimands } from './estimands.ts';
 import { lookupEvidenceSchema } from './evidence.ts';
 import type { LocalContext } from './open-local.ts';
 import type { ClusterContext } from './pods/cluster-target.ts';
-import { LOOKUP_SETTINGS, trialSeconds } from './settings.ts';
+import { LOOKUP_GROUPS, LOOKUP_SETTINGS, trialSeconds } from './settings.ts';
 import { tigerBenchFormat } from './tiger/elements.ts';
+
+const EXAMPLES = `
+Examples:
+  bench lookup --url http://example.org        from this machine, as it is
+  bench lookup --local --servers coredns,unbound
+                                               two resolvers on this machine
+  bench lookup --target kubernetes --url http://standing-svc --services 0,1000
+                                               do many Services slow it down?`;
 
 export const lookup = defineExperiment({
   name: 'lookup',
   question: 'How long does a client wait for a name and a connection?',
   description: 'how long a client waits for a name and a connection, each sample a new process',
   settings: LOOKUP_SETTINGS,
+  commands: [{ command: 'lookup', groups: LOOKUP_GROUPS, examples: EXAMPLES }],
   async plan(settings, world) {
     const { planLookup } = await import('./plan.ts');
     return planLookup(settings, world);

@@ -12,8 +12,9 @@ import {
   wholeNumber,
   yesOrNo,
 } from '../../config/value-schemas.ts';
-import { only, pick } from '../../engine/settings.ts';
+import { grouped, only, pick, TRIAL_NAMES } from '../../engine/settings.ts';
 import { parseQuantity } from '../../quantity.ts';
+import { DNS_LOADER_SETTINGS } from '../../targets/kubernetes/dns-copy/settings.ts';
 import { POLICY_MODES } from './policy/modes.ts';
 import { CLIENTS } from './sampling/sampler.ts';
 
@@ -67,6 +68,7 @@ const MEASURED = {
   },
   pace: {
     flag: '--pace <time>',
+    rare: true,
     description:
       'from the start of a sample to that of the next, at least (default: 0; with --simulate-policy that of the slowest mode)',
     schema: time(0, MAX_PACE_SECONDS, '500ms or 1s'),
@@ -80,6 +82,7 @@ const MEASURED = {
   },
   capture: {
     flag: '--no-capture',
+    rare: true,
     description: 'do not capture packets: no duplicates, no queries',
     schema: yesOrNo,
     default: true,
@@ -104,52 +107,56 @@ const LOCAL = {
   },
   servers: {
     flag: '--servers <list>',
-    description: 'with --local: the resolvers',
+    description: 'the resolvers',
     schema: textList('dinodns,unbound'),
     default: ['dinodns'],
     distinct: true,
     needs,
   },
   ...pick(['corednsVersion', 'provision'], {
-    corednsVersion: { description: 'with --local: version of CoreDNS', needs: CORE_DNS },
-    provision: { description: 'with --local: use only installed tools, install nothing', needs },
+    corednsVersion: { description: 'version of CoreDNS', needs: CORE_DNS },
+    provision: { description: 'use only installed tools, install nothing', needs },
   }),
   search: {
     flag: '--search <domains>',
-    description: 'with --local: search list of the client (default: none)',
+    description: 'search list of the client (default: none)',
     schema: textList('example.com'),
     needs,
   },
   ndots: {
     flag: '--ndots <n>',
-    description: 'with --local: ndots of the client',
+    rare: true,
+    description: 'ndots of the client',
     schema: wholeNumber(0, 15),
     default: 1,
     needs,
   },
   ipv6: {
     flag: '--ipv6',
-    description: 'with --local: the site has an IPv6 address, too',
+    rare: true,
+    description: 'the site has an IPv6 address, too',
     schema: yesOrNo,
     default: false,
     needs,
   },
   ecn: {
     flag: '--ecn',
-    description: 'with --local: the client asks for ECN',
+    rare: true,
+    description: 'the client asks for ECN',
     schema: yesOrNo,
     default: false,
     needs,
   },
   simulatePolicy: {
     flag: '--simulate-policy <modes>',
-    description: `with --local: simulate DNS policy: ${POLICY_MODES.join(', ')}`,
+    description: `simulate DNS policy: ${POLICY_MODES.join(', ')}`,
     schema: listOf(POLICY_MODES),
     distinct: true,
     needs,
   },
   programDelay: {
     flag: '--program-delay <time>',
+    rare: true,
     description: 'delay of the simulated policy agent, in seconds',
     schema: time(0, MAX_DELAY_SECONDS, '500ms or 1s'),
     default: 0.2,
@@ -158,12 +165,10 @@ const LOCAL = {
 } as const satisfies SettingTable;
 
 const CLUSTER = {
-  ...pick(['target', 'context', 'pullPolicy', 'keep'], {
+  ...pick(['target', 'pullPolicy', 'keep'], {
     target: { description: 'where samples are taken: local (this machine) or kubernetes' },
-    context: { description: 'on a cluster: context of the kubeconfig (default: its current one)' },
-    pullPolicy: { description: 'on a cluster: IfNotPresent, Always or Never' },
-    keep: { description: "on a cluster: leave the run's namespace" },
   }),
+  context: DNS_LOADER_SETTINGS.context,
   ...only('kubernetes', {
     services: {
       flag: '--services <list>',
@@ -174,24 +179,28 @@ const CLUSTER = {
     },
     standingPods: {
       flag: '--standing-pods <n>',
+      rare: true,
       description: 'further pods that only exist',
       schema: wholeNumber(0, MAX_STANDING),
       default: 0,
     },
     standingPolicies: {
       flag: '--standing-policies <n>',
+      rare: true,
       description: 'NetworkPolicies of these pods, which let everything through',
       schema: wholeNumber(0, MAX_STANDING),
       default: 0,
     },
     idlePolicies: {
       flag: '--idle-policies <n>',
+      rare: true,
       description: 'NetworkPolicies of no pod',
       schema: wholeNumber(0, MAX_STANDING),
       default: 0,
     },
     stress: {
       flag: '--stress',
+      rare: true,
       description: 'a Deployment goes from 0 to 24 pods and back every 10 s',
       schema: yesOrNo,
       default: false,
@@ -204,6 +213,7 @@ const CLUSTER = {
     },
     webAddress: {
       flag: '--web-address <address>',
+      rare: true,
       description: 'the web pods answer at this address, too: for a name without a server',
       schema: text,
     },
@@ -214,6 +224,7 @@ const CLUSTER = {
     },
     domains: {
       flag: '--domains <n>',
+      rare: true,
       description: 'names that a DNS policy allows, the first of them that of --url',
       schema: number(z.int(domainsMessage).min(1, domainsMessage)),
       default: 1,
@@ -228,6 +239,7 @@ const CLUSTER = {
     },
     calicoNodeCpu: {
       flag: '--calico-node-cpu <quantity>',
+      rare: true,
       description: 'with Calico Enterprise: CPU limit of calico-node; 0 removes it',
       schema: text.refine(
         (value) => (parseQuantity(value) ?? -1) >= 0,
@@ -236,28 +248,33 @@ const CLUSTER = {
     },
     nodes: {
       flag: '--nodes <selector>',
+      rare: true,
       description: 'the nodes with a sampler pod: a name, or pool=dns (default: all)',
       schema: KUBERNETES_SETTINGS.loaderNode.schema,
     },
     image: {
       flag: '--image <image>',
+      rare: true,
       description: 'image with curl, tcpdump and Node.js (default: that of the built-in loader)',
       schema: text,
     },
     leaseNamespace: {
       flag: '--lease-namespace <name>',
+      rare: true,
       description: 'namespace of the journal of changes',
       schema: text,
       default: 'kube-system',
     },
     lease: {
       flag: '--lease <time>',
+      rare: true,
       description: 'changes are put back after this time without a sign of life',
       schema: time(10, 600, '60s or 2m'),
       default: 60,
     },
     tigerTest: {
       flag: '--tiger-test <json>',
+      rare: true,
       description: 'the tiger-bench test that this run belongs to; set by --config',
       schema: text,
       inCommand: 'never',
@@ -266,6 +283,14 @@ const CLUSTER = {
 } as const satisfies SettingTable;
 
 export const LOOKUP_SETTINGS = { ...MEASURED, ...LOCAL, ...CLUSTER } as const;
+/** Of its help. */
+export const LOOKUP_GROUPS = grouped(LOOKUP_SETTINGS, {
+  Samples: ['url', 'client', 'duration', 'pace', 'capture'],
+  Trials: TRIAL_NAMES,
+  'This machine, with --local': Object.keys(LOCAL) as (keyof typeof LOCAL)[],
+  Cluster: 'others',
+  Output: ['out', 'tigerTest'],
+});
 export type LookupSettings = SettingsOf<typeof LOOKUP_SETTINGS>;
 
 /** Where samples are taken. */

@@ -15,7 +15,13 @@ import { estimandsOf } from './figures.ts';
 import type { OpenedSwap, SwapPlan } from './placed.ts';
 import { queryConditions } from './query-files.ts';
 import { readingsCsv } from './readings.ts';
-import { JOURNAL_SETTINGS, PLACE_SETTINGS, SWAP_SETTINGS, type SwapSettings } from './settings.ts';
+import {
+  JOURNAL_SETTINGS,
+  PLACE_SETTINGS,
+  SWAP_GROUPS,
+  SWAP_SETTINGS,
+  type SwapSettings,
+} from './settings.ts';
 
 /** What went wrong with a change of the cluster, as an error that says what to do. It is loaded where something did. */
 async function explained<T>(act: () => Promise<T>): Promise<T> {
@@ -96,12 +102,20 @@ async function open(request: OpenRequest<SwapSettings, SwapPlan>): Promise<Opene
   };
 }
 
+const EXAMPLES = `
+Examples:
+  bench swap --to 1.14.1                       beside the cluster's DNS
+  bench swap --to 1.14.1 --until verdict       until it is sure
+  bench swap --to 1.14.1 --method in-place --yes-change-cluster-dns
+                                               in its place, and put back`;
+
 const experiment = defineExperiment({
   name: 'swap',
   question: 'Does another version of CoreDNS cost more in this cluster?',
   description:
     "does another version of CoreDNS cost more in this cluster? Leaves the cluster's DNS alone unless you use --method in-place",
   settings: SWAP_SETTINGS,
+  commands: [{ command: 'swap', groups: SWAP_GROUPS, examples: EXAMPLES }],
   plan: (settings, world) =>
     explained(async () => {
       const { planSwap } = await import('./plan.ts');

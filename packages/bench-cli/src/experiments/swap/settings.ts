@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../config/setting.ts';
 import { choice, number, seconds, text, yesOrNo } from '../../config/value-schemas.ts';
-import { pick } from '../../engine/settings.ts';
+import { grouped, pick, TRIAL_NAMES } from '../../engine/settings.ts';
 import {
   DNS_CHANGE_SETTINGS,
   DNS_CHOICE_SETTINGS,
@@ -27,7 +27,7 @@ export const PLACE_SETTINGS = {
 
 /** Also of `bench swap status` and `bench swap restore`. */
 export const JOURNAL_SETTINGS = {
-  ...pick(['context']),
+  context: DNS_LOADER_SETTINGS.context,
   leaseNamespace: DNS_CHANGE_SETTINGS.leaseNamespace,
 } as const satisfies Record<string, Setting>;
 
@@ -68,6 +68,7 @@ export const SWAP_SETTINGS = {
   },
   loadPerNode: {
     flag: '--load-per-node',
+    rare: true,
     description:
       'send from every node that runs DNS, all at once, each its share of the rate: for a Service that prefers the pod of the node',
     schema: yesOrNo,
@@ -75,18 +76,21 @@ export const SWAP_SETTINGS = {
   },
   loader: {
     flag: '--loader <name>',
+    rare: true,
     description: 'builtin, whose load keeps to a schedule; or dnsperf, which needs an image of its own',
     schema: choice(['builtin', 'dnsperf']),
     default: 'builtin',
   },
   dnsperfImage: {
     flag: '--dnsperf-image <image>',
+    rare: true,
     description: 'image with dnsperf: built from k8s/images/dnsperf',
     schema: text,
     needs: { give: '--loader dnsperf', met: ({ loader }) => loader === 'dnsperf' },
   },
   settle: {
     flag: '--settle <time>',
+    rare: true,
     description: 'time to settle after each rollout',
     schema: atLeast(0),
     default: 30,
@@ -122,6 +126,25 @@ export const SWAP_SETTINGS = {
     },
   },
 } as const satisfies Record<string, Setting>;
+/** Of its help. */
+export const SWAP_GROUPS = grouped(SWAP_SETTINGS, {
+  Versions: ['to', 'method', 'yesChangeClusterDns'],
+  Load: [
+    'rate',
+    'duration',
+    'idle',
+    'settle',
+    'queriesInternal',
+    'queriesExternal',
+    'loader',
+    'dnsperfImage',
+    'loaders',
+    'loadPerNode',
+  ],
+  Trials: [...TRIAL_NAMES, 'placements'],
+  Cluster: 'others',
+  Output: ['out'],
+});
 export type SwapSettings = SettingsOf<typeof SWAP_SETTINGS>;
 
 /** The sides of the placements, as far as they are dictated: then `ABBA` again and again. */

@@ -22,6 +22,7 @@ export const DNS_CHOICE_SETTINGS = {
   },
   service: {
     flag: '--service <name>',
+    rare: true,
     description: 'the Service in front of it (default: the one for its pods)',
     schema: text,
   },
@@ -31,11 +32,13 @@ export const DNS_CHOICE_SETTINGS = {
 export const DNS_COPY_SETTINGS = {
   container: {
     flag: '--container <name>',
+    rare: true,
     description: 'the container of the workload (default: the one that serves DNS)',
     schema: text,
   },
   readRole: {
     flag: '--read-role <name>',
+    rare: true,
     description: 'ClusterRole with which CoreDNS reads the cluster (default: system:coredns)',
     schema: text,
   },
@@ -44,6 +47,7 @@ export const DNS_COPY_SETTINGS = {
 /** Of the Lease and the journal of changes. */
 const LEASE_NAMESPACE_SETTING = {
   flag: '--lease-namespace <name>',
+  rare: true,
   description: 'namespace of the Lease and the journal',
   schema: text,
   default: 'kube-system',
@@ -54,6 +58,7 @@ export const DNS_CHANGE_SETTINGS = {
   leaseNamespace: LEASE_NAMESPACE_SETTING,
   lease: {
     flag: '--lease <time>',
+    rare: true,
     description: 'the guard puts everything back after this time without a sign of life',
     schema: seconds(MIN_LEASE_SECONDS, leaseMessage),
     default: 60,
@@ -66,9 +71,12 @@ export const DNS_CHANGE_SETTINGS = {
   },
 } as const satisfies SettingTable;
 
+/** Of a command that only knows clusters it is needed often. */
+const { rare: _, ...CONTEXT } = KUBERNETES_SETTINGS.context;
+
 /** Where pods of a run about the DNS are, besides those of the DNS. */
 export const DNS_LOADER_SETTINGS = {
-  context: KUBERNETES_SETTINGS.context,
+  context: CONTEXT,
   namespacePrefix: KUBERNETES_SETTINGS.namespacePrefix,
   loaderImage: {
     ...KUBERNETES_SETTINGS.loaderImage,
