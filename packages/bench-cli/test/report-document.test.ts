@@ -183,3 +183,46 @@ it('writes zero without a unit on an axis of thousands', async () => {
   expect(svg).toContain('>50k<');
   expect(svg).not.toContain('>0k<');
 });
+
+it('names only series that are drawn, in the legend of a picture and in the buttons of a page', async () => {
+  const at = [1, 2].map((x) => ({ x, y: x, tip: '' }));
+  const lineOf = (series: string, points = at) => ({ series, points });
+  const drawn = (name: string, panels: LineChart['panels']) =>
+    chart({ type: 'lines', name, title: name, caption: '', xAxis: 'x', yAxis: 'y', panels });
+  const bars = chart({
+    ...{ type: 'intervals', name: 'bars', title: 'bars', caption: '', axis: 'y' },
+    groups: [
+      {
+        label: '',
+        points: ['first', 'third'].map((series) => ({
+          ...{ series, value: series === 'first' ? null : 1, low: null, high: null, tip: '' },
+        })),
+      },
+    ],
+  });
+  const sections = [
+    {
+      title: 'Lines',
+      blocks: [
+        drawn('lines', [{ title: '', lines: [lineOf('first'), lineOf('second', []), lineOf('third')] }]),
+        drawn('bands', [
+          { title: '', lines: [lineOf('first')], bands: [{ from: 1, to: 2, series: 'second' }] },
+        ]),
+      ],
+    },
+    { title: 'Bars', blocks: [bars] },
+  ];
+  const series = ['first', 'second', 'third', 'fourth'].map((name) => ({ name, title: `the ${name}` }));
+  const found = await files(['svg', 'html'], makeDocument({ series, sections }));
+  const named = (text: string) => [...text.matchAll(/>the (\w+)</g)].map(([, name]) => name);
+  expect(named(String(found.get('charts/lines.svg')))).toEqual(['first', 'third']);
+  expect(named(String(found.get('charts/bands.svg')))).toEqual(['first', 'second']);
+  expect(named(String(found.get('charts/bars.svg')))).toEqual(['third']);
+  const [, lines = '', barsPart = ''] = String(found.get('report.html')).split(
+    /(?=<section id="(?:lines|bars)")/,
+  );
+  const buttons = (part: string) => [...part.matchAll(/data-server="(\d)"/g)].map(([, place]) => place);
+  expect(buttons(lines)).toEqual(['0', '1', '2']);
+  // A single series needs none.
+  expect(buttons(barsPart)).toEqual([]);
+});

@@ -78,7 +78,8 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
   const lines = linesWithin(caption, inner, captionSize);
   const captionTop = PADDING + titleSize + captionSize * 1.5;
   const legendTop = captionTop + (lines.length - 1) * captionSize * 1.4 + 18;
-  const signs = legend(servers, look, inner);
+  const shown = servers.filter(({ server }) => drawn.series.has(server));
+  const signs = legend(shown, look, inner);
   const plotTop = Math.round(legendTop + signs.height + 16);
   const height = plotTop + plot.height + PADDING - 6;
   const captionLines = lines.map(

@@ -42,6 +42,8 @@ export interface DrawnPlot {
   readonly name: string;
   readonly title: string;
   readonly caption: string;
+  /** Names of the series of which it shows something: its legend has no others. */
+  readonly series: ReadonlySet<string>;
   readonly plot: Plot;
 }
 

@@ -22,6 +22,26 @@ function drawn(chart: DocumentChart, series: readonly ChartServer[], look: Look)
   }
 }
 
+function drawnSeries(chart: DocumentChart): Set<string> {
+  switch (chart.type) {
+    case 'intervals':
+      return new Set(
+        chart.groups.flatMap(({ points }) =>
+          points.filter(({ value }) => value !== null).map(({ series }) => series),
+        ),
+      );
+    case 'differences':
+      return new Set(chart.rows.map(({ series }) => series));
+    case 'lines':
+      return new Set(
+        chart.panels.flatMap(({ lines, bands = [] }) => [
+          ...lines.filter(({ points }) => points.length > 0).map((line) => line.series),
+          ...bands.flatMap((band) => band.series ?? []),
+        ]),
+      );
+  }
+}
+
 /** One chart. */
 export async function drawChart(
   chart: DocumentChart,
@@ -31,7 +51,8 @@ export async function drawChart(
   const { name, title, caption } = chart;
   const { spec, note } = drawn(chart, series, look);
   const whole: TopLevelSpec = { ...frame(look), ...spec };
-  return { name, title, caption: caption + note, plot: await renderPlot(whole) };
+  const plot = await renderPlot(whole);
+  return { name, title, caption: caption + note, series: drawnSeries(chart), plot };
 }
 
 /** Several formats use the same charts, so they are kept as long as the document. */

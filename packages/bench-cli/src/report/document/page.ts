@@ -144,12 +144,21 @@ function blockMarkup(block: Block, page: Page, id: string): Html {
   }
 }
 
-function chips(page: Page): Html {
-  const buttons = page.series.map(
-    ({ title, server }, index) =>
-      html`<button type="button" class="chip" aria-pressed="true" data-server="${index}">${serverSign(page.series, server)}${title}</button>`,
+/** For the series that these charts show. */
+function chips({ series, plots }: Page, blocks: readonly Block[]): Html | false {
+  const names = blocks.map((block) => (block.kind === 'chart' ? block.chart.name : ''));
+  const shown = plots.filter(({ name }) => names.includes(name)).map((plot) => plot.series);
+  const buttons = series.flatMap(({ title, server }, index) =>
+    shown.some((some) => some.has(server))
+      ? [
+          html`<button type="button" class="chip" aria-pressed="true" data-server="${index}">${serverSign(series, server)}${title}</button>`,
+        ]
+      : [],
   );
-  return html`<div class="servers" role="group" aria-label="Shown in charts"><span class="hint needs-script">In charts, click to hide:</span> ${buttons}</div>`;
+  return (
+    buttons.length > 1 &&
+    html`<div class="servers" role="group" aria-label="Shown in charts"><span class="hint needs-script">In charts, click to hide:</span> ${buttons}</div>`
+  );
 }
 
 interface Run {
@@ -170,13 +179,12 @@ function runsOf(blocks: readonly Block[]): Run[] {
 }
 
 function sectionMarkup({ title, blocks }: Section, index: number, id: string, page: Page): Html {
-  const hasCharts = blocks.some(({ kind }) => kind === 'chart');
   const parts = runsOf(blocks).map(({ isCharts, members }) => {
     const markup = members.map(([place, block]) => blockMarkup(block, page, `code-${index}-${place}`));
     return isCharts ? html`<div class="figures">${markup}</div>` : html`${markup}`;
   });
   return html`<section id="${id}"><h2>${title}</h2>
-${hasCharts && page.series.length > 1 && chips(page)}
+${chips(page, blocks)}
 ${parts}
 </section>`;
 }
