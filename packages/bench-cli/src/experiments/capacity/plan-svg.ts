@@ -1,8 +1,7 @@
 /** The chart of a plan that is not kept as a run. */
-import { FILE_LOOK, frame, seriesFrom } from '../../report/charts/chart.ts';
+import { FILE_LOOK, seriesFrom } from '../../report/charts/chart.ts';
 import { standaloneSvg } from '../../report/charts/index.ts';
-import { renderPlot } from '../../report/charts/render.ts';
-import { lineSpec } from '../../report/document/line-chart.ts';
+import { drawChart } from '../../report/document/draw.ts';
 import type { MemoryBasis } from './memory-basis.ts';
 import { curvesOf, planChart, seriesOf } from './plan-curves.ts';
 import type { CapacityPlan } from './plan-record.ts';
@@ -12,6 +11,5 @@ export async function planSvg(plan: CapacityPlan, basis: MemoryBasis): Promise<s
   const curves = curvesOf(plan, basis);
   const chart = planChart(plan, curves, basis.source);
   const series = seriesFrom(seriesOf(curves).map(({ name, title }) => ({ server: name, title })));
-  const plot = await renderPlot({ ...frame(FILE_LOOK), ...lineSpec(chart, series, FILE_LOOK).spec });
-  return standaloneSvg({ ...chart, plot }, series, FILE_LOOK);
+  return standaloneSvg(await drawChart(chart, series, FILE_LOOK), series, FILE_LOOK);
 }
