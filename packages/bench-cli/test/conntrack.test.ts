@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { demandOften } from '../src/experiments/disrupt/cluster/plan.ts';
+import { type ClusterPlace, clusterTrial } from '../src/experiments/disrupt/cluster/trial.ts';
 import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
+import type { LoadRequest } from '../src/loaders/loader.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import {
   type ConntrackWatch,
@@ -175,6 +177,43 @@ describe('the reader of a node', () => {
       await watch.stop();
     },
   );
+
+  it('that is lost in a trial is a warning of the run, with the number of the trial', async () => {
+    const { run, print } = await prepared();
+    print('{"error":"EACCES"}\n');
+    const clock = { ...run.world.clock, sleep: () => Promise.resolve() };
+    const workload = {
+      ...{ title: 'Deployment n/dns', path: '/apis/x', namespace: 'n', labels: { app: 'dns' } },
+      service: { name: 'dns', address: '10.96.0.10' },
+    };
+    const result = { queriesSent: 0, queriesLost: 0, responseCodes: {}, hdrHistogram: null };
+    const place = {
+      ...{ run: { ...run, world: { ...run.world, clock } }, copy: { workload }, signal },
+      settings: { conntrack: true, rate: 10, duration: 3, timeout: 1, clients: 1, readyTime: 5 },
+      api: { send: async () => ({ status: 200, body: {} }) },
+      // In place, so that no copy is made; a workload without queries, so that no answer is checked.
+      ...{ roll: () => Promise.resolve(), workload: { queries: () => [] } },
+      loader: {
+        async load({ onStarted }: LoadRequest) {
+          onStarted();
+          return { result, timeline: [], wasTheLimit: false };
+        },
+      },
+    } as unknown as ClusterPlace;
+    const warnings: string[] = [];
+    const on = {
+      phase: () => undefined,
+      rate: () => undefined,
+      warning: (text: string) => warnings.push(text),
+    };
+    const planned = { order: 2, case: { subject: 'control', point: {} } };
+    const evidence = await clusterTrial(place, planned as never, on as never);
+    expect(evidence).toMatchObject({ queriesSent: 0, nodes: [] });
+    expect(evidence.conntrack).toBeUndefined();
+    expect(warnings).toEqual([
+      expect.stringMatching(/^trial 3 has no figures .* of node worker cannot be read/),
+    ]);
+  });
 
   it('that was stopped is not lost', async () => {
     const { watch } = await opened();
