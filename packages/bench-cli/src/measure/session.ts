@@ -20,7 +20,7 @@ import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } 
 import { AS_FOUND, answersOf, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
 import { signZones } from '../signing/sign-zones.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
-import { createLocalTarget, type LocalTargetOptions } from '../targets/local/local-target.ts';
+import { createLocalTarget } from '../targets/local/local-target.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
 import type { Target } from '../targets/target.ts';
 import { type BenchWorkload, needsBuiltin, readinessQueries, zoneSetOf } from '../workload/workload.ts';
@@ -217,8 +217,6 @@ export interface SessionRequest {
   readonly configuration: RunConfiguration;
   readonly choice: LoaderChoice;
   readonly cases: readonly Pick<PlannedCase, 'allowances'>[];
-  /** What a server is asked to see that it answers; default: the first record of the zone set. */
-  readonly readinessQueries?: LocalTargetOptions['readinessQueries'];
   readonly signal: AbortSignal;
   /** Aborted when servers should be killed at once. */
   readonly force: AbortSignal;
@@ -252,7 +250,7 @@ export async function openLocalSession(request: SessionRequest): Promise<Session
   try {
     const target = await createLocalTarget(world, {
       groups,
-      readinessQueries: request.readinessQueries ?? readinessQueries,
+      readinessQueries,
       force: request.force,
       address: LOOPBACK[configuration.ip],
       ...(configuration.dnssec ? { signZones: signerOf(request) } : {}),

@@ -1,27 +1,22 @@
 /** Starts CoreDNS in a configuration beside an API server of a cluster's objects. */
 import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
-import type { ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../../errors.ts';
+import type { TrialContext } from '../../measure/trial-context.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { API_SERVER, definitionOf, type Surroundings } from '../../servers/coredns-cluster/definition.ts';
 import type { Server } from '../../servers/server.ts';
 import { findFreePort, retryTaken } from '../../targets/local/free-port.ts';
-import type { Deployment, DeployRequest, Target } from '../../targets/target.ts';
-import type { World } from '../../world.ts';
+import type { Deployment, DeployRequest } from '../../targets/target.ts';
 import { type ApiControl, apiControl } from './api-control.ts';
 import { CONFIGURATIONS, type ConfigurationName } from './configurations.ts';
 
 /** What starts CoreDNS. */
-export interface CorednsContext {
-  readonly world: World;
-  readonly target: Target;
-  readonly zoneSet: ZoneSet;
+export interface CorednsContext
+  extends Pick<TrialContext, 'world' | 'target' | 'zoneSet' | 'programOf' | 'signal'> {
   /** Of `--servers`, by their names. */
   readonly servers: ReadonlyMap<string, Server>;
-  programOf(server: Server): readonly string[];
   /** Called with the files of a server when it is deployed. */
   onFiles(server: string, files: Readonly<Record<string, string>>): void;
-  readonly signal: AbortSignal;
 }
 
 export interface CorednsRequest

@@ -1,51 +1,18 @@
-/** What every measurement of this experiment needs of the machine: programs, the target, the loader. */
-
-import { type ConfigurationSources, configure, type RunConfiguration } from '../../config/configuration.ts';
+/** CoreDNS as clusters run it, beside API servers on this machine: what its measurements decide, and open. */
+import type { RunConfiguration } from '../../config/configuration.ts';
 import { parseServerName } from '../../config/server-name.ts';
-import { describeEnvironment } from '../../environment/describe.ts';
+import type { Opened, OpenRequest } from '../../engine/experiment.ts';
+import { type DecidedServers, openServers, planServers } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
-import type { Interruption } from '../../interruption.ts';
-import { openLocalSession, type Programs, preparePrograms, type Session } from '../../measure/session.ts';
-import type { Display } from '../../progress/display.ts';
-import type { Environment } from '../../results/record.ts';
-import { EXTERNAL } from '../../servers/coredns-cluster/cluster.ts';
+import type { LoadOutcome, LoadRequest } from '../../loaders/loader.ts';
+import { loadFor } from '../../measure/load.ts';
+import type { TrialContext } from '../../measure/trial-context.ts';
+import { loadAverageWarnings } from '../../measure/warnings.ts';
+import type { InstanceRecord } from '../../results/record.ts';
 import { corednsCluster } from '../../servers/coredns-cluster/index.ts';
-import { loadServers } from '../../servers/load.ts';
 import { NO_SERVERS } from '../../servers/registry.ts';
-import type { Server } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
-
-/** Settings of `bench run` that these commands take as well. */
-export interface CommonFlags {
-  readonly out?: string;
-  readonly loader?: string;
-  readonly corednsVersion?: string;
-  readonly provision?: boolean;
-}
-
-/** @throws BenchError `E_CONFIG` */
-export function commonConfiguration(
-  world: World,
-  servers: readonly string[],
-  { out, loader, corednsVersion, provision }: CommonFlags,
-  others: ConfigurationSources['flags'] = {},
-): RunConfiguration {
-  const env = Object.fromEntries(
-    Object.entries(world.env).filter(([name]) => /_(OUT|LOADER|COREDNS_VERSION|PROVISION|CPU)$/.test(name)),
-  );
-  return configure({
-    env,
-    flags: {
-      ...others,
-      servers,
-      baseline: servers[0],
-      out,
-      loader,
-      corednsVersion,
-      ...(provision === false ? { provision } : {}),
-    },
-  });
-}
+import type { CorednsContext } from './deploy-coredns.ts';
 
 /**
  * `--servers` names CoreDNS as clusters run it, in any version.
@@ -68,41 +35,64 @@ export function demandClusterServers(servers: readonly string[]): void {
   }
 }
 
-/** Those of `--servers`. @throws BenchError as `demandClusterServers` does */
-export async function clusterServers(world: World, configuration: RunConfiguration): Promise<Server[]> {
-  demandClusterServers(configuration.servers);
-  return loadServers(world, configuration.servers, configuration);
-}
-
-export interface OpenMachine {
-  readonly session: Session;
-  readonly programs: Programs;
-  readonly environment: Environment;
+export interface CorednsSettings {
+  readonly servers: readonly string[];
+  readonly corednsVersion?: string | undefined;
+  readonly provision?: boolean;
+  readonly loader?: string;
 }
 
 /**
- * Finds the programs and opens the target. The caller must always close the session. A server is ready when it answers
- * a name of the upstream, which CoreDNS does before it has read the cluster.
+ * The servers, with neither cases nor workloads: each measurement has its own.
+ * @param command of `bench`, for errors
+ * @throws BenchError `E_CONFIG`, as `demandClusterServers` does as well
  */
-export async function openMachine(
+export async function decideCoredns(
   world: World,
-  runId: string,
-  configuration: RunConfiguration,
-  servers: readonly Server[],
-  display: Display,
-  { signal, force }: Pick<Interruption, 'signal' | 'force'>,
-): Promise<OpenMachine> {
-  const environment = await describeEnvironment(world);
-  const programs = await preparePrograms(world, servers, configuration, [], display, signal);
-  const session = await openLocalSession({
-    world,
-    runId,
-    configuration,
-    choice: programs.loader,
-    cases: [],
-    readinessQueries: () => [{ name: EXTERNAL.name(0), type: 'A' }],
-    signal,
-    force,
+  command: string,
+  { servers, corednsVersion, provision, loader }: CorednsSettings,
+): Promise<DecidedServers> {
+  demandClusterServers(servers);
+  const settings = { servers, corednsVersion, provision, loader, baseline: servers[0], mode: 'multi' };
+  const { decided } = await planServers(world, command, settings, 0);
+  return { ...decided, plan: { ...decided.plan, cases: [] }, workloads: [] };
+}
+
+/** What starts CoreDNS, and loads it. */
+export type CorednsMachine = Omit<CorednsContext, 'onFiles'> &
+  Pick<TrialContext, 'rawDirectory' | 'loader'> & { readonly configuration: RunConfiguration };
+
+/** Gets the programs and opens this machine. */
+export async function openCoredns(
+  request: Omit<OpenRequest<unknown, unknown>, 'settings' | 'decided'>,
+  command: string,
+  settings: CorednsSettings,
+): Promise<Opened<CorednsMachine>> {
+  const decided = await decideCoredns(request.world, command, settings);
+  const opened = await openServers({ ...request, settings: undefined, decided });
+  const { loader } = opened.context;
+  return {
+    ...opened,
+    context: { ...opened.context, servers: new Map(decided.servers.map((server) => [server.name, server])) },
+    conditions: { 'load generator': `${loader.kind} ${loader.version}` },
+    warnings: loadAverageWarnings(opened.environment),
+  };
+}
+
+type Load = Pick<LoadRequest, 'queryFile' | 'durationSeconds' | 'ratePerSecond' | 'openLoop'> &
+  Pick<LoadRequest, 'timeoutSeconds' | 'outputFile' | 'signal'> &
+  Partial<Pick<LoadRequest, 'onStarted'>>;
+
+/** Sends queries to a CoreDNS of this machine. */
+export function loadCoredns(
+  { loader, configuration }: Pick<CorednsMachine, 'loader' | 'configuration'>,
+  { address, port }: Pick<InstanceRecord, 'address' | 'port'>,
+  load: Load,
+): Promise<LoadOutcome> {
+  const endpoint = { address, port };
+  return loader.load({
+    ...loadFor(configuration, endpoint),
+    ...{ endpoint, transport: 'udp', source: null, dnssecOk: false },
+    ...{ onStarted: () => undefined, onProgress: () => undefined, ...load },
   });
-  return { session, programs, environment };
 }

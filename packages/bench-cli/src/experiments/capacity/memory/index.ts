@@ -45,8 +45,8 @@ export const capacityMemory = defineExperiment({
   description: 'how much memory CoreDNS needs for how many objects, on this machine or on a cluster',
   settings: MEMORY_SETTINGS,
   async plan(settings, world) {
-    const { clusterServers, commonConfiguration } = await import('../machine.ts');
-    await clusterServers(world, commonConfiguration(world, settings.servers, settings));
+    const { decideCoredns } = await import('../machine.ts');
+    await decideCoredns(world, 'capacity memory', settings);
     const points = memoryPoints(settings);
     // Half of the machine: the other half is for whatever else it does.
     const budgetBytes = settings.memory ?? world.machine.memoryBytes / 2;

@@ -4,7 +4,7 @@ import { formatCount } from '../../../report/numbers.ts';
 import type { World } from '../../../world.ts';
 import { demandBounded } from '../cluster/settings.ts';
 import { countCluster } from '../cluster-counts.ts';
-import { clusterServers, commonConfiguration } from '../machine.ts';
+import { decideCoredns } from '../machine.ts';
 import { clusterConfiguration, demandFit, expectedBytes, maxLanes, rateOf } from '../memory/points.ts';
 import {
   clusterText,
@@ -55,7 +55,7 @@ export async function planSearches(
 ): Promise<ExperimentPlan<SurvivePlan>> {
   const counted = await countedIn(world, given);
   const settings = counted?.settings ?? given;
-  await clusterServers(world, commonConfiguration(world, settings.servers, settings));
+  await decideCoredns(world, 'capacity survive', settings);
   const points = pointsOf(settings, sizesOf(settings));
   const isCluster = settings.target === 'kubernetes';
   // Half of the machine: the other half is for whatever else it does.
