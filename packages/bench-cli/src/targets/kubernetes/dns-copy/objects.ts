@@ -2,14 +2,13 @@
 import type {
   V1ClusterRoleBinding,
   V1ConfigMap,
-  V1Deployment,
   V1PodTemplateSpec,
-  V1Service,
   V1ServiceAccount,
 } from '@kubernetes/client-node';
 import type { ClusterRun } from '../cluster-run.ts';
 import { runLabels, unitLabels, unitSelector } from '../objects/labels.ts';
 import { podTemplate } from '../objects/pods.ts';
+import { dnsObjects, type ServerObjects } from '../objects/server.ts';
 import { carriedRules, placementOf } from './carry-over.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
@@ -17,8 +16,6 @@ type Place = Pick<ClusterRun, 'namespace' | 'runId' | 'settings' | 'pullSecrets'
 
 /** The account of the copies; it may read what CoreDNS reads. */
 export const READER = 'dns-reader';
-
-const DNS_PORT = 53;
 
 const copyName = (configMap: string) => `dns-${configMap}`.slice(0, 63);
 
@@ -93,12 +90,7 @@ function likeTheDns(
   };
 }
 
-export interface CopyObjects {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly deployment: V1Deployment;
-  readonly service: V1Service;
-}
+export type CopyObjects = Pick<ServerObjects, 'name' | 'labels' | 'deployment' | 'service'>;
 
 /** One placement of one version. `unit` is unique within the run. */
 export function copyObjects(place: Place, plan: CopyPlan, image: string, unit: string): CopyObjects {
@@ -106,7 +98,6 @@ export function copyObjects(place: Place, plan: CopyPlan, image: string, unit: s
   const { container, workload, mounts, configMaps, env, replicas } = plan;
   const labels = unitLabels(runId, 'server', unit);
   const selector = unitSelector(runId, unit);
-  const metadata = { name: unit, namespace, labels };
   const itemsOf = (configMap: string) =>
     Object.fromEntries(Object.keys(configMaps.get(configMap)?.data ?? {}).map((key) => [key, key]));
   const template = podTemplate({
@@ -129,31 +120,6 @@ export function copyObjects(place: Place, plan: CopyPlan, image: string, unit: s
     restartPolicy: 'Always',
     needsBindService: true,
   });
-  return {
-    name: unit,
-    labels: selector,
-    deployment: {
-      metadata,
-      spec: {
-        replicas,
-        strategy: { type: 'Recreate' },
-        revisionHistoryLimit: 0,
-        selector: { matchLabels: selector },
-        template: likeTheDns(template, plan, selector),
-      },
-    },
-    service: {
-      metadata,
-      spec: {
-        type: 'ClusterIP',
-        selector,
-        ports: (['UDP', 'TCP'] as const).map((protocol) => ({
-          name: `dns-${protocol.toLowerCase()}`,
-          port: DNS_PORT,
-          targetPort: workload.podPort,
-          protocol,
-        })),
-      },
-    },
-  };
+  const pods = { replicas, template: likeTheDns(template, plan, selector) };
+  return dnsObjects({ name: unit, namespace, labels }, selector, pods, workload.podPort);
 }

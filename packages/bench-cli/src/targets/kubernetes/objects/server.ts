@@ -1,7 +1,13 @@
 /** The objects of one deployed server: its files, its instances, and the Service over them. Pure. */
 
 import type { ZoneSet } from '@dinodns-bench/zones';
-import type { V1ConfigMap, V1Deployment, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node';
+import type {
+  V1ConfigMap,
+  V1Deployment,
+  V1DeploymentSpec,
+  V1PodTemplateSpec,
+  V1Service,
+} from '@kubernetes/client-node';
 import type { Certificates } from '../../../certificates/certificates.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
@@ -119,6 +125,46 @@ function withCompanions(template: V1PodTemplateSpec, request: ServerRequest, pla
   };
 }
 
+/** Pods that answer DNS, which `labels` select, and the Service over them. */
+export function dnsObjects(
+  metadata: { readonly name: string; readonly namespace: string; readonly labels: Record<string, string> },
+  labels: Record<string, string>,
+  { replicas, template }: Required<Pick<V1DeploymentSpec, 'replicas' | 'template'>>,
+  podPort: number,
+  path?: string,
+): Pick<ServerObjects, 'name' | 'labels' | 'deployment' | 'service'> {
+  return {
+    name: metadata.name,
+    labels,
+    deployment: {
+      metadata,
+      spec: {
+        replicas,
+        // All instances at once: a benchmark has no users to keep serving.
+        strategy: { type: 'Recreate' },
+        revisionHistoryLimit: 0,
+        selector: { matchLabels: labels },
+        template,
+      },
+    },
+    service: {
+      metadata,
+      spec: {
+        type: 'ClusterIP',
+        ...(path === 'headless' ? { clusterIP: 'None' } : {}),
+        ...(path === 'local' ? { internalTrafficPolicy: 'Local' } : {}),
+        selector: labels,
+        ports: (['UDP', 'TCP'] as const).map((protocol) => ({
+          name: `dns-${protocol.toLowerCase()}`,
+          port: SERVICE_PORT,
+          targetPort: podPort,
+          protocol,
+        })),
+      },
+    },
+  };
+}
+
 /** @throws BenchError `E_CONFIG` for a server that has no image, or files too large for a ConfigMap. */
 export function serverObjects(request: ServerRequest): ServerObjects {
   const { settings, namespace, runId, unit, server, image, allowances, pullSecrets } = request;
@@ -135,7 +181,6 @@ export function serverObjects(request: ServerRequest): ServerObjects {
   const [allowance = 1] = allowances;
   const limit = cpuQuantity(allowance);
   const memory = settings.memoryLimit === undefined ? {} : { memory: settings.memoryLimit };
-  const selector = unitSelector(runId, unit);
   const template = podTemplate({
     settings,
     labels,
@@ -156,36 +201,12 @@ export function serverObjects(request: ServerRequest): ServerObjects {
     restartPolicy: 'Always',
     needsBindService: server.image?.needsBindService === true,
   });
+  const pods = { replicas: allowances.length, template: withCompanions(template, request, plan) };
   return {
-    name,
+    ...dnsObjects(metadata, unitSelector(runId, unit), pods, POD_PORT, path),
     plan,
     configMap: object,
     files: withoutCertificates(text),
-    labels: selector,
-    deployment: {
-      metadata,
-      spec: {
-        replicas: allowances.length,
-        // All instances at once: a benchmark has no users to keep serving.
-        strategy: { type: 'Recreate' },
-        revisionHistoryLimit: 0,
-        selector: { matchLabels: selector },
-        template: withCompanions(template, request, plan),
-      },
-    },
-    service: {
-      metadata,
-      spec: {
-        type: 'ClusterIP',
-        ...(path === 'headless' ? { clusterIP: 'None' } : {}),
-        ...(path === 'local' ? { internalTrafficPolicy: 'Local' } : {}),
-        selector,
-        ports: [
-          { name: 'dns-udp', port: SERVICE_PORT, targetPort: POD_PORT, protocol: 'UDP' },
-          { name: 'dns-tcp', port: SERVICE_PORT, targetPort: POD_PORT, protocol: 'TCP' },
-        ],
-      },
-    },
   };
 }
 
