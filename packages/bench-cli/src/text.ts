@@ -84,9 +84,16 @@ export function counted(count: number, word: string): string {
 }
 
 /** `A`, `A and B`, `A, B and C`. */
-export function listed(words: readonly string[]): string {
+export function listed(words: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
   const last = words.at(-1) ?? '';
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`;
+}
+
+/** Each line once, with how often it was there. */
+export function countedLines(lines: readonly string[]): string[] {
+  return [...Map.groupBy(lines, (line) => line)].map(([line, { length }]) =>
+    length === 1 ? line : `${line} (${length} times)`,
+  );
 }
 
 /** Lines of cells, every column as wide as its widest cell; the first is left-aligned, the others right. */

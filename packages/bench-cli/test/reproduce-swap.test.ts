@@ -43,7 +43,7 @@ it('compares CPU under load, idle included, and says so of a swap whose ratio is
     run: null,
   });
   expect(notes[0]).toContain(
-    'Ours: 8 trials; shadow, 1.13.1 against 1.11.3: internal more: +12m, external more',
+    "Ours: 8 trials; 1.13.1 against 1.11.3, beside the cluster's DNS: more CPU (+12m) for internal names, more",
   );
   expect(notes.filter((note) => note.includes('the load is not visible'))).toHaveLength(4);
 });
@@ -79,7 +79,7 @@ it('is in the history as a run of its experiment, with its summary, and has ever
   await save(record);
   expect(await world.bench('history')).toBe(0);
   expect(world.out().replaceAll(/\n.* {2}/g, ' ')).toContain(
-    'shadow, 1.13.1 against 1.11.3: internal more: +20m, external',
+    "1.13.1 against 1.11.3, beside the cluster's DNS: more CPU (+20m)",
   );
   expect(await world.bench('report', 'latest', '--format', 'md,csv,json,html,blog,svg')).toBe(0);
   const names = [

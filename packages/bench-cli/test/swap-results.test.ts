@@ -111,7 +111,7 @@ describe('the verdict of a swap', () => {
     const record = makeSwap(eightPlacements(100, 120).map((one) => ({ ...one, failure: 'mixed' })));
     expect(resultOf(record).delta).toBeNull();
     expect(rendered('terminal', record)).not.toMatch(/more|less|no difference/);
-    expect(rendered('terminal', record)).toContain('8 of 8 trials failed; shadow');
+    expect(rendered('terminal', record)).toContain('8 of 8 trials failed; 1.13.1 against 1.11.3');
   });
 
   it('is none where CPU under load is that of idle, whatever the difference; what clients saw still counts', () => {
@@ -354,8 +354,34 @@ describe('the report of a swap', () => {
 
   it('says in one line what was found', () => {
     expect(onOneLine(rendered('terminal', record))).toContain(
-      '8 trials; shadow, 1.13.1 against 1.11.3: internal more: +20m, external more: +16m.',
+      "8 trials; 1.13.1 against 1.11.3, beside the cluster's DNS: more CPU (+20m) for internal names, more CPU (+16m) for external names.",
     );
+  });
+
+  it('tells of a p99 that doubles, and calls it a difference only where the pairs show it', () => {
+    const seconds = { A: [0.011, 0.014, 0.018, 0.03], B: [0.04, 0.012, 0.09, 0.05] };
+    const withTail = (own: readonly number[]) =>
+      withEvidence(record, (evidence, index) => ({
+        ...evidence,
+        phases: evidence.phases.map((phase) => {
+          if (phase.kind !== 'internal' || phase.load === null) return phase;
+          const p99 = (evidence.side === 'A' ? seconds.A : own)[Math.floor(index / 2)] ?? 0;
+          return {
+            ...phase,
+            load: { ...phase.load, latencyPercentiles: [{ percentile: 99, seconds: p99 }] },
+          };
+        }),
+      }));
+    const said = (made: SwapRecord) => onOneLine(rendered('markdown', made));
+    expect(said(withTail(seconds.B))).toMatch(
+      /\(no difference shown\): For names of the cluster, latency p99 was 45\.0 ms with 1\.13\.1 against 16\.0 ms with 1\.11\.3: no difference shown, \+\d+\.\d % \\?\[-\d+, \+\d+\\?\]\./,
+    );
+    expect(said(withTail(seconds.A.map((value) => 3 * value)))).toMatch(
+      /latency p99 was 48\.0 ms with 1\.13\.1 against 16\.0 ms with 1\.11\.3: higher, \+200\.0 %/,
+    );
+    expect(
+      said(withTail(seconds.A.map((value, index) => value * (index % 2 === 0 ? 1.4 : 0.8)))),
+    ).not.toContain('latency p99 was');
   });
 
   it('has one row of data for each placement, in base units', () => {
@@ -373,11 +399,17 @@ describe('the report of a swap', () => {
       ...choice,
       canary: { during: during[index] ?? null, after: index === 2 ? 1 : 0 },
     }));
-    const closing = ['Everything was as before 4.3 s after the last placement.'];
+    const closing = [
+      'Everything was as before 4.3 s after the last placement.',
+      'image: reverted',
+      'image: reverted',
+    ];
     const settings = { ...record.settings, method: 'in-place' as const };
     const shown = rendered('markdown', makeSwap(choices, { settings, closing }), 200);
     expect(shown).toMatch(/\| 2 B +\| 1\.13\.1 .*\| +12 of 200 \| +0 of 5,000 \| yes/);
-    expect(shown).toContain('## At the end\n\n- Everything was as before 4.3 s');
+    expect(shown).toContain(
+      '## At the end\n\n- Everything was as before 4.3 s after the last placement.\n- image: reverted (2 times)\n',
+    );
   });
 
   it('of a run that was killed says how far it came', () => {

@@ -20,7 +20,7 @@ import { clusterFacts, conditionText, originSentence } from '../report/facts.ts'
 import { formatFixed } from '../report/numbers.ts';
 import { serverTitle } from '../servers/registry.ts';
 import { sizeOf } from '../stats/deltas.ts';
-import { asSentence, capitalized, counted, formatDuration } from '../text.ts';
+import { asSentence, capitalized, counted, countedLines, formatDuration } from '../text.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
 import {
   boundSign,
@@ -406,7 +406,9 @@ export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocum
       ...figureTables(record, parts.tables ?? all, subject),
       ...comparisonSections(record, subject),
       ...(parts.sections ?? []).map(withoutEvidence),
-      ...(record.closing === undefined ? [] : [{ title: 'At the end', blocks: [list(record.closing)] }]),
+      ...(record.closing === undefined
+        ? []
+        : [{ title: 'At the end', blocks: [list(countedLines(record.closing))] }]),
       { title: 'Method', isBrief: false, blocks: [list(parts.method)] },
       { title: 'Conditions', isBrief: false, blocks: [conditionsOf(record)] },
       {

@@ -6,6 +6,7 @@ import { type Interruption, listenForInterruption } from '../interruption.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
 import { withPortablePaths } from '../results/portable-paths.ts';
+import { countedLines } from '../text.ts';
 import type { World } from '../world.ts';
 import {
   type AnyDecided,
@@ -177,7 +178,7 @@ async function measure<T extends SettingTable, D, C, E, R extends LivingRecord>(
     );
     const errors = await close(opened);
     const closing = opened.closing?.() ?? [];
-    for (const line of closing) display.line(line);
+    for (const line of countedLines(closing)) display.line(line);
     if (saved !== undefined && closing.length > 0) {
       saved = { ...saved, closing: [...(saved.closing ?? []), ...closing] };
       await store.saveAs(prepared.form.kind, saved, directory);

@@ -51,7 +51,7 @@ describe('bench swap beside the DNS', () => {
       }
       const shown = world.out().replaceAll(/\s+/g, ' ');
       expect(shown).toContain('they had none of its own background load');
-      expect(shown).toMatch(/2 trials; shadow, \S+ against \S+: internal/);
+      expect(shown).toMatch(/2 trials; \S+ against \S+, beside the cluster's DNS: .+ for internal/);
     } finally {
       await world.remove();
     }

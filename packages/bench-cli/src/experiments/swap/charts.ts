@@ -59,7 +59,7 @@ export function timeChart(record: SwapRecord): LineChart {
 /** @param scale from base units to those of the axis */
 function costChart(
   record: SwapRecord,
-  figure: 'net' | 'query',
+  figure: 'net' | 'query' | 'p99',
   scale: number,
   texts: Pick<IntervalChart, 'name' | 'title' | 'axis' | 'caption'>,
 ): IntervalChart {
@@ -94,4 +94,12 @@ export const perQueryChart = (record: SwapRecord) =>
     title: 'CPU per query',
     axis: 'µs per query',
     caption: 'Net CPU ÷ queries answered. Bars, whiskers and points as above.',
+  });
+
+export const tailChart = (record: SwapRecord) =>
+  costChart(record, 'p99', 1000, {
+    name: 'latency-p99',
+    title: 'Latency p99',
+    axis: 'ms',
+    caption: 'The time within which 99 of 100 queries were answered. Bars, whiskers and points as above.',
   });

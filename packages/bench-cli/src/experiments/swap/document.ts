@@ -1,13 +1,15 @@
 /** What only a swap can say of its record. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import type { EngineCase } from '../../engine/record.ts';
-import { bothText } from '../../engine/words.ts';
+import { bothText, verdictText } from '../../engine/words.ts';
 import type { Finding } from '../../report/document/document.ts';
+import { cellOf } from '../../report/document/document.ts';
 import { chart, numbers, table } from '../../report/document/index.ts';
-import { formatFixed, formatMillicores, signed } from '../../report/numbers.ts';
+import { sizeText } from '../../report/estimand.ts';
+import { formatFixed, formatMillicores, formatTime, signed } from '../../report/numbers.ts';
 import { capitalized, counted, listed } from '../../text.ts';
 import { countsOf } from './canary-words.ts';
-import { netChart, perQueryChart, timeChart } from './charts.ts';
+import { netChart, perQueryChart, tailChart, timeChart } from './charts.ts';
 import { type CanaryFigures, NAME_SETS, type NameSet, type SwapRecord } from './evidence.ts';
 import { estimandName, type FigureName, figuresOf } from './figures.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS } from './in-place/canary-count.ts';
@@ -102,6 +104,48 @@ function findingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding
     badge: { text: `${verdict}: ${signedMillicores(difference)}`, tone: verdict === 'less' ? 'good' : 'bad' },
     sentence: `${where}${versionB} uses ${verdict} CPU than ${versionA}: ${signedMillicores(difference)}${share}${interval}; ${pairs}.`,
   };
+}
+
+/** A tail that is this many times as long is told, also where the pairs do not show it. */
+const TOLD_RATIO = 2;
+
+/** What clients waited for the slowest answers. */
+function tailFindingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding[] {
+  const name = estimandName('p99', names);
+  const estimand = record.estimands.find((each) => each.name === name);
+  const delta = b.comparison?.deltas[name];
+  const [base, own] = [medianOf(a, 'p99', names), medianOf(b, 'p99', names)];
+  if (estimand === undefined || delta == null || base === null || own === null) return [];
+  const isOpen = delta.verdict === 'no difference shown';
+  if (isOpen && Math.max(own / base, base / own) < TOLD_RATIO) return [];
+  const [versionA, versionB] = [a, b].map(({ subject }) => versionOf(record, subject));
+  const said =
+    delta.low === null ? 'one pair cannot show a difference' : verdictText(record, estimand, b, delta);
+  const tone = delta.verdict === 'faster' ? 'good' : 'bad';
+  return [
+    {
+      subject: `${versionB}, p99 ${names}`,
+      badge: isOpen ? { text: delta.verdict, tone: 'even' } : { text: sizeText(estimand, delta), tone },
+      sentence: `For ${namesWords(names)}, latency p99 was ${formatTime(own)} with ${versionB} against ${formatTime(base)} with ${versionA}: ${said}.`,
+    },
+  ];
+}
+
+const METHOD_WORDS = { shadow: "beside the cluster's DNS", 'in-place': 'in place' } as const;
+
+/** `no difference shown for internal or external names` */
+function outcomeOf({ b }: Sides, findings: readonly Finding[]): string {
+  const outcomes = NAME_SETS.map((names, index) => {
+    const delta = netDelta(b, names);
+    const isOpen = delta === null || delta.verdict === 'no difference shown';
+    const text = isOpen
+      ? cellOf(findings[index]?.badge ?? '').text
+      : `${delta.verdict} CPU (${signedMillicores(delta.difference)})`;
+    return { names, text };
+  });
+  return [...Map.groupBy(outcomes, ({ text }) => text)]
+    .map(([text, alike]) => `${text} for ${alike.map(({ names }) => names).join(' or ')} names`)
+    .join(', ');
 }
 
 /** The beginning of a post: both name sets in one sentence or two. */
@@ -257,18 +301,17 @@ export function swapDocument(record: SwapRecord): DocumentParts {
   const { settings, cases } = record;
   const sides = sidesOf(record);
   const findings = sides === null ? [] : NAME_SETS.map((names) => findingOf(record, sides, names));
+  const tails = sides === null ? [] : NAME_SETS.flatMap((names) => tailFindingOf(record, sides, names));
   const isMeasured = cases.some(({ trials }) => trials.ok > 0);
   const versions = sides === null ? [] : [sides.b, sides.a].map(({ subject }) => versionOf(record, subject));
   return {
     kind: settings.method === 'shadow' ? "Swap, beside the cluster's DNS" : "Swap, in the cluster's DNS",
     title: `CoreDNS ${versions.join(' against ')} in a cluster`,
     subject: 'Version',
-    result: `${settings.method}, ${versions.join(' against ')}: ${
-      isMeasured
-        ? findings.map(({ badge }, index) => `${NAME_SETS[index]} ${badge.text}`).join(', ')
-        : 'no result'
+    result: `${versions.join(' against ')}, ${METHOD_WORDS[settings.method]}: ${
+      sides !== null && isMeasured ? outcomeOf(sides, findings) : 'no result'
     }`,
-    findings: isMeasured ? findings : [],
+    findings: isMeasured ? [...findings, ...tails] : [],
     tables: TABLES.flatMap(({ title, figures }) =>
       NAME_SETS.map((names) => ({
         title: `${title}: ${namesWords(names)}`,
@@ -284,7 +327,12 @@ export function swapDocument(record: SwapRecord): DocumentParts {
             { title: 'CPU under load', blocks: [publishedTable(record, sides)] },
             {
               title: 'Charts',
-              blocks: [chart(netChart(record)), chart(perQueryChart(record)), chart(timeChart(record))],
+              blocks: [
+                chart(netChart(record)),
+                chart(perQueryChart(record)),
+                chart(tailChart(record)),
+                chart(timeChart(record)),
+              ],
             },
             {
               title: 'Placements',
@@ -300,7 +348,13 @@ export function swapDocument(record: SwapRecord): DocumentParts {
       title: `Does CoreDNS ${versions.join(' cost more CPU than ')}?`,
       ...(sides === null || !isMeasured
         ? {}
-        : { excerpt: verdictOf(record, sides, findings, versions), caveats: caveatsOf(sides) }),
+        : {
+            excerpt: [
+              verdictOf(record, sides, findings, versions),
+              ...tails.map(({ sentence }) => sentence),
+            ].join(' '),
+            caveats: caveatsOf(sides),
+          }),
     },
   };
 }
