@@ -118,12 +118,28 @@ describe('a comparison', () => {
     expect(deltaOf(found, 'connectP50')).toMatchObject({ verdict: 'no difference shown' });
     expect(deltaOf(found, 'repeatedSyn')).toMatchObject({ verdict: 'no difference shown', difference: 0 });
     const { findings } = documentOf(found, lookupDocument(found));
+    expect(findings.map(({ badge }) => badge.text)).toEqual([
+      'median lookup 10.0 ms',
+      'median lookup 30.0 ms',
+    ]);
     expect(findings[1]?.sentence).toMatch(
       /Against 0 Services: lookup p50 \+20\.0\u00a0ms.*: higher; connect p50/,
     );
     expect(lookupDocument(found).post?.excerpt).toMatch(
       /^Looking up a name took longer with 1 Service \(by 19\.\d ms to 20\.\d ms\) than with 0 Services\. No difference in connect times was shown between 0 Services and 1 Service\. Median times/,
     );
+  });
+
+  it('says once below its table, where several figures are no different, that no difference is shown', () => {
+    const blocksOf = (found: LookupRecord) =>
+      documentOf(found, lookupDocument(found)).sections.find(({ title }) => title.startsWith('Against'))
+        ?.blocks ?? [];
+    const said = (found: LookupRecord) =>
+      JSON.stringify(blocksOf(found)).match(/[^".]*no difference[^".]*/gi);
+    expect(said(compared([0.01, 0.01], [0, 0]))).toEqual(['No difference is shown in any of these figures']);
+    const mixed = compared([0.01, 0.03], [0, 0]);
+    expect(said(mixed)).toEqual(['Where no verdict is given, no difference is shown']);
+    expect(JSON.stringify(blocksOf(mixed))).toMatch(/: higher"/);
   });
 
   it('of two rounds tells both differences, and no interval', () => {

@@ -15,7 +15,7 @@ import {
   table,
   text,
 } from '../report/document/document.ts';
-import { boundsText, nounOf, sizeText } from '../report/estimand.ts';
+import { boundsText, type EstimandFacts, nounOf, sizeText } from '../report/estimand.ts';
 import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
 import { formatFixed } from '../report/numbers.ts';
 import { serverTitle } from '../servers/registry.ts';
@@ -186,55 +186,67 @@ function allowanceNotes(record: AnyRecord, cases: readonly EngineCase[]): string
 /** With so many figures, the only comparison is a column and not a row. */
 const MAX_COLUMNS = 4;
 
-/** Those of which something may be said. */
+/** Those of which something may be said; what holds for many is said once, below. */
 function comparisonTable(
   record: AnyRecord,
   cases: readonly EngineCase[],
   title: string,
   subject: string,
-): Block {
+  notes: readonly string[],
+): Block[] {
   const estimands = record.estimands.filter(({ compared }) => compared !== 'no');
-  const compared = cases.filter((item) =>
-    Object.values(item.comparison?.deltas ?? {}).some((delta) => delta !== null),
-  );
+  const deltasOf = ({ comparison }: EngineCase) =>
+    Object.values(comparison?.deltas ?? {}).filter((delta) => delta !== null);
+  const compared = cases.filter((item) => deltasOf(item).length > 0);
+  if (compared.length === 0) return [];
+  const deltas = compared.flatMap(deltasOf);
+  const open = deltas.filter(({ verdict, low }) => verdict === 'no difference shown' && low !== null);
+  const isSaid = open.length > 1;
+  const said =
+    open.length === deltas.length
+      ? 'No difference is shown in any of these figures.'
+      : 'Where no verdict is given, no difference is shown.';
+  const textOf = (estimand: EstimandFacts, item: EngineCase) => deltaText(record, estimand, item, isSaid);
   const [only] = compared;
-  if (only !== undefined && compared.length === 1 && estimands.length > MAX_COLUMNS)
-    return table(
-      title,
-      [{ title: 'Figure' }, { title: caseTitle(record, only) }],
-      estimands.map((estimand) => [capitalized(estimand.title), deltaText(record, estimand, only)]),
-    );
-  const rows = compared.map((item) => [
-    caseTitle(record, item),
-    ...estimands.map((estimand) => deltaText(record, estimand, item)),
-  ]);
-  return table(
-    title,
-    [{ title: subject }, ...estimands.map((each) => ({ title: capitalized(each.title) }))],
-    rows,
-  );
+  const drawn =
+    only !== undefined && compared.length === 1 && estimands.length > MAX_COLUMNS
+      ? table(
+          title,
+          [{ title: 'Figure' }, { title: caseTitle(record, only) }],
+          estimands.map((estimand) => [capitalized(estimand.title), textOf(estimand, only)]),
+        )
+      : table(
+          title,
+          [{ title: subject }, ...estimands.map((each) => ({ title: capitalized(each.title) }))],
+          compared.map((item) => [
+            caseTitle(record, item),
+            ...estimands.map((estimand) => textOf(estimand, item)),
+          ]),
+        );
+  return [drawn, ...[...(isSaid ? [said] : []), ...notes].map(text)];
 }
 
 function comparisonSections(record: AnyRecord, subject: string): Section[] {
   const { baseline, cases } = record;
   const title = `Against ${subjectTitle(record, baseline ?? '')}`;
   const compared = cases.filter((item) => !item.aa);
-  const claims = comparisonTable(record, compared, title, subject);
-  const twins = comparisonTable(record, cases.filter(isTwin), 'A/A', subject);
+  const twins = cases.filter(isTwin);
   return [
-    { title, blocks: withNotes(claims, [comparisonNote(record), ...allowanceNotes(record, compared)]) },
+    {
+      title,
+      blocks: comparisonTable(record, compared, title, subject, [
+        comparisonNote(record),
+        ...allowanceNotes(record, compared),
+      ]),
+    },
     {
       title: 'A/A: the baseline against itself',
-      blocks: withNotes(twins, [
+      blocks: comparisonTable(record, twins, 'A/A', subject, [
         'A difference of this size can come from the machine alone.',
-        ...allowanceNotes(record, cases.filter(isTwin)),
+        ...allowanceNotes(record, twins),
       ]),
     },
   ];
-}
-
-function withNotes(block: Block, notes: readonly string[]): Block[] {
-  return block.kind === 'table' && block.rows.length === 0 ? [] : [block, ...notes.map((note) => text(note))];
 }
 
 function verdicts(record: AnyRecord): Finding[] {

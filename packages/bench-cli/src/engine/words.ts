@@ -159,14 +159,23 @@ export function bothText(
   return both === null ? null : textOfBoth(estimand, both);
 }
 
-/** `+12.3 % [+8, +17]: higher`; `–` where nothing may be said. */
-export function deltaText(record: AnyRecord, estimand: EstimandFacts, item: EngineCase): string {
+/**
+ * `+12.3 % [+8, +17]: higher`; `–` where nothing may be said. Below a table that says so once, `isOpenSaid`, an open verdict is left
+ * out.
+ */
+export function deltaText(
+  record: AnyRecord,
+  estimand: EstimandFacts,
+  item: EngineCase,
+  isOpenSaid = false,
+): string {
   const delta = item.comparison?.deltas[estimand.name];
   if (delta == null) return '–';
   const both = bothText(record, estimand, item);
   const text = both ?? boundsText(estimand, delta);
-  const verdict = delta.low === null ? ', no interval' : `: ${verdictWord(estimand, delta.verdict)}`;
-  return `${boundSign(estimand, item)}${text}${verdict}`;
+  const isSaid = isOpenSaid && delta.verdict === 'no difference shown';
+  const verdict = isSaid ? '' : `: ${verdictWord(estimand, delta.verdict)}`;
+  return `${boundSign(estimand, item)}${text}${delta.low === null ? ', no interval' : verdict}`;
 }
 
 /** `higher, +12.3 % [+8, +17]`; of one pair, what both had: `43.0 MiB, against 44.0 MiB with CoreDNS 1.13.1 (…)`. */
