@@ -227,6 +227,13 @@ describe('the post', () => {
     ]);
   });
 
+  it('has badges that say what the share is of', () => {
+    const badges = disruptDocument(recordOf('disrupt-rollout')).findings?.map(({ badge }) =>
+      plain(badge.text),
+    );
+    expect(badges?.slice(3, 6)).toEqual(['95.5 % answered', '99 % answered', '100 % answered']);
+  });
+
   it('tells when clients recovered, and that nothing was interrupted where they did at once', () => {
     const findings = (name: string) =>
       disruptDocument(schema.parse(JSON.parse(referenceText(name)))).findings?.map(

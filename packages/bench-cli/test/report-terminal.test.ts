@@ -4,9 +4,11 @@ import {
   formatCount,
   formatDelta,
   formatOutwards,
+  formatPercent,
   formatQps,
   formatShare,
   formatTime,
+  signed,
 } from '../src/report/numbers.ts';
 import { findRenderer } from '../src/report/renderer.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
@@ -228,7 +230,18 @@ describe('numbers', () => {
       formatTime(0),
       formatTime(0.00099999),
       formatTime(-0.029761),
-    ]).toEqual(['2.34 ms', '85.1 µs', '1.20 s', '0 s', '1.00 ms', '-29.8 ms']);
+      formatTime(1.2e-9),
+      formatTime(4e-10),
+      signed(formatTime(4e-10)),
+      signed(formatTime(-4e-10)),
+      formatTime(0.3 - 0.1 - 0.2),
+    ]).toEqual([
+      ...['2.34 ms', '85.1 µs', '1.20 s', '0 s', '1.00 ms', '-29.8 ms'],
+      ...['0.001 µs', '<0.001 µs', '<0.001 µs', '>-0.001 µs', '0 s'],
+    ]);
+    expect([0, 0.0005, 0.944, 0.99, 0.99962, 1, 1.004].map(formatPercent)).toEqual([
+      ...['0 %', '0.05 %', '94.4 %', '99 %', '99.96 %', '100 %', '100 %'],
+    ]);
     expect([formatBytes(103_079_215), formatBytes(-1.3e9), formatBytes(0)]).toEqual([
       '98.3 MiB',
       '-1.21 GiB',

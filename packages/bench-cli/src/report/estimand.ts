@@ -10,6 +10,7 @@ import {
   formatFixed,
   formatMillicores,
   formatOutwards,
+  formatPercent,
   formatTime,
   signed,
 } from './numbers.ts';
@@ -24,11 +25,7 @@ const UNITS = {
   'decimal bytes': { show: formatBytes, words: ['less', 'more'], noun: '' },
   'CPU seconds': { show: formatTime, words: ['less', 'more'], noun: '' },
   cores: { show: formatMillicores, words: ['less', 'more'], noun: '' },
-  ratio: {
-    show: (value: number) => `${Number((value * 100).toPrecision(3))} %`,
-    words: ['less', 'more'],
-    noun: '',
-  },
+  ratio: { show: formatPercent, words: ['less', 'more'], noun: '' },
   count: { show: formatCount, words: ['less', 'more'], noun: '' },
 } as const;
 

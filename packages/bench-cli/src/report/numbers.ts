@@ -3,8 +3,6 @@
  * tables are kept: `24,923,003`, `0.002341`, `-9.66%`, `100.00%`.
  */
 
-const MINUS = '-';
-
 function withoutNegativeZero(text: string): string {
   return /^-[0.,]+$/.test(text) ? text.slice(1) : text;
 }
@@ -42,6 +40,15 @@ export function formatShare(ratio: number): string {
   return `${withoutNegativeZero((ratio * 100).toFixed(2))}%`;
 }
 
+/** A share as a percentage with three significant digits, `94.5 %`; more where fewer would turn it into `100 %`. */
+export function formatPercent(ratio: number): string {
+  const percent = ratio * 100;
+  let digits = 3;
+  while (digits < 9 && Math.abs(percent) < 100 && Math.abs(Number(percent.toPrecision(digits))) === 100)
+    digits++;
+  return `${Number(percent.toPrecision(digits))} %`;
+}
+
 /** A delta as a percentage with its sign, `-9.66%`, `+7.92%`, `0.00%`. */
 export function formatDelta(ratio: number): string {
   const text = formatShare(ratio);
@@ -57,10 +64,14 @@ export function formatShort(value: number): string {
   return formatFixed(value, digits);
 }
 
-/** A time, or a difference of times, in the unit that suits it: `2.34 ms`, `-85.1 µs`, `1.20 s`. */
+/** No clock here is finer than a nanosecond: a difference this small is left over from arithmetic. */
+const NO_TIME = 1e-12;
+
+/** A time, or a difference of times, in the unit that suits it: `2.34 ms`, `-85.1 µs`, `1.20 s`; `<0.001 µs` if too short to show. */
 export function formatTime(seconds: number): string {
-  if (seconds === 0) return '0 s';
   const size = Math.abs(seconds);
+  if (size < NO_TIME) return '0 s';
+  if (size < 0.5e-9) return `${seconds < 0 ? '>-' : '<'}0.001 µs`;
   if (size >= 0.9995) return `${formatShort(seconds)} s`;
   if (size >= 0.0009995) return `${formatShort(seconds * 1e3)} ms`;
   return `${formatShort(seconds * 1e6)} µs`;
@@ -138,5 +149,5 @@ export function formatOutwards(
 
 /** `+` before what is not negative, for the ends of intervals of deltas. */
 export function signed(text: string): string {
-  return text.startsWith(MINUS) || Number.parseFloat(text) === 0 ? text : `+${text}`;
+  return /^[-<>]/.test(text) || Number.parseFloat(text) === 0 ? text : `+${text}`;
 }

@@ -11,7 +11,7 @@ import {
   numbers,
   table,
 } from '../../report/document/document.ts';
-import { formatCount, formatShort, formatTime } from '../../report/numbers.ts';
+import { formatCount, formatPercent, formatTime } from '../../report/numbers.ts';
 import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
 import { counted, listed, unbroken } from '../../text.ts';
 import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
@@ -50,7 +50,7 @@ function findingOf(record: DisruptRecord, item: EngineCase): Finding {
   return {
     subject,
     badge: {
-      text: unbroken(`${formatShort(answered.median * 100)} %`),
+      text: unbroken(`${formatPercent(answered.median)} answered`),
       tone: answered.median < 1 ? 'bad' : 'good',
     },
     sentence: `${lost} queries lost, ${errors} answered with an error, ${late} answered later than 1 s. The longest gap without a good answer was ${formatTime(medianOf(item, 'gap'))}${before}. ${endText(record, item)}`,

@@ -28,9 +28,9 @@ function titleOf(record: LookupRecord, overalls: readonly Overall[]): string {
     : `Lookup and connect times of ${urlOf(record.settings)}: ${overalls.map((each) => each.title).join(', ')}`;
 }
 
-const mediansOf = ({ lookup, connect, total }: PhaseDistributions) => {
+const mediansOf = ({ lookup, connect }: PhaseDistributions) => {
   const median = (phase: Distribution) => formatTime(percentileOf(phase, 50));
-  return { lookup: median(lookup), connect: median(connect), total: median(total) };
+  return { lookup: median(lookup), connect: median(connect) };
 };
 
 function resultOf(record: LookupRecord, overalls: readonly Overall[]): string | undefined {
@@ -61,14 +61,14 @@ function findingOf(record: LookupRecord, overall: Overall): Finding {
   const { title: subject, phases, repeated } = overall;
   if (phases === null)
     return { subject, badge: { text: 'failed', tone: 'warn' }, sentence: 'No sample succeeded.' };
-  const { lookup, connect, total } = mediansOf(phases);
+  const { lookup, connect } = mediansOf(phases);
   const seen =
     repeated?.share == null
       ? ''
       : `, ${formatCount(repeated.connectionsRepeated)} of ${formatCount(repeated.connections)} connections with a repeated SYN`;
   return {
     subject,
-    badge: { text: total, tone: 'even' },
+    badge: { text: `median lookup ${lookup}`, tone: 'even' },
     sentence: `Median lookup ${lookup}, median connect ${connect}${seen}.${compared(record, overall)}`,
   };
 }

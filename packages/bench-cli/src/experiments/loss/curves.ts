@@ -2,10 +2,9 @@
 import { okTrials } from '../../engine/record.ts';
 import { caseTitle, pointText } from '../../engine/words.ts';
 import type { LineChart } from '../../report/document/document.ts';
-import { formatCount, formatTime } from '../../report/numbers.ts';
+import { formatCount, formatPercent, formatTime } from '../../report/numbers.ts';
 import { median } from '../../stats/intervals.ts';
 import type { LossRecord, Probe } from './evidence.ts';
-import { shareText } from './words.ts';
 
 /** Rates that are this close are one point of a curve: the median of their figures. */
 const BIN = 1.08;
@@ -43,7 +42,7 @@ const CURVES: readonly Curve[] = [
     title: 'Lost queries by offered load',
     yAxis: 'lost, %',
     value: ({ lostRatio }) => lostRatio * 100,
-    show: (value) => shareText(value / 100),
+    show: (value) => formatPercent(value / 100),
   },
   {
     name: 'p99',

@@ -3,14 +3,14 @@ import type { DocumentParts } from '../../engine/document.ts';
 import { caseTitle } from '../../engine/words.ts';
 import { chart, type Finding, text } from '../../report/document/document.ts';
 import { adviceFor, placesText, placeText } from '../../report/losses.ts';
-import { formatCount, formatTime } from '../../report/numbers.ts';
+import { formatCount, formatPercent, formatTime } from '../../report/numbers.ts';
 import type { Losses } from '../../results/record.ts';
 import { capitalized, listed } from '../../text.ts';
 import { type LossResult, lossResults } from './beyond.ts';
 import { lossCurves } from './curves.ts';
 import type { LossRecord } from './evidence.ts';
 import { beyondTable, lossesTable, probeData, recoveryTable } from './tables.ts';
-import { rateWords, secondsText, shareText } from './words.ts';
+import { rateWords, secondsText } from './words.ts';
 
 /** More would not be read in one sentence. */
 const MAX_NAMED = 4;
@@ -46,7 +46,7 @@ function beyondText({ beyond, recovery }: LossResult): string {
   if (last === undefined || last.multiple <= 1)
     return 'The load generator could not send more than the limit.';
   const less = last.generatorLimited > 0 ? ' (less was sent: the load generator was at its own limit)' : '';
-  const answered = `Offered ${last.multiple} × the limit${less}, it answers ${formatCount(last.goodput.median)} a second and loses ${shareText(last.lostRatio.median)}.`;
+  const answered = `Offered ${last.multiple} × the limit${less}, it answers ${formatCount(last.goodput.median)} a second and loses ${formatPercent(last.lostRatio.median)}.`;
   return [answered, ...(recovery === null ? [] : [recoveryText(recovery)])].join(' ');
 }
 
@@ -56,7 +56,7 @@ function recoveryText({
 }: NonNullable<LossResult['recovery']>): string {
   if (seconds === null) return 'It does not recover within two seconds after that.';
   if (seconds.median === 0) return 'In the second after that it loses nothing.';
-  const share = lost.median === 0 ? 'hardly any query' : shareText(lost.median);
+  const share = lost.median === 0 ? 'hardly any query' : formatPercent(lost.median);
   return `In the second after that it loses ${share}; it has recovered after ${formatTime(seconds.median)}.`;
 }
 
@@ -133,7 +133,7 @@ function methodOf({ settings }: LossRecord): string[] {
   const { bands, precision, duration, timeout, trials, overload } = settings;
   return [
     `Each rate is offered for ${secondsText(duration)} in an open loop: queries are sent on schedule, whether or not answers come. A query without an answer after ${secondsText(timeout)} is lost. Latency counts from when a query was due, over answered queries.`,
-    `One search serves all shares of loss (${bands.map(shareText).join(', ')}): each rate that is tried narrows the bounds of all of them, until all are within ${shareText(precision)}. It assumes that a higher rate does not lose less. The server is started anew for each of the ${trials} trials, and each has a search of its own.`,
+    `One search serves all shares of loss (${bands.map(formatPercent).join(', ')}): each rate that is tried narrows the bounds of all of them, until all are within ${formatPercent(precision)}. It assumes that a higher rate does not lose less. The server is started anew for each of the ${trials} trials, and each has a search of its own.`,
     `The limit is the highest rate of the widest band. Rates below it and up to ${overload} × it follow, then ${secondsText(duration)} of overload that falls to half of the limit without a pause. Recovered: from then on no twentieth of a second lost more than 1 %.`,
     'Where queries were lost follows from the counters of the kernel and of the load generator, read before and after each rate (docs/method.md).',
   ];

@@ -2,16 +2,16 @@
 import { interval, plusMinus } from '../../engine/words.ts';
 import { type Block, table } from '../../report/document/document.ts';
 import { placeText } from '../../report/losses.ts';
-import { formatCount, formatFixed, formatTime } from '../../report/numbers.ts';
+import { formatCount, formatFixed, formatPercent, formatTime } from '../../report/numbers.ts';
 import { LOSS_PLACES } from '../../results/record.ts';
 import { unbroken } from '../../text.ts';
 import type { LossResult } from './beyond.ts';
 import type { LossRecord } from './evidence.ts';
-import { millisecondsText, shareText } from './words.ts';
+import { millisecondsText } from './words.ts';
 
 const number = (title: string) => ({ title, isNumber: true });
 
-const percent = (ratio: number) => shareText(Math.round(ratio * 1e5) / 1e5);
+const percent = (ratio: number) => formatPercent(Math.round(ratio * 1e5) / 1e5);
 
 export function beyondTable(results: readonly LossResult[]): Block {
   const hasCpus = results.some(({ beyond }) => beyond.some(({ cpuCores }) => cpuCores !== null));

@@ -1,17 +1,12 @@
 /** How shares and rates are written. Pure. */
 import { interval } from '../../engine/words.ts';
-import { formatCount, formatShort } from '../../report/numbers.ts';
+import { formatCount, formatPercent, formatShort } from '../../report/numbers.ts';
 import type { SummaryStatistic } from '../../results/record.ts';
 import { formatDuration, unbroken } from '../../text.ts';
 
-/** `0.1 %` */
-export function shareText(ratio: number): string {
-  return `${Number((ratio * 100).toPrecision(3))} %`;
-}
-
 /** `no loss`, `≤ 0.1 % lost` */
 export function bandTitle(maxLostRatio: number): string {
-  return maxLostRatio === 0 ? 'no loss' : `${unbroken(`≤ ${shareText(maxLostRatio)}`)} lost`;
+  return maxLostRatio === 0 ? 'no loss' : `${unbroken(`≤ ${formatPercent(maxLostRatio)}`)} lost`;
 }
 
 /** `24.8 [16.0, 36.5]`, milliseconds; `–` for none. */

@@ -58,7 +58,10 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
   return [
     {
       subject,
-      badge: { text: formatBytes(relist.median), tone: steady.median > formula ? 'bad' : 'even' },
+      badge: {
+        text: `relist peak ${formatBytes(relist.median)}`,
+        tone: steady.median > formula ? 'bad' : 'even',
+      },
       sentence: `With ${formatCount(point.objects)} objects, CoreDNS needed ${formatBytes(steady.median)} under load (published formula: ${formatBytes(formula)}) and ${formatBytes(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times its memory under load.${each}`,
     },
   ];
