@@ -126,7 +126,10 @@ describe('a comparison', () => {
       /Against 0 Services: lookup p50 \+20\.0\u00a0ms.*: higher; connect p50/,
     );
     expect(lookupDocument(found).post?.excerpt).toMatch(
-      /^Looking up a name took longer with 1 Service \(by 19\.\d ms to 20\.\d ms\) than with 0 Services\. No difference in connect times was shown between 0 Services and 1 Service\. Median times/,
+      /^Looking up a name took 19\.\d ms to 20\.\d ms longer with 1 Service than with 0 Services \(95 % intervals\)\. No difference in connect times was shown between 0 and 1 Services\. Median lookup and connect times: 10\.0 ms and 1\.00 ms with 0 Services; 30\.0 ms and 1\.00 ms with 1 Service\.$/,
+    );
+    expect(lookupDocument(found).post?.title).toBe(
+      'How long do lookups and connections take with 0 and 1 Services?',
     );
   });
 

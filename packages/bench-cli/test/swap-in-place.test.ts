@@ -277,7 +277,7 @@ describe('bench swap', () => {
   it('names the image of each load generator in its help', async () => {
     const world = await testWorld();
     try {
-      expect(await world.bench('swap', '--help')).toBe(0);
+      expect(await world.bench('swap', '--help-all')).toBe(0);
       const help = world.out().replaceAll(/\s+/g, ' ');
       expect(help).toMatch(/--loader-image <image> [^:]*canary: built from k8s\/images\/load /);
       expect(help).toContain('--dnsperf-image <image> image with dnsperf: built from k8s/images/dnsperf');

@@ -121,44 +121,61 @@ const PHASES = [
   { estimand: 'connectP50', doing: 'Connecting', noun: 'connect' },
 ] as const;
 
-/** What the comparison of one phase says of all: `Looking up a name took less time with Unbound (by …) than with CoreDNS.` */
-function phaseVerdict(
-  record: LookupRecord,
-  overalls: readonly Overall[],
-  { estimand, doing, noun }: (typeof PHASES)[number],
-): string[] {
+/** `CoreDNS and Unbound`, `0 and 1,000 Services` */
+function titlesText(titles: readonly string[], conjunction: 'and' | 'or' = 'and'): string {
+  const isCount = (title: string) => /^[\d,]+ Services?$/.test(title);
+  if (titles.length < 2 || !titles.every(isCount)) return listed(titles, conjunction);
+  return `${listed(
+    titles.map((title) => title.replace(/ Services?$/, '')),
+    conjunction,
+  )} Services`;
+}
+
+/** `Unbound or DinoDNS and CoreDNS` */
+function pairText(open: readonly string[], baseline: string): string {
+  return open.length === 1 ? titlesText([baseline, ...open]) : `${titlesText(open, 'or')} and ${baseline}`;
+}
+
+/** What the comparison of one phase shows: `20 ms to 21 ms less with Unbound`, and the titles of those without a difference. */
+function phaseOutcome(record: LookupRecord, overalls: readonly Overall[], estimand: string) {
   const facts = record.estimands.find(({ name }) => name === estimand);
   const deltas = overalls.flatMap(({ title, subject }) => {
     const item = record.cases.find(({ key }) => key === subject.name);
     const delta = item?.comparison?.deltas[estimand];
     if (item === undefined || facts === undefined || delta == null) return [];
-    const both = bothText(record, facts, item);
-    return delta.low === null || delta.high === null ? [] : [{ title, both, ...delta }];
+    const { low, high, verdict } = delta;
+    return low === null || high === null
+      ? []
+      : [{ title, verdict, low, high, both: bothText(record, facts, item) }];
   });
+  const shown = deltas.flatMap(({ title, verdict, low, high, both }) => {
+    if (verdict === 'no difference shown') return [];
+    const [least = 0, most = 0] = [Math.abs(low), Math.abs(high)].toSorted((a, b) => a - b);
+    const isLess = verdict === 'faster';
+    return both === null
+      ? [`${formatTime(least)} to ${formatTime(most)} ${isLess ? 'less' : 'longer'} with ${title}`]
+      : [`${isLess ? 'less time' : 'longer'} with ${title} (the two pairs: ${both})`];
+  });
+  const isEven = deltas.every(({ both }) => both === null);
+  const open = deltas.flatMap(({ title, verdict }) => (verdict === 'no difference shown' ? [title] : []));
+  return { shown, note: isEven ? ' (95 % intervals)' : '', open };
+}
+
+/** `Looking up a name took 20 ms to 21 ms less with Unbound than with CoreDNS`; phases without any difference share a sentence. */
+function comparisonSentences(record: LookupRecord, overalls: readonly Overall[]): string[] {
   const baseline = subjectTitle(record, record.baseline ?? '');
-  const namesOf = (wanted: string, isSized: boolean) =>
-    listed(
-      deltas.flatMap(({ verdict, title, both, low, high }) => {
-        if (verdict !== wanted) return [];
-        const [least, most] = [Math.abs(low ?? 0), Math.abs(high ?? 0)].toSorted((a, b) => a - b);
-        const range =
-          both === null
-            ? `by ${formatTime(least ?? 0)} to ${formatTime(most ?? 0)}`
-            : `the two pairs: ${both}`;
-        return [isSized ? `${title} (${range})` : title];
-      }),
-    );
-  const [less, more, open] = [
-    namesOf('faster', true),
-    namesOf('slower', true),
-    namesOf('no difference shown', false),
-  ];
-  if (less === '' && more === '')
-    return open === '' ? [] : [`No difference in ${noun} times was shown between ${baseline} and ${open}.`];
-  const parts = [less && `less time with ${less}`, more && `longer with ${more}`].filter(Boolean);
-  return [
-    `${doing} took ${listed(parts)} than with ${baseline}${open && `; no difference was shown with ${open}`}.`,
-  ];
+  const outcomes = PHASES.map((phase) => ({ ...phase, ...phaseOutcome(record, overalls, phase.estimand) }));
+  const told = outcomes.flatMap(({ doing, shown, note, open }) => {
+    if (shown.length === 0) return [];
+    const rest = open.length === 0 ? '' : `; no difference was shown with ${titlesText(open, 'or')}`;
+    return [`${doing} took ${listed(shown)} than with ${baseline}${note}${rest}.`];
+  });
+  const even = outcomes.filter(({ shown, open }) => shown.length === 0 && open.length > 0);
+  const pairs = [...Map.groupBy(even, ({ open }) => pairText(open, baseline))].map(([pair, alike]) => {
+    const nouns = alike.map(({ noun }) => noun).join(' or ');
+    return `No difference in ${nouns} times was shown between ${pair}.`;
+  });
+  return [...told, ...pairs];
 }
 
 /** The beginning of a post: what the comparison says, and both medians of each. */
@@ -166,12 +183,20 @@ function verdictOf(record: LookupRecord, overalls: readonly Overall[]): string {
   const parts = overalls.flatMap(({ title, phases }) => {
     if (phases === null) return [];
     const { lookup, connect } = mediansOf(phases);
-    return [`${title}, ${lookup} and ${connect}`];
+    return [`${lookup} and ${connect} with ${title}`];
   });
   if (parts.length === 0) return '';
-  const verdicts = PHASES.flatMap((phase) => phaseVerdict(record, overalls, phase));
-  const sentences = [...verdicts, `Median times to look a name up and to connect: ${parts.join('; ')}.`];
+  const medians = `Median lookup and connect times: ${parts.join('; ')}.`;
+  const sentences = [...comparisonSentences(record, overalls), medians];
   return `${isSimulated(record) ? 'SIMULATION. ' : ''}${sentences.join(' ')}`;
+}
+
+/** The question of a post. */
+function questionOf(record: LookupRecord, overalls: readonly Overall[]): string {
+  if (overalls.length === 1)
+    return `How long does it take to look up and to reach ${new URL(urlOf(record.settings)).hostname}?`;
+  const question = `ow long do lookups and connections take with ${titlesText(overalls.map(({ title }) => title))}?`;
+  return isSimulated(record) ? `SIMULATION: h${question}` : `H${question}`;
 }
 
 export function lookupDocument(record: LookupRecord): DocumentParts {
@@ -195,11 +220,12 @@ export function lookupDocument(record: LookupRecord): DocumentParts {
       { title: 'What was asked', isBrief: false, blocks: [askedTable(overalls)] },
     ],
     post: {
+      title: questionOf(record, overalls),
       excerpt: verdictOf(record, overalls),
       caveats: [
         record.settings.local
           ? 'Client, DNS and web server shared one machine: no network lay between them.'
-          : 'The figures are of this network on this day.',
+          : 'These are the times of one network on one day.',
       ],
     },
     method: methodOf(record, overalls),

@@ -33,7 +33,7 @@ export function firstTable(overalls: readonly Overall[]): Block {
           ],
         ],
   );
-  const columns = ['pods', ...['lookup', 'connect'].flatMap((phase) => [`${phase} p50`, `${phase} max`])];
+  const columns = ['Pods', ...['Lookup', 'Connect'].flatMap((phase) => [`${phase} p50`, `${phase} max`])];
   return table('First sample of each pod', [MEASURED, ...numbers(...columns)], rows);
 }
 
@@ -48,8 +48,8 @@ export function phasesTable(overalls: readonly Overall[]): Block {
           return [title, PHASE_TITLES[phase], ...[min, mean, ...shown, max].map(formatTime)];
         }),
   );
-  const figures = ['min', 'mean', 'p50', 'p75', 'p90', 'p99', 'max'];
-  return table('Every phase of the samples', [MEASURED, 'phase', ...numbers(...figures)], rows);
+  const figures = ['Min', 'Mean', 'p50', 'p75', 'p90', 'p99', 'Max'];
+  return table('Every phase of the samples', [MEASURED, 'Phase', ...numbers(...figures)], rows);
 }
 
 function failuresText({ samples: { failed } }: Overall): string {
@@ -67,7 +67,7 @@ export function samplesTable(overalls: readonly Overall[]): Block {
     `${formatCount(overall.families.ipv4)} / ${formatCount(overall.families.ipv6)}`,
     `${overall.trials.failed} of ${overall.trials.ok + overall.trials.failed}`,
   ]);
-  const titles = ['samples', 'a minute', 'failed', 'queries a lookup', 'IPv4 / IPv6', 'failed trials'];
+  const titles = ['Samples', 'Per minute', 'Failed', 'Queries per lookup', 'IPv4 / IPv6', 'Failed trials'];
   return table('Samples', [MEASURED, ...numbers(...titles)], rows);
 }
 
@@ -105,8 +105,8 @@ export function repeatedTable(overalls: readonly Overall[]): Block {
       ],
     ];
   });
-  const counts = ['connections', 'SYN', 'SYN-ACK', "tiger-bench's rule", 'per 1,000 (95 % interval)'];
-  return table('Repeated SYN and SYN-ACK packets', [MEASURED, ...numbers(...counts), 'kernel'], rows);
+  const counts = ['Connections', 'SYN', 'SYN-ACK', "tiger-bench's rule", 'Per 1,000 (95 % interval)'];
+  return table('Repeated SYN and SYN-ACK packets', [MEASURED, ...numbers(...counts), 'Kernel'], rows);
 }
 
 /** `+1.20 ms`, `-85.1 µs`, `0 s`, also for what is left where floating point should give zero: below a nanosecond. */
@@ -194,9 +194,9 @@ export function agreementTable(overalls: readonly Overall[]): Block {
     'Programmed and measured',
     [
       MEASURED,
-      'added to each sample',
-      ...numbers('lookup', 'connect', 'repeated SYN / connections'),
-      'as programmed',
+      'Added to each sample',
+      ...numbers('Lookup', 'Connect', 'Repeated SYN / connections'),
+      'As programmed',
     ],
     rows,
   );
@@ -210,7 +210,7 @@ export function askedTable(overalls: readonly Overall[]): Block {
       ...[title, name, type, formatCount(queries), formatCount(seen?.samples.taken ?? 0)],
     ]);
   });
-  const columns = [MEASURED, 'name', 'type', ...numbers('queries', 'samples')];
+  const columns = [MEASURED, 'Name', 'Type', ...numbers('Queries', 'Samples')];
   return table('What was asked', columns, rows);
 }
 
@@ -237,7 +237,7 @@ export function distributionChart(overalls: readonly Overall[], isSimulated: boo
   return {
     type: 'lines',
     name: 'distributions',
-    title: `${isSimulated ? 'SIMULATION: ' : ''}lookup and connect times`,
+    title: isSimulated ? 'SIMULATION: lookup and connect times' : 'Lookup and connect times',
     caption:
       'Share of samples that took no longer than the time shown, over the time in milliseconds on a logarithmic axis: further left is faster.',
     xAxis: 'milliseconds',
