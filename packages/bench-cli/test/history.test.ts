@@ -663,6 +663,9 @@ describe('bench gate', () => {
     expect(status).toBe(0);
     expect(out).toMatch(/^Not enough trials: /);
     expect((await bench('gate', '--against', 'main', '--max-regression', '3%', '--strict')).status).toBe(8);
+    await after(970, 2);
+    const ofTwo = (await bench('gate', '--against', 'main', '--max-regression', '3%')).out;
+    expect(ofTwo).toMatch(/ \d+\.\d % worse +two trials +8 \/ 2 +not enough trials$/m);
     await after(500, 1);
     expect((await bench('gate', '--against', 'main')).out).toMatch(
       /^Not enough trials: .*one\s+trial has\s+no\s+interval/s,

@@ -23,9 +23,10 @@ function changeText({ regression }: GatedCase): string {
   return `${formatFixed(Math.abs(regression) * 100, 1)} % ${regression >= 0 ? 'worse' : 'better'}`;
 }
 
-/** `3.4 to 7.1 % worse`, `1 % better to 7 % worse` */
-function intervalText({ low, high, maxRegression }: GatedCase): string {
+/** `3.4 to 7.1 % worse`, `1 % better to 7 % worse`; that of two trials would say nothing. */
+function intervalText({ low, high, maxRegression, trials }: GatedCase): string {
   if (low === null || high === null) return '–';
+  if (Math.min(...trials) === 2) return 'two trials';
   // An interval beyond the tolerance must look so.
   const ends = formatOutwards(low * 100, high * 100, maxRegression * 100);
   const [least, most] = [ends.low.replace('-', ''), ends.high.replace('-', '')];
