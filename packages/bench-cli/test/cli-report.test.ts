@@ -1,9 +1,10 @@
 /** `bench report` and `bench open` with a record on disk. */
-import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { formatJson } from '../src/results/json-text.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
+import { referenceFolder } from './support/reference.ts';
 import { type TestWorld, type TestWorldOptions, testWorld } from './support/test-world.ts';
 
 const STORED = new URL('fixtures/records/stored.json', import.meta.url);
@@ -92,6 +93,60 @@ describe('bench report', () => {
     for (const path of paths)
       expect((await readFile(join(world.directory, path))).length).toBeGreaterThan(100);
     expect(await readdir(folder)).toEqual(['raw', 'run.json']);
+  });
+
+  it('goes on showing the charts that lie beside the text, and writes them with it', async () => {
+    const own = join(world.directory, 'results', '20261124-165300-af2b');
+    await cp(join(referenceFolder('disrupt-rollout'), 'run.json.gz'), join(own, 'run.json.gz'));
+    await world.bench('report', 'latest', '--format', 'md,svg');
+    const withCharts = await readFile(join(own, 'report.md'), 'utf8');
+    const [, chart = ''] = /\]\(charts\/([\w-]+\.svg)\)/.exec(withCharts) ?? [];
+    const path = join(own, 'charts', chart);
+    expect(await readFile(path, 'utf8')).toContain('<svg');
+    expect(await world.bench('report', 'latest', '--format', 'md')).toBe(0);
+    expect(world.out().endsWith(`\n${withCharts}`)).toBe(true);
+    await writeFile(path, 'old');
+    expect(await world.bench('report', 'latest')).toBe(0);
+    expect(await readFile(join(own, 'report.md'), 'utf8')).toBe(withCharts);
+    expect(await readFile(path, 'utf8')).toContain('<svg');
+    // Elsewhere there are none.
+    await world.bench('report', 'latest', '--format', 'md,csv', '--to', 'elsewhere');
+    expect(await readFile(join(world.directory, 'elsewhere', 'report.md'), 'utf8')).not.toContain('charts/');
+  });
+
+  it('writes nothing beside a published run unless its folder is given', async () => {
+    const published = join(world.directory, 'results', 'reference', 'default');
+    await mkdir(published, { recursive: true });
+    await rename(join(folder, 'run.json'), join(published, 'run.json'));
+    await rm(folder, { recursive: true });
+    const bench = async (...argv: string[]) => {
+      const status = await world.bench('report', ...argv);
+      return {
+        status,
+        written: (await readdir(published)).filter((name) => !['entry.json', 'run.json'].includes(name)),
+      };
+    };
+    for (const run of ['latest', '20261121-115706-fdc0']) {
+      expect(await bench(run)).toEqual({ status: 0, written: [] });
+      expect(world.out()).toContain('Tier 1, single');
+      expect(world.err()).toContain('To write them: bench report results/reference/default');
+    }
+    expect(await bench('latest', '--format', 'html')).toEqual({ status: 0, written: [] });
+    expect(world.out()).toMatch(/^<!doctype html>/m);
+    expect(await bench('latest', '--format', 'md,svg')).toEqual({ status: 2, written: [] });
+    expect(world.err()).toContain('nothing is written there unasked');
+    expect(await bench('latest', '--format', 'md,svg', '--to', 'elsewhere')).toEqual({
+      status: 0,
+      written: [],
+    });
+    expect((await bench('results/reference/default')).written).toEqual([
+      'report.html',
+      'report.md',
+      'trials.csv',
+    ]);
+    expect((await bench('default', '--out', 'results/reference', '--format', 'svg')).written).toContain(
+      'charts',
+    );
   });
 
   it.each([

@@ -1,8 +1,14 @@
 /** `bench report`: renders the reports of a run from its record. */
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import type { FormatFacts } from '../engine/records.ts';
-import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../engine/write-reports.ts';
+import {
+  hasCharts,
+  renderOptions,
+  routineFormats,
+  withRawOutput,
+  writeFiles,
+} from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
 import { allFormats, formatNamed, openRun, recordsFor } from '../experiments/registry.ts';
 import { findFormat, type ReportFile } from '../report/renderer.ts';
@@ -101,6 +107,9 @@ function blamingTo(error: unknown): unknown {
  * - With one text format: it goes to stdout, and nothing is written. A blog post goes to stdout and, with its
  *   charts, to files; so does the page, unless stdout is a terminal.
  * - With several formats, with images, or with `to`: writes files; their paths go to stdout, one per line.
+ *
+ * A text shows the charts that lie beside it, and they are written with it. Beside a run of a folder within the results, such as
+ * the published ones, nothing is written unless that folder was given.
  */
 export async function reportCommand(world: World, options: ReportOptions): Promise<number> {
   const delta = deltaOf(options.delta);
@@ -117,7 +126,8 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
     });
   }
   const target = options.to === undefined ? directory : resolve(world.cwd, options.to);
-  const look = { ...renderOptions(world, delta ?? opened.delta), post };
+  const charts = await hasCharts(world, target);
+  const look = { ...renderOptions(world, delta ?? opened.delta), post, hasCharts: charts };
   const shorten = (path: string) => relative(world.cwd, path) || path;
   const tell = (paths: readonly string[]) =>
     world.stderr.write(`\nWritten: ${paths.map(shorten).join(', ')}\n`);
@@ -128,14 +138,32 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
     world.stdout.write(opened.render(shown.name, look) ?? '');
     return 0;
   }
-  const render = await withRawOutput(world, look, directory, opened.trials);
+  const isGiven = `${resolve(world.cwd, options.run)}/`.startsWith(`${directory}/`);
+  const mayWrite = options.to !== undefined || isGiven || dirname(directory) === store.resultsDirectory;
+  const place = `run ${opened.header.id} is in ${shorten(dirname(directory))}, not among your own`;
+  const instead = `bench report ${shorten(directory)}`;
+  if (!mayWrite && wanted !== null && shown === null) {
+    throw new BenchError('E_USAGE', `--format: ${place}: nothing is written there unasked`, {
+      fix: `Say where the files go with --to, or give the run's folder: ${instead}.`,
+    });
+  }
   if (wanted === null) world.stdout.write(opened.render('terminal', look) ?? '');
+  if (!mayWrite && wanted === null) {
+    world.stderr.write(`\nNo reports written: ${place}. To write them: ${instead}\n`);
+    return 0;
+  }
+  const render = await withRawOutput(world, look, directory, opened.trials);
+  const formats = (wanted ?? routineFormats((await recordsFor(found)).formats)).map(({ name }) => name);
+  const names = charts && formats.includes('markdown') ? [...new Set([...formats, 'svg'])] : formats;
   let isFirst = true;
-  const names = (wanted ?? routineFormats((await recordsFor(found)).formats)).map(({ name }) => name);
   const files = passing(opened.files(names, render), ({ content }) => {
     if (shown !== null && isFirst && typeof content === 'string') world.stdout.write(content);
     isFirst = false;
   });
+  if (!mayWrite) {
+    await files.next();
+    return 0;
+  }
   const paths = await writeFiles(store, target, files).catch((error) => {
     throw options.to === undefined ? error : blamingTo(error);
   });

@@ -1,4 +1,5 @@
 /** Reports beside the record: how they look, and where they go. For the end of every run and for `bench report`. */
+import { join } from 'node:path';
 import type { RenderOptions, ReportFile } from '../report/renderer.ts';
 import { readRawOutput } from '../results/raw-output.ts';
 import type { RunStore } from '../results/store.ts';
@@ -27,6 +28,12 @@ export async function withRawOutput(
 /** The formats that every run leaves beside its record. */
 export function routineFormats<F extends { readonly isRoutine?: boolean }>(formats: readonly F[]): F[] {
   return formats.filter(({ isRoutine }) => isRoutine === true);
+}
+
+/** Whether an earlier report left its charts there, which the text then goes on showing. */
+export async function hasCharts({ fs }: World, directory: string): Promise<boolean> {
+  const names = await fs.readdir(join(directory, 'charts')).catch((): string[] => []);
+  return names.some((name) => name.endsWith('.svg'));
 }
 
 /** Writes the files into `directory`; resolves with their paths. */
