@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { slimSvg } from '../src/report/charts/index.ts';
 import { leadOf } from '../src/report/lead.ts';
 import type { RunRecord } from '../src/results/record.ts';
+import { inShort } from '../src/site/parts.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
-import { RAW_NAMES } from './support/reference.ts';
+import { RAW_NAMES, referenceText } from './support/reference.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -83,12 +84,20 @@ describe('bench site', () => {
     for (const question of ['Throughput', 'Loss by load', 'Lookup and connect times', 'memory', 'Swap'])
       expect(start).toContain(question);
     // Machines are named, hosts are not.
-    expect(start).toContain('Processor, Kubernetes v1.34.4, load from a program in the pod</span>');
+    expect(start).toContain('Processor, Kubernetes v1.34.4, load from dnsperf</span>');
     expect(start).not.toContain('<span>vm');
     // The same servers elsewhere do not take the place of the README's run.
-    const results = start.slice(start.indexOf('id="results"'), start.indexOf('id="questions"'));
+    const results = start.slice(start.indexOf('id="questions"'), start.indexOf('id="servers"'));
     for (const run of ['20261122-215511-4b47', '20261126-125652-7806'])
       expect(results).toContain(`runs/${run}.html`);
+    // A card for each question, with a sentence that is read.
+    const cards = results.split('<article').slice(1);
+    expect(cards).toHaveLength([...files.keys()].filter((path) => path.includes('/questions/')).length);
+    for (const card of cards) {
+      const sentence = /<\/h3>\n<p>(.+?)<\/p>/.exec(card)?.[1] ?? '';
+      expect(sentence).toMatch(/\.$| …$/);
+      expect(sentence.length, sentence).toBeLessThanOrEqual(160);
+    }
     // Commands, figures for programs and what a search finds are the only places of names that programs use.
     for (const [path, text] of files) {
       if (!/\.(?:html|svg|xml)$/.test(path)) continue;
@@ -112,10 +121,27 @@ describe('bench site', () => {
       'coredns.html',
       'dnsmasq.html',
     ]);
-    // A run has its share of 2 MB for 100.
-    const size = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    expect(size).toBeLessThan(2e6);
   });
+
+  it('takes at most 2 MB for a hundred runs as large as the published ones', async () => {
+    const published = (await readdir(REFERENCE, { withFileTypes: true })).filter((item) =>
+      item.isDirectory(),
+    );
+    const texts = published.map(({ name }) => referenceText(name));
+    for (let index = 0; index < 100; index++) {
+      const text = texts[index % texts.length] ?? '';
+      const { id } = JSON.parse(text);
+      const copy = `${id.slice(0, -4)}${index.toString(16).padStart(4, '0')}`;
+      await mkdir(join(world.directory, 'results', copy), { recursive: true });
+      await writeFile(join(world.directory, 'results', copy, 'run.json'), text.replaceAll(id, copy));
+    }
+    expect(await world.bench('site', '--out', 'site')).toBe(0);
+    const files = await filesOfSite();
+    expect([...files.keys()].filter((path) => /\/runs\/.*\.html$/.test(path))).toHaveLength(100);
+    const size = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    expect(size).toBeGreaterThan(1e6);
+    expect(size).toBeLessThanOrEqual(2e6);
+  }, 240_000);
 
   it('says the newest result of each comparison as the report of the run says it, and calls a tie a tie', async () => {
     const faster = ALIKE.map((value) => value * 1.3);
@@ -126,17 +152,19 @@ describe('bench site', () => {
     await save(runOf(15, { coredns: ALIKE, knot: ALIKE.toReversed().map((value) => value + 1) }));
     expect(await world.bench('site', '--out', 'site')).toBe(0);
     const start = await readFile(inSite('index.html'), 'utf8');
-    const cards = start.split('<article').slice(1);
-    expect(cards).toHaveLength(2);
-    const plain = (text = '') => text.replaceAll('\u00a0', ' ');
-    const sentence = leadOf(newest)?.text ?? '?';
-    expect(plain(cards[0])).toContain(sentence);
-    expect(plain(cards[0])).toContain('30.0 %');
-    expect(plain(cards[1])).toContain('Knot DNS shows no difference');
-    expect(cards[1]?.indexOf('CoreDNS</span>')).toBeLessThan(cards[1]?.indexOf('Knot DNS</span>') ?? 0);
+    // One question: the newest run, and the newest of the other comparison folded below it.
+    expect(start.split('<article')).toHaveLength(2);
+    const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+    const [card = '', folded = ''] = plain(start).split('<details>').slice(0, 2);
+    expect(card).toContain(inShort(leadOf(newest)?.text ?? '?'));
+    expect(card).toContain('30.0 %');
+    expect(folded).toContain('Knot DNS shows no difference');
+    expect(folded).not.toContain('20261110-120000-0001.html');
+    const knot = await readFile(inSite('runs', '20261115-120000-0001.html'), 'utf8');
+    expect(knot.indexOf('CoreDNS</span>')).toBeLessThan(knot.indexOf('Knot DNS</span>'));
     // What is said of each server is on the page of its run.
     expect(start).not.toContain('class="badge');
-    expect(await readFile(inSite('runs', '20261115-120000-0001.html'), 'utf8')).toContain('>tied<');
+    expect(knot).toContain('>tied<');
     // The older run of the same comparison is a page, which the newer one leads to.
     expect(await readFile(inSite('runs', '20261120-120000-0001.html'), 'utf8')).toContain(
       '20261110-120000-0001.html',
@@ -148,8 +176,9 @@ describe('bench site', () => {
     await save(runOf(11, { coredns: [10_000], knot: [10_000] }));
     await world.bench('site', '--out', 'site');
     const start = await readFile(inSite('index.html'), 'utf8');
-    const cards = start.split('<article').slice(1);
-    expect(cards.map((card) => /runs\/(\d+)/.exec(card)?.[1])).toEqual(['20261110', '20261111']);
+    const [card = '', folded] = start.split('<article')[1]?.split(', 1 other comparison') ?? [];
+    expect(card).toContain('runs/20261110-');
+    expect(folded).toContain('runs/20261111-');
   });
 
   it('marks throughput that something other than the server limited', async () => {
@@ -277,12 +306,37 @@ describe('bench site refuses', () => {
   });
 });
 
+describe('a sentence in short', () => {
+  it.each([
+    ['A cost 3 % (95 % interval 1–5 %) more than B.', 'A cost 3 % more than B.'],
+    ['A answered 1, B 2. Compared with B, A shows no difference.', 'Compared with B, A shows no difference.'],
+    [`It was so. ${'Also this. '.repeat(20)}`.trim(), `It was so. ${'Also this. '.repeat(13)}`.trim()],
+    [`SIMULATION. ${'It took, '.repeat(20)}`, `SIMULATION. ${'It took, '.repeat(16).slice(0, -2)} …`],
+    [
+      `It held: ${'49 MiB (CoreDNS, 5,000 objects), '.repeat(9)}`,
+      `It held: ${'49 MiB (CoreDNS, 5,000 objects), '.repeat(4).slice(0, -2)} …`,
+    ],
+  ])('of %s', (long, short) => {
+    expect(inShort(long)).toBe(short);
+    expect(short.length).toBeLessThanOrEqual(160);
+  });
+});
+
 describe('a slim picture', () => {
   it('has shorter coordinates, and every text as it was', () => {
     const text = 'tier 0.125, (0.2625 s) -1.1255';
-    const body = `<g role="x" transform="translate(1.2345,-0.06)"><path aria-label="${text}" d="M0.1234,-2.208Z"/>`;
+    const body = `<g role="x" transform="translate(1.2345,-0.06)"><path aria-label="${text}" d="M0.1234,-2.208Z" fill="#ffffff"/>`;
     expect(slimSvg(`<svg aria-label="${text}">${body}<text>${text}</text></g></svg>`)).toBe(
-      `<svg aria-label="${text}"><g transform="translate(1.2,-0.06)"><path d="M0.1,-2.2Z"/><text>${text}</text></g></svg>`,
+      `<svg aria-label="${text}"><g transform="translate(1.2,-0.06)"><path d="M0.1,-2.2Z" fill="#ffffff"/><text>${text}</text></g></svg>`,
+    );
+  });
+
+  it('has nothing that nobody sees, and says once what neighbours have in common', () => {
+    const texts = [1, 2, 3].map((x) => `<text x="${x}" fill="#000000" opacity="1">${x}</text>`).join('');
+    const unseen = '<path d="M0,0h9Z"/><g><g class="x"></g></g><text x="4" fill="#000000"/>';
+    const style = '<style>[fill="#000000"]{fill:#fff}[fill="#123456"]{fill:#fff}</style>';
+    expect(slimSvg(`<svg>${style}<g><g>${texts}</g>${unseen}</g></svg>`)).toBe(
+      '<svg><style>[fill="#000000"]{fill:#fff}</style><g fill="#000000"><text x="1">1</text><text x="2">2</text><text x="3">3</text></g></svg>',
     );
   });
 });

@@ -1,5 +1,6 @@
 /** The start page, and the pages of runs and questions. Pure. */
 import { type Html, html, prose, trusted } from '../report/html/markup.ts';
+import { counted } from '../text.ts';
 import {
   barList,
   commandMarkup,
@@ -8,6 +9,7 @@ import {
   findingList,
   pictureMarkup,
   runCard,
+  runLinks,
   serverLinks,
 } from './parts.ts';
 import { siteShell } from './shell.ts';
@@ -33,29 +35,28 @@ function indexMarkup({ runs, servers, questions }: Site): Html {
 function groupLinks(groups: readonly Group[], folder: string): Html {
   const items = groups.map(
     ({ title, slug, runs }) =>
-      html`<li><a href="${folder}/${slug}.html">${title}</a> <small>${runs.length === 1 ? '1 run' : `${runs.length} runs`}</small></li>`,
+      html`<li><a href="${folder}/${slug}.html">${title}</a> <small>${counted(runs.length, 'run')}</small></li>`,
   );
   return html`<ul class="links">${items}</ul>`;
 }
 
+/** The newest run of each comparison of the question: those of which most is sure, first. */
+const newestOf = ({ title }: Group, { comparisons }: Site) =>
+  comparisons.flatMap(([run]) => (run?.brief.question === title ? run : []));
+
 export function startPage(site: Site): string {
-  const { comparisons, questions, servers, runs } = site;
-  const newest = comparisons.flatMap(([run]) => run ?? []);
-  const answers = new Map(newest.toReversed().map((run) => [run.brief.question, run]));
-  const first = newest.filter((run) => answers.get(run.brief.question) === run);
-  const others = newest.filter((run) => !first.includes(run));
-  const list = runs.map(
-    (run) =>
-      html`<li><a href="runs/${run.slug}.html">${run.brief.question}: ${run.brief.title}</a> <small>${dayOf(run)}</small></li>`,
-  );
-  const main = html`<header class="page-head"><p class="kind">DNS benchmark</p><h1>Results</h1>
-<p class="lead">The newest run of each comparison. A difference is named only where its 95&nbsp;% interval leaves out zero; nothing is ranked.</p></header>
+  const { questions, servers, runs } = site;
+  const cards = questions.flatMap((group) => {
+    const [first, ...others] = newestOf(group, site);
+    const heading = html`<a href="questions/${group.slug}.html">${group.title}</a>`;
+    return first === undefined ? [] : [runCard(first, '', heading, others)];
+  });
+  const main = html`<header class="page-head"><h1>DNS benchmark results</h1>
+<p class="lead">The newest result of each question. A difference is named only where its 95&nbsp;% interval leaves out zero; nothing is ranked.</p></header>
 <search class="search needs-script"><label for="search">Search</label> <input id="search" type="search" autocomplete="off" aria-controls="found"><ul id="found" class="links" aria-live="polite"></ul></search>
-<section id="results"><h2>Newest results</h2><div class="cards">${first.map((run, index) => runCard(run, '', index < 2 ? 'eager' : 'lazy'))}</div></section>
-${others.length > 0 && html`<section id="others"><h2>Other comparisons</h2><div class="cards">${others.map((run) => runCard(run, '', 'none'))}</div></section>`}
-<section id="questions"><h2>Questions</h2>${groupLinks(questions, 'questions')}</section>
+<section id="questions" class="cards small">${cards}</section>
 <section id="servers"><h2>Servers</h2>${groupLinks(servers, 'servers')}</section>
-<section id="runs"><h2>Runs</h2><ul class="links">${list}</ul></section>
+<section id="runs"><h2>Runs</h2><details><summary>All ${counted(runs.length, 'run')}</summary>${runLinks(runs, '')}</details></section>
 ${indexMarkup(site)}
 <script src="site.js"></script>`;
   return siteShell({ title: 'DNS benchmark results', root: '', main }, site);
@@ -68,14 +69,12 @@ export function runPage(run: SiteRun, site: Site): string {
   const older = site.comparisons
     .flatMap((runs) => (runs.includes(run) ? runs : []))
     .filter((other) => other !== run)
-    .map(
-      (other) => html`<li><a href="${other.slug}.html">${dayOf(other)}</a> <small>${other.id}</small></li>`,
-    );
+    .map((other) => html`<li><a href="${other.slug}.html">${dayOf(other)}</a></li>`);
   const main = html`<header class="page-head"><p class="kind"><a href="../questions/${group?.slug ?? ''}.html">${question}</a></p><h1>${title}</h1>${conditions(run)}</header>
 ${warnings.length > 0 && html`<section class="notice" id="care"><h2>Read with care</h2><ul>${warnings.map((note) => html`<li>${prose(note)}</li>`)}</ul></section>`}
 <section id="findings"><h2>What was shown</h2><div class="card">
 ${lead !== null && html`<p>${prose(lead.text)}</p>`}
-${barList(lead)}${pictureMarkup(slug, picture, 'eager')}
+${barList(lead)}${pictureMarkup(slug, picture)}
 ${findingList(findings)}
 ${findings.length === 0 && html`<p>${prose(brief.headline)}</p>`}</div></section>
 ${older.length > 0 && html`<section id="others"><h2>Other runs of this comparison</h2><ul class="links">${older}</ul></section>`}
@@ -83,10 +82,13 @@ ${older.length > 0 && html`<section id="others"><h2>Other runs of this compariso
   return siteShell({ title: `${title}: ${question}`, root: '../', main }, site);
 }
 
-/** What every run showed that asked the question. */
-export function questionPage({ title, runs }: Group, site: Site): string {
-  const cards = runs.map((run, index) => runCard(run, '../', index < 2 ? 'eager' : 'lazy'));
-  const main = html`<header class="page-head"><p class="kind">Question</p><h1>${title}</h1><p class="lead">All runs that answer this question, newest first. Runs of different machines are not compared.</p></header>
-<section id="results"><h2>Runs</h2><div class="cards">${cards}</div></section>`;
+/** What the newest run of each comparison showed, and what came before. */
+export function questionPage(group: Group, site: Site): string {
+  const { title, runs } = group;
+  const newest = newestOf(group, site);
+  const older = runs.filter((run) => !newest.includes(run));
+  const main = html`<header class="page-head"><p class="kind">Question</p><h1>${title}</h1><p class="lead">The newest run of each comparison. Runs of different machines are not compared.</p></header>
+<section id="results" class="cards">${newest.map((run) => runCard(run, '../', false))}</section>
+${older.length > 0 && html`<section id="others"><h2>Older runs</h2>${runLinks(older, '../')}</section>`}`;
   return siteShell({ title: `${title}: DNS benchmark results`, root: '../', main }, site);
 }

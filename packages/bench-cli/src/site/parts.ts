@@ -29,14 +29,9 @@ export function barList(lead: SiteRun['brief']['lead']): Html {
 }
 
 /** The picture of a page's neighbour `path`, with a link to its figures; nothing without one. */
-export function pictureMarkup(
-  path: string,
-  picture: SiteRun['brief']['picture'],
-  loading: 'eager' | 'lazy' | 'none',
-): Html {
-  if (picture === null || loading === 'none') return html``;
-  const [, width = '', height = ''] = / width="(\d+)" height="(\d+)"/.exec(picture.svg) ?? [];
-  return html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="${loading}" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`;
+export function pictureMarkup(path: string, picture: SiteRun['brief']['picture']): Html {
+  const [, width = '', height = ''] = / width="(\d+)" height="(\d+)"/.exec(picture?.svg ?? '') ?? [];
+  return html`${picture !== null && html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="lazy" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`}`;
 }
 
 /** `tier 0.5 and tier 1`; nothing where no case has that axis. */
@@ -45,13 +40,17 @@ function valuesText({ cases }: Entry, axis: string): string {
   return listed([...values].map((value) => valueText(axis, value) ?? ''));
 }
 
+const statusMark = ({ state, headline }: SiteRun['brief']) =>
+  state !== 'complete' && html` <span class="status ${state}">${headline}</span> `;
+
 /** When, where, of what size, how many trials; how it ended, unless it is complete. */
 export function conditions({ brief, entry, ...run }: SiteRun): Html {
-  const { state, headline, facts } = brief;
-  const others = facts.slice(2).filter((fact) => !fact.includes(run.id) && !fact.startsWith('load from'));
+  const others = brief.facts
+    .slice(2)
+    .filter((fact) => !fact.includes(run.id) && !fact.startsWith('load from'));
   const sizes = ['tier', 'mode'].map((axis) => valuesText(entry, axis)).filter((text) => text !== '');
   const told = [dayOf(run), machineText(entry), ...sizes, ...others];
-  return html`<p class="meta">${state !== 'complete' && html`<span class="status ${state}">${headline}</span> `}${joined(
+  return html`<p class="meta">${statusMark(brief)}${joined(
     told.map((fact) => html`<span>${fact}</span>`),
     ' ',
   )}</p>`;
@@ -60,16 +59,57 @@ export function conditions({ brief, entry, ...run }: SiteRun): Html {
 export const commandMarkup = ({ command }: SiteRun): Html =>
   html`<pre class="command" tabindex="0" aria-label="Command that repeats the run">${command}</pre>`;
 
-/** The result of a run in short, with everything that it takes to judge it; its page has the rest. */
-export function runCard(run: SiteRun, root: '' | '../', loading: 'eager' | 'lazy' | 'none'): Html {
+/** Longer ones are not read on a page of many. */
+const MAX_SENTENCE = 160;
+
+/** A mark such as `SIMULATION.`, which is no result. */
+const SHORT_SENTENCE = 20;
+
+const ASIDE = / \((?:95 % interval|the two pairs|longest gap|in millicores)[^)]*\)/g;
+
+/** What a run found, without its intervals: as many of its sentences as fit, from the one that compares on. Its page says the rest. */
+export function inShort(sentence: string): string {
+  const sentences = sentence.replaceAll(ASIDE, '').split(/(?<=\.) (?=[A-Z])/);
+  const from = Math.max(
+    0,
+    sentences.findIndex((each) => each.startsWith('Compared with ')),
+  );
+  const text = sentences.slice(from).join(' ');
+  if (text.length <= MAX_SENTENCE) return text;
+  const cut = text.slice(0, MAX_SENTENCE - 1);
+  const whole = cut.lastIndexOf('. ');
+  if (whole > SHORT_SENTENCE) return cut.slice(0, whole + 1);
+  const isOutside = (part: string) => part.split('(').length === part.split(')').length;
+  const parts = [...cut.matchAll(/[,;:] /g)].map(({ index }) => cut.slice(0, index)).filter(isOutside);
+  return `${parts.at(-1) ?? cut.slice(0, cut.lastIndexOf(' '))} …`;
+}
+
+export function runLinks(runs: readonly SiteRun[], root: '' | '../'): Html {
+  const items = runs.map(
+    (run) =>
+      html`<li><a href="${root}runs/${run.slug}.html">${run.brief.question}: ${run.brief.title}</a> <small>${dayOf(run)}</small></li>`,
+  );
+  return html`<ul class="links">${items}</ul>`;
+}
+
+/** The result of a run in short, and folded what it takes to judge and repeat it. `others` are of the same question. */
+export function runCard(
+  run: SiteRun,
+  root: '' | '../',
+  heading: Html | false,
+  others: readonly SiteRun[] = [],
+): Html {
   const { brief, slug } = run;
   const path = `${root}runs/${slug}`;
-  return html`<article class="card"><p class="kind">${brief.question}</p><h3><a href="${path}.html">${brief.title}</a></h3>
-<p>${prose(brief.sentence)}</p>
-${brief.lead === null ? pictureMarkup(path, brief.picture, loading) : html`${barList(brief.lead)}${brief.picture !== null && html`<p><a href="${path}.csv">Figures (CSV)</a></p>`}`}
-${brief.warnings.length > 0 && html`<p class="care"><a href="${path}.html#care">Read with care: ${counted(brief.warnings.length, 'caveat')}</a></p>`}
+  const caveats = brief.warnings.length > 0 && counted(brief.warnings.length, 'caveat');
+  const more = [caveats, others.length > 0 && counted(others.length, 'other comparison')];
+  return html`<article class="card"><p class="when">${heading} <small>${dayOf(run)}</small>${statusMark(brief)}</p><h3><a href="${path}.html">${brief.title}</a></h3>
+<p>${prose(inShort(brief.sentence))}</p>
+<details><summary>${['Details', ...more].filter((part) => part !== false).join(', ')}</summary>
 ${conditions(run)}
-${commandMarkup(run)}</article>`;
+${barList(brief.lead)}${pictureMarkup(path, brief.picture)}
+${caveats && html`<p class="care"><a href="${path}.html#care">Read with care: ${caveats}</a></p>`}
+${commandMarkup(run)}${others.length > 0 && html`<ul class="prose">${others.map((other) => html`<li><a href="${root}runs/${other.slug}.html">${other.brief.title}</a> <small>${dayOf(other)}</small><br>${prose(inShort(other.brief.sentence))}</li>`)}</ul>`}</details></article>`;
 }
 
 /** Links to the pages of a run's servers. */

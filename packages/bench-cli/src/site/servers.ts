@@ -13,7 +13,7 @@ import type { Picture, ReportFile } from '../report/renderer.ts';
 import { VERSION_STEPS } from '../report/version-steps.ts';
 import { serverTitle } from '../servers/registry.ts';
 import { capitalized } from '../text.ts';
-import { dayOf, pictureMarkup, runCard } from './parts.ts';
+import { dayOf, pictureMarkup, runLinks } from './parts.ts';
 import { siteShell } from './shell.ts';
 import { type Group, kindOf, machineText, type Site, type SiteRun } from './site-run.ts';
 
@@ -51,14 +51,13 @@ function estimandsOf(runs: readonly SiteRun[]): EstimandFacts[] {
 }
 
 function figureCell(estimand: EstimandFacts, row: FigureRow | undefined): Html {
-  const label = capitalized(estimand.title);
-  if (row === undefined) return html`<td class="number" data-label="${label}"></td>`;
+  if (row === undefined) return html`<td></td>`;
   const { median, low, high, isBound, both } = row.figure;
   const show = (value: number) => showFigure(estimand, value);
   const interval = low === null || high === null ? '' : ` [${show(low)}, ${show(high)}]`;
   const spread = both === undefined ? interval : ` ${both.map(show).join(', ')}`;
   const bound = estimand.better === 'more' ? 'at least ' : 'at most ';
-  return html`<td class="number" data-label="${label}">${isBound && bound}${show(median)}<small>${spread}</small></td>`;
+  return html`<td>${isBound && bound}${show(median)}<small>${spread}</small></td>`;
 }
 
 /** A table for each experiment, point and machine. */
@@ -84,10 +83,8 @@ function tables({ title, runs }: Group): Html[] {
       );
       return html`<tr><th scope="row">${one === undefined ? '' : nameOf(one.row)}<br><small>${run !== undefined && html`<a href="../runs/${run.slug}.html">${dayOf(run)}</a>`}</small></th>${cells}</tr>`;
     });
-    const heads = estimands.map(
-      (estimand) => html`<th scope="col" class="number">${capitalized(estimand.title)}</th>`,
-    );
-    return html`<h3>${place}</h3><div class="table-box" tabindex="0" role="region" aria-label="${place}"><table class="figures-table"><thead><tr><th scope="col">Server</th>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
+    const heads = estimands.map((estimand) => html`<th scope="col">${capitalized(estimand.title)}</th>`);
+    return html`<h3>${place}</h3><div class="table-box" tabindex="0" role="region" aria-label="${place}"><table class="levels"><thead><tr><th scope="col">Server</th>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
   });
 }
 
@@ -191,12 +188,10 @@ export async function* serverPages(group: Group, site: Site): AsyncGenerator<Rep
   const { title, slug, runs } = group;
   const picture = await pictureFor(group);
   const shown = tables(group);
-  const others = runs.filter(({ entry }) => entry.cases.length === 0);
   const main = html`<header class="page-head"><p class="kind">Server</p><h1>${title}</h1><p class="lead">Over versions and time. Figures in one table are of the same case and machine; only servers of the same run are compared.</p></header>
-${picture !== null && html`<section id="picture"><h2>In short</h2><div class="card">${pictureMarkup(slug, picture, 'eager')}</div></section>`}
+${picture !== null && html`<section id="picture"><h2>In short</h2><div class="card">${pictureMarkup(slug, picture)}</div></section>`}
 ${shown.length > 0 && html`<section id="changes"><h2>Changes of level</h2>${changes(group)}</section><section id="figures"><h2>Figures</h2>${shown}</section>`}
-${others.length > 0 && html`<section id="others"><h2>Other measurements</h2><div class="cards">${others.map((run) => runCard(run, '../', 'none'))}</div></section>`}
-<section id="runs"><h2>Runs</h2><ul class="links">${runs.map((run) => html`<li><a href="../runs/${run.slug}.html">${run.brief.question}: ${run.brief.title}</a> <small>${dayOf(run)}</small></li>`)}</ul></section>`;
+<section id="runs"><h2>Runs</h2>${runLinks(runs, '../')}</section>`;
   yield {
     path: `servers/${slug}.html`,
     content: siteShell({ title: `${title}: DNS benchmark results`, root: '../', main }, site),

@@ -101,15 +101,57 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
 /** Numbers with three decimals or more, which Vega computed. */
 const LONG_NUMBER = /-?\d*\.\d{3,}/g;
 
+/** Marks of Vega that draw nothing: empty texts and groups, and paths without a colour. */
+const UNSEEN = /<path(?: (?!fill|stroke)[\w-]+="[^"]*")*\/>|<text\b[^>]*\/>|<g\b[^>]*(?:\/>|><\/g>)/g;
+
+/** What elements have anyway. */
+const DEFAULTS =
+  / (?:opacity="1"|stroke-width="1"|stroke-dasharray="1,0"|font-weight="normal"|transform="translate\(0,0\)"|[xy]2="0")/g;
+
+function withoutUnseen(svg: string): string {
+  const slimmer = svg.replaceAll(UNSEEN, '');
+  return slimmer === svg ? svg : withoutUnseen(slimmer);
+}
+
+/** Without groups that say nothing of what is in them. */
+function withoutPlainGroups(svg: string): string {
+  const open: boolean[] = [];
+  return svg.replaceAll(/<g\b[^>]*>|<\/g>/g, (tag) => {
+    const isPlain = tag === '</g>' ? open.pop() === true : tag === '<g>';
+    if (tag !== '</g>') open.push(isPlain);
+    return isPlain ? '' : tag;
+  });
+}
+
+const LOOKS = / (?:text-anchor|font-size|font-weight|fill|stroke|stroke-width)="[^"]*"/g;
+
+/** With what neighbours have in common said once, in a group of their own. */
+function withSharedLooks(svg: string): string {
+  return svg.replaceAll(/(?:<(?:line|path)\b[^>]*\/>){3,}|(?:<text\b[^>]*>[^<]*<\/text>){3,}/g, (marks) => {
+    const tags = marks.match(/<(?:line|path|text)\b[^>]*>/g) ?? [];
+    const looks = (tags[0]?.match(LOOKS) ?? []).filter((look) => tags.every((tag) => tag.includes(look)));
+    const bare = looks.reduce((text, look) => text.replaceAll(look, ''), marks);
+    return looks.length === 0 ? marks : `<g${looks.join('')}>${bare}</g>`;
+  });
+}
+
 /**
- * The same file without what only a browser's accessibility tree reads, which a picture in an `img` has no use for, and
- * with tenths of a pixel: half as large. Texts are as they were.
+ * The same picture without what nobody sees of a file in an `img`, and with tenths of a pixel: half as large. Texts are
+ * as they were.
  */
 export function slimSvg(svg: string): string {
-  return leanSvg(svg)
+  const slim = leanSvg(svg)
+    .replaceAll(/<desc>.*?<\/desc>/gs, '')
     .replaceAll(/ (?:aria-(?!label)[a-z]+|role|stroke-miterlimit)="[^"]*"/g, '')
     .replaceAll(/(<(?:g|path|text|line|rect)\b[^>]*?) aria-label="[^"]*"/g, '$1')
     .replaceAll(/ (?:d|transform|[xy][12]?|width|height)="[^"]*"/g, (attribute) =>
       attribute.replaceAll(LONG_NUMBER, (number) => String(Math.round(Number(number) * 10) / 10)),
-    );
+    )
+    .replaceAll(/<(?:g|path|text|line)\b[^>]*>/g, (tag) => tag.replaceAll(DEFAULTS, ''));
+  const seen = withoutUnseen(slim).replaceAll(/<text\b[^>]* opacity="0"[^>]*>[^<]*<\/text>/g, '');
+  const isUsed = (rule: string) => seen.includes(` ${rule.slice(1, rule.indexOf(']'))}`);
+  const styled = seen.replaceAll(/\[(?:fill|stroke)="[^"]*"\]\{[^}]*\}/g, (rule) =>
+    isUsed(rule) ? rule : '',
+  );
+  return withSharedLooks(withoutPlainGroups(styled));
 }
