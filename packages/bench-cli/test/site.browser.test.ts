@@ -71,7 +71,7 @@ describe('the site of a hundred runs', () => {
     const { page } = await start();
     // One question, with the other nine comparisons folded below its newest.
     expect(await page.locator('article').count()).toBe(1);
-    expect(await page.locator('article details li').count()).toBe(9);
+    expect(await page.locator('article ul.prose li').count()).toBe(9);
     // The style is used, from disk too.
     expect(await page.evaluate('getComputedStyle(document.body).marginTop')).toBe('0px');
   });

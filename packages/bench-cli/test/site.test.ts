@@ -52,6 +52,16 @@ async function filesOfSite(): Promise<Map<string, string>> {
   return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(path, 'utf8')] as const)));
 }
 
+/** Elements of a picture that are not closed in the order in which they were opened: browsers show none of it then. */
+function unclosed(svg: string): string[] {
+  const open: string[] = [];
+  for (const [, end, name = '', self] of svg.matchAll(/<(\/?)(\w+)(?:\s(?:"[^"]*"|[^">])*?)?(\/?)>/g)) {
+    if (end === '/' && open.at(-1) === name) open.pop();
+    else if (self !== '/') open.push(`${end}${name}`);
+  }
+  return open;
+}
+
 /** Addresses of a page that lead nowhere. */
 function brokenLinks(files: ReadonlyMap<string, string>): string[] {
   return [...files].flatMap(([path, text]) =>
@@ -76,8 +86,12 @@ describe('bench site', () => {
     );
     const pages = [...files.keys()].filter((path) => /\/runs\/.*\.html$/.test(path));
     expect(pages).toHaveLength(published.length);
-    for (const path of files.keys())
-      if (path.endsWith('.svg')) expect(files.get(path.replace(/svg$/, 'csv'))).toMatch(/\n.*,/);
+    for (const path of files.keys()) {
+      if (path.endsWith('.svg')) {
+        expect(files.get(path.replace(/svg$/, 'csv'))).toMatch(/\n.*,/);
+        expect(unclosed(files.get(path) ?? ''), path).toEqual([]);
+      }
+    }
     const start = files.get(inSite('index.html')) ?? '';
     expect(start).toContain('pnpm bench loss --servers dinodns,coredns,knot --tier 0.5');
     expect(start).toContain('2026-11-22');
@@ -333,7 +347,7 @@ describe('a slim picture', () => {
 
   it('has nothing that nobody sees, and says once what neighbours have in common', () => {
     const texts = [1, 2, 3].map((x) => `<text x="${x}" fill="#000000" opacity="1">${x}</text>`).join('');
-    const unseen = '<path d="M0,0h9Z"/><g><g class="x"></g></g><text x="4" fill="#000000"/>';
+    const unseen = '<path d="M0,0h9Z"/><g><g class="x"></g><g/></g><text x="4" fill="#000000"/>';
     const style = '<style>[fill="#000000"]{fill:#fff}[fill="#123456"]{fill:#fff}</style>';
     expect(slimSvg(`<svg>${style}<g><g>${texts}</g>${unseen}</g></svg>`)).toBe(
       '<svg><style>[fill="#000000"]{fill:#fff}</style><g fill="#000000"><text x="1">1</text><text x="2">2</text><text x="3">3</text></g></svg>',

@@ -29,9 +29,13 @@ export function barList(lead: SiteRun['brief']['lead']): Html {
 }
 
 /** The picture of a page's neighbour `path`, with a link to its figures; nothing without one. */
-export function pictureMarkup(path: string, picture: SiteRun['brief']['picture']): Html {
+export function pictureMarkup(
+  path: string,
+  picture: SiteRun['brief']['picture'],
+  loading: 'eager' | 'lazy' = 'eager',
+): Html {
   const [, width = '', height = ''] = / width="(\d+)" height="(\d+)"/.exec(picture?.svg ?? '') ?? [];
-  return html`${picture !== null && html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="lazy" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`}`;
+  return html`${picture !== null && html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="${loading}" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`}`;
 }
 
 /** `tier 0.5 and tier 1`; nothing where no case has that axis. */
@@ -107,7 +111,7 @@ export function runCard(
 <p>${prose(inShort(brief.sentence))}</p>
 <details><summary>${['Details', ...more].filter((part) => part !== false).join(', ')}</summary>
 ${conditions(run)}
-${barList(brief.lead)}${pictureMarkup(path, brief.picture)}
+${barList(brief.lead)}${pictureMarkup(path, brief.picture, 'lazy')}
 ${caveats && html`<p class="care"><a href="${path}.html#care">Read with care: ${caveats}</a></p>`}
 ${commandMarkup(run)}${others.length > 0 && html`<ul class="prose">${others.map((other) => html`<li><a href="${root}runs/${other.slug}.html">${other.brief.title}</a> <small>${dayOf(other)}</small><br>${prose(inShort(other.brief.sentence))}</li>`)}</ul>`}</details></article>`;
 }

@@ -102,7 +102,7 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
 const LONG_NUMBER = /-?\d*\.\d{3,}/g;
 
 /** Marks of Vega that draw nothing: empty texts and groups, and paths without a colour. */
-const UNSEEN = /<path(?: (?!fill|stroke)[\w-]+="[^"]*")*\/>|<text\b[^>]*\/>|<g\b[^>]*(?:\/>|><\/g>)/g;
+const UNSEEN = /<path(?: (?!fill|stroke)[\w-]+="[^"]*")*\/>|<text\b[^>]*\/>|<g\b[^>]*?(?:\/>|><\/g>)/g;
 
 /** What elements have anyway. */
 const DEFAULTS =
