@@ -7,7 +7,9 @@ import cluster from 'node:cluster';
 import { closeSync, openSync } from 'node:fs';
 import { EXIT_STATUS, onLauncherDeath, reportError } from '@dinodns-bench/program';
 import { parseCommandLine } from './command-line.ts';
+import type { ServerOptions } from './options.ts';
 import type { Server } from './process/server.ts';
+import type { Profile } from './profiles/profile.ts';
 
 function report(error: unknown): number {
   return reportError(error, 'dinodns-server', process);
@@ -79,14 +81,19 @@ function reloadOnHangUp(server: Server): void {
   });
 }
 
+async function profileOf({ profile }: ServerOptions): Promise<Profile> {
+  if (profile === 'stock') return (await import('./profiles/stock.ts')).stockProfile;
+  return (await import('./profiles/dinodns.ts')).dinodnsProfile;
+}
+
 /** `args` excludes the names of the runtime and the program. Resolves once the server is ready. */
 export async function main(args: readonly string[]): Promise<void> {
   try {
     const options = await parseCommandLine(args);
     if (options === null) return;
-    // Half of all modules, the framework among them: help and wrong flags do without.
-    const { createServer } = await import('./create-server.ts');
-    const server = createServer(options);
+    // Half of all modules, the framework among them: help and wrong flags do without, and each profile without the other.
+    const { serverOf } = await import('./process/of-profile.ts');
+    const server = serverOf(options, await profileOf(options));
     if (cluster.isPrimary) {
       stopOnSignals(server);
       reloadOnHangUp(server);

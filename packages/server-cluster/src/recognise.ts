@@ -1,23 +1,15 @@
 /**
- * Recognises the framework's objects by their shape. A program may use another copy of `dinodns` than this package
- * does, perhaps another version, and `instanceof` knows only the classes of one copy.
+ * Recognises the framework's objects by their shape and the names of their classes. A program may use another copy of
+ * `dinodns` than this package does, perhaps another version, and `instanceof` knows only the classes of one copy.
  */
-import { DNSOverTCP, DNSOverUDP, type Network, SupportedNetworkType } from 'dinodns/common/network/index.js';
-import { TCPSerializer } from 'dinodns/common/network/tcp.js';
-import { UDPSerializer } from 'dinodns/common/network/udp.js';
-import { DefaultRouter, type Router } from 'dinodns/common/router/index.js';
-import { DefaultServer } from 'dinodns/common/server/index.js';
-import { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import { type Network, SupportedNetworkType } from 'dinodns/common/network/net.js';
+import type { Router } from 'dinodns/common/router/index.js';
+import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import type { Packet } from 'dns-packet';
 
-interface Class {
-  readonly name: string;
-  readonly prototype: object;
-}
-
 /** The prototype of that class's name on `value`'s prototype chain; null if there is none. */
-function prototypeOf(value: object, { name }: Class): object | null {
+function prototypeOf(value: object, name: string): object | null {
   for (let level = Object.getPrototypeOf(value); level !== null; level = Object.getPrototypeOf(level)) {
     if (level.constructor?.name === name) return level;
   }
@@ -58,7 +50,7 @@ export function isServer(value: unknown): value is FrameworkServer {
  * Whether the server still has the standard default handler, which answers NXDOMAIN if no other handler answered.
  */
 export function hasStandardDefault(server: FrameworkServer): boolean {
-  const prototype = prototypeOf(server, DefaultServer);
+  const prototype = prototypeOf(server, 'DefaultServer');
   return prototype !== null && server.default === member(prototype, 'default');
 }
 
@@ -81,7 +73,7 @@ export function isDefaultRouter(router: Router): router is Router & DefaultRoute
   const middleware: unknown = member(router, 'middleware');
   const handlers: unknown = member(router, 'handlers');
   return (
-    prototypeOf(router, DefaultRouter) !== null &&
+    prototypeOf(router, 'DefaultRouter') !== null &&
     Array.isArray(middleware) &&
     Array.isArray(handlers) &&
     handlers.every(isRegistered)
@@ -90,7 +82,7 @@ export function isDefaultRouter(router: Router): router is Router & DefaultRoute
 
 export function isDefaultStore(value: object): value is DefaultStore {
   return (
-    prototypeOf(value, DefaultStore) !== null &&
+    prototypeOf(value, 'DefaultStore') !== null &&
     hasMethods(value, 'set', 'append', 'delete', 'get', 'handler') &&
     member(value, 'data') instanceof Map
   );
@@ -100,17 +92,17 @@ export function isDefaultStore(value: object): value is DefaultStore {
 export type Replaceable = { readonly by: 'udp' | 'tcp' } | { readonly reason: string };
 
 const PLAIN = [
-  { by: 'udp', type: SupportedNetworkType.UDP, network: DNSOverUDP, serializer: UDPSerializer },
-  { by: 'tcp', type: SupportedNetworkType.TCP, network: DNSOverTCP, serializer: TCPSerializer },
+  { by: 'udp', type: SupportedNetworkType.UDP, network: 'DNSOverUDP', serializer: 'UDPSerializer' },
+  { by: 'tcp', type: SupportedNetworkType.TCP, network: 'DNSOverTCP', serializer: 'TCPSerializer' },
 ] as const;
 
 export function replaceable(network: Network<Packet>): Replaceable {
   const plain = PLAIN.find(({ type }) => type === network.networkType);
   if (plain === undefined) return { reason: `there is nothing faster for ${network.networkType} here` };
   if (prototypeOf(network, plain.network) === null)
-    return { reason: `it is not a ${plain.network.name} of dinodns` };
+    return { reason: `it is not a ${plain.network} of dinodns` };
   // Not a subclass: its encoding may differ.
-  if (network.serializer.constructor?.name !== plain.serializer.name)
+  if (network.serializer.constructor?.name !== plain.serializer)
     return { reason: 'it has a serializer of its own' };
   return { by: plain.by };
 }

@@ -1,6 +1,6 @@
 /** The generated zones of the command line. */
 import { readFile } from 'node:fs/promises';
-import { defineZoneSet } from '@dinodns-bench/zones';
+import { defineZoneSet } from '@dinodns-bench/zones/data';
 import { ServerError } from './errors.ts';
 import type { ZoneSource } from './options.ts';
 import { fileError } from './store/zones-file.ts';

@@ -67,6 +67,16 @@ test.each([
   }
 });
 
+test('a plain server loads neither TLS nor HTTP, which the framework has as well', async () => {
+  const tell = "process.on('exit', () => process.stderr.write(process.moduleLoadList.join()))";
+  const options = `${process.env.NODE_OPTIONS} --import data:text/javascript,${encodeURIComponent(tell)}`;
+  const server = await startServer([], { wrapper: ['env', `NODE_OPTIONS=${options}`] });
+  await server.stop();
+  const loaded = server.stderr.split(',');
+  expect(loaded).toContain('NativeModule net');
+  for (const name of ['tls', 'http', 'http2']) expect(loaded).not.toContain(`NativeModule ${name}`);
+});
+
 test('several addresses are served on one port', async () => {
   const { ready } = await startServer(['--address', '127.0.0.1', '--address', '::1', '127.0.0.2']);
   expect(ready.addresses).toEqual(['127.0.0.1', '::1', '127.0.0.2']);

@@ -1,24 +1,9 @@
 /** Zone sets, workloads, and the files that servers and load generators read them from. */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
-export { ERROR_CODES, type ErrorCode, ZonesError } from './errors.ts';
+export * from './data.ts';
 export type { Encryption, Format, RenderedFile, RenderOptions } from './formats/format.ts';
 export { findFormat, formats } from './formats/index.ts';
-export { PARITIES, type Parity } from './pattern.ts';
-export { DEFAULT_SOA } from './plan.ts';
 export { renderQueryFile } from './query-file.ts';
-export type { SpecRecord } from './record-schema.ts';
-export {
-  type CaaData,
-  type MxData,
-  QUERY_TYPES,
-  RECORD_TYPES,
-  type RecordData,
-  type RecordType,
-  type ResourceRecord,
-  type SoaData,
-  type SrvData,
-} from './records.ts';
-export { DEFAULT_TTL, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
 export {
   defineWorkload,
   type Query,
@@ -29,41 +14,3 @@ export {
   workloadSpecSchema,
 } from './workload.ts';
 export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';
-export {
-  type CheckedRecord,
-  checkZone,
-  hashFinding,
-  MAX_NSEC3_ITERATIONS,
-  type ZoneCheck,
-  type ZoneFinding,
-} from './zone-check/zone-check.ts';
-export { canonicalSets, canonicalText, type RecordSet, recordText } from './zone-file/canonical.ts';
-export { MAX_GENERATED } from './zone-file/generate.ts';
-export { compareNames, isWithin, zoneFileName } from './zone-file/names.ts';
-export {
-  type IncludedFile,
-  MAX_INCLUDE_DEPTH,
-  MAX_INCLUDES,
-  originFromText,
-  type ParseOptions,
-  parseZoneFile,
-  recordLabel,
-  type ZoneRecord,
-} from './zone-file/parse.ts';
-export { ZoneFileError, type ZoneFilePlace, type ZoneFileProblem } from './zone-file/problem.ts';
-export { dataText } from './zone-file/rdata/index.ts';
-export { readZoneFile } from './zone-file/read-file.ts';
-export {
-  defineZoneSet,
-  type Lookup,
-  type Zone,
-  type ZoneSet,
-  type ZoneTemplate,
-  zonesInFiles,
-  zoneTemplate,
-} from './zone-set.ts';
-export {
-  parseZonesJson,
-  ZONES_JSON_FORMAT,
-  ZONES_JSON_VERSION,
-} from './zones-json.ts';

@@ -1,9 +1,7 @@
 /** Sends a server a real query, as a client would, until it answers. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect as connectHttp2 } from 'node:http2';
 import { connect, isIPv6, type Socket } from 'node:net';
-import { connect as connectTls, TLSSocket } from 'node:tls';
 import { encode } from 'dns-packet';
 import { ServerError } from '../errors.ts';
 import { DNS_PATH } from '../network/https-message.ts';
@@ -47,20 +45,20 @@ async function askUdp({ address, port }: Target, id: number): Promise<boolean> {
 }
 
 function askTcp({ address, port }: Target, id: number): Promise<boolean> {
-  return askStream(connect({ host: address, port }), id);
+  return askStream(connect({ host: address, port }), id, TRY_SECONDS);
 }
 
 /** The certificate may be for a name, or of an authority that only clients know: this asks whether somebody answers. */
-function askTls({ address, port }: Target, id: number): Promise<boolean> {
-  return askStream(
-    connectTls({ host: address, port, ALPNProtocols: ['dot'], rejectUnauthorized: false }),
-    id,
-  );
+async function askTls({ address, port }: Target, id: number): Promise<boolean> {
+  const tls = await import('node:tls');
+  const socket = tls.connect({ host: address, port, ALPNProtocols: ['dot'], rejectUnauthorized: false });
+  return await askStream(socket, id, HANDSHAKE_SECONDS);
 }
 
 async function askHttps({ address, port }: Target, id: number): Promise<boolean> {
+  const http2 = await import('node:http2');
   const host = isIPv6(address) ? `[${address}]` : address;
-  const session = connectHttp2(`https://${host}:${port}`, { rejectUnauthorized: false });
+  const session = http2.connect(`https://${host}:${port}`, { rejectUnauthorized: false });
   try {
     const failed = once(session, 'error').then(([error]) => Promise.reject(error));
     const dns = question(id).toString('base64url');
@@ -73,13 +71,12 @@ async function askHttps({ address, port }: Target, id: number): Promise<boolean>
   }
 }
 
-async function askStream(socket: Socket, id: number): Promise<boolean> {
+async function askStream(socket: Socket, id: number, seconds: number): Promise<boolean> {
   try {
     const message = question(id);
     const length = Buffer.alloc(2);
     length.writeUInt16BE(message.length);
     socket.write(Buffer.concat([length, message]));
-    const seconds = socket instanceof TLSSocket ? HANDSHAKE_SECONDS : TRY_SECONDS;
     const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(seconds * 1000) });
     return isAnswer(answer.subarray(2), id);
   } finally {

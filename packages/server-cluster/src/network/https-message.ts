@@ -1,10 +1,22 @@
 /** DNS messages in HTTP requests and responses (RFC 8484): what a request asks, and how long its answer may be kept. */
-import { constants, type IncomingHttpHeaders } from 'node:http2';
+import type { IncomingHttpHeaders } from 'node:http2';
 import { HEADER_BYTES, skipName, TYPE, u16 } from '@dinodns-bench/wire';
 import { MAX_QUERY_BYTES } from './tcp-connection.ts';
 
 export const DNS_PATH = '/dns-query';
 export const DNS_MESSAGE = 'application/dns-message';
+
+/** RFC 9110, section 15. Not from `node:http2`, which a server without HTTPS does not load. */
+export const STATUS = {
+  ok: 200,
+  badRequest: 400,
+  notFound: 404,
+  methodNotAllowed: 405,
+  contentTooLarge: 413,
+  uriTooLong: 414,
+  unsupportedMediaType: 415,
+  unavailable: 503,
+} as const;
 
 /** Type, class, TTL and length of a record, after its name. */
 const RECORD_BYTES = 10;
@@ -26,29 +38,29 @@ function refused(status: number): DnsRequest {
 /** GET: the message is in base64url without padding (RFC 8484, section 4.1). */
 function fromQuery(search: string): DnsRequest {
   const text = new URLSearchParams(search).get('dns');
-  if (text === null || !/^[\w-]+$/.test(text)) return refused(constants.HTTP_STATUS_BAD_REQUEST);
-  if (text.length > (MAX_QUERY_BYTES * 4) / 3 + 4) return refused(constants.HTTP_STATUS_URI_TOO_LONG);
+  if (text === null || !/^[\w-]+$/.test(text)) return refused(STATUS.badRequest);
+  if (text.length > (MAX_QUERY_BYTES * 4) / 3 + 4) return refused(STATUS.uriTooLong);
   return { kind: 'message', message: Buffer.from(text, 'base64url') };
 }
 
 function fromBody(headers: IncomingHttpHeaders): DnsRequest {
   const [type = ''] = (headers['content-type'] ?? '').split(';');
-  if (type.trim().toLowerCase() !== DNS_MESSAGE) return refused(constants.HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE);
+  if (type.trim().toLowerCase() !== DNS_MESSAGE) return refused(STATUS.unsupportedMediaType);
   const length = Number(headers['content-length'] ?? 0);
-  return length > MAX_QUERY_BYTES ? refused(constants.HTTP_STATUS_PAYLOAD_TOO_LARGE) : { kind: 'body' };
+  return length > MAX_QUERY_BYTES ? refused(STATUS.contentTooLarge) : { kind: 'body' };
 }
 
 /** Reads the head of a request. */
 export function readRequest(headers: IncomingHttpHeaders): DnsRequest {
   const [path, search = ''] = (headers[':path'] ?? '').split('?', 2);
-  if (path !== DNS_PATH) return refused(constants.HTTP_STATUS_NOT_FOUND);
+  if (path !== DNS_PATH) return refused(STATUS.notFound);
   switch (headers[':method']) {
     case 'GET':
       return fromQuery(search);
     case 'POST':
       return fromBody(headers);
     default:
-      return refused(constants.HTTP_STATUS_METHOD_NOT_ALLOWED);
+      return refused(STATUS.methodNotAllowed);
   }
 }
 

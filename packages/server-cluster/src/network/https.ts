@@ -2,18 +2,16 @@
  * DNS over HTTPS for DinoDNS (RFC 8484), over HTTP/2, with the limits of TCP: connections, time and memory. A
  * stream is a query; a client that resets streams in quick succession is cut off by Node.js itself.
  */
-import {
-  constants,
-  createSecureServer,
-  type Http2SecureServer,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
+import type {
+  Http2SecureServer,
+  IncomingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import { DROP_REASON } from '../metrics/counters.ts';
-import { DNS_MESSAGE, freshSeconds, readRequest } from './https-message.ts';
+import { DNS_MESSAGE, freshSeconds, readRequest, STATUS } from './https-message.ts';
 import { waitUntil } from './managed-network.ts';
 import { type Admission, shakeHands } from './stream-listener.ts';
 import { StreamNetwork, type StreamNetworkOptions } from './stream-network.ts';
@@ -24,6 +22,9 @@ import type { TlsCredentials } from './tls-credentials.ts';
 const MAX_HEADER_LIST_BYTES = 16 * 1024;
 /** Of Node.js for each connection, in its unit of megabytes: what is not ours, such as header tables. */
 const SESSION_MEMORY_MEGABYTES = 2;
+/** Error codes of HTTP/2 (RFC 9113, section 7). */
+const NO_ERROR = 0;
+const REFUSED_STREAM = 7;
 
 export interface HttpsNetworkOptions extends StreamNetworkOptions {
   readonly tls: TlsCredentials;
@@ -73,7 +74,7 @@ export class HttpsNetwork extends StreamNetwork {
 
   /** Not bound to a port: it serves the connections that the listener accepts. */
   #createHttp(credentials: TlsCredentials): Http2SecureServer {
-    const server = createSecureServer({
+    const server = process.getBuiltinModule('node:http2').createSecureServer({
       ...credentials,
       handshakeTimeout: this.idleSeconds * 1000,
       maxSessionMemory: SESSION_MEMORY_MEGABYTES,
@@ -114,7 +115,7 @@ export class HttpsNetwork extends StreamNetwork {
     stream.on('error', () => undefined);
     const client = this.#clients.get(stream.session);
     if (client === undefined) {
-      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      stream.close(REFUSED_STREAM);
       return;
     }
     const request = readRequest(headers);
@@ -131,7 +132,7 @@ export class HttpsNetwork extends StreamNetwork {
     const read = guarded((chunk: Buffer) => {
       length += chunk.length;
       if (length <= MAX_QUERY_BYTES) chunks.push(chunk);
-      else if (!stream.headersSent) this.#refuse(stream, constants.HTTP_STATUS_PAYLOAD_TOO_LARGE);
+      else if (!stream.headersSent) this.#refuse(stream, STATUS.contentTooLarge);
     });
     const end = guarded(() => {
       const [only, ...more] = chunks;
@@ -146,8 +147,8 @@ export class HttpsNetwork extends StreamNetwork {
   #handle(stream: ServerHttp2Stream, message: Buffer, client: Client): void {
     client.admission.lastQueryAt = performance.now();
     const outcome = this.handle(message, client, (reply) => this.#send(stream, reply, client));
-    if (outcome === 'unanswerable') this.#refuse(stream, constants.HTTP_STATUS_BAD_REQUEST);
-    else if (outcome === 'congested') this.#respond(stream, constants.HTTP_STATUS_SERVICE_UNAVAILABLE);
+    if (outcome === 'unanswerable') this.#refuse(stream, STATUS.badRequest);
+    else if (outcome === 'congested') this.#respond(stream, STATUS.unavailable);
   }
 
   #send(stream: ServerHttp2Stream, reply: Buffer, client: Client): void {
@@ -155,7 +156,7 @@ export class HttpsNetwork extends StreamNetwork {
     this.#count(client, reply.length);
     stream.once('close', () => this.#count(client, -reply.length));
     stream.respond({
-      ':status': constants.HTTP_STATUS_OK,
+      ':status': STATUS.ok,
       'content-type': DNS_MESSAGE,
       'content-length': reply.length,
       'cache-control': `max-age=${freshSeconds(reply)}`,
@@ -166,7 +167,7 @@ export class HttpsNetwork extends StreamNetwork {
 
   /** Refuses a request; what it still sends is not read. */
   #refuse(stream: ServerHttp2Stream, status: number): void {
-    const tooLong = status === constants.HTTP_STATUS_PAYLOAD_TOO_LARGE;
+    const tooLong = status === STATUS.contentTooLarge;
     this.counters.drop(tooLong ? DROP_REASON.oversized : DROP_REASON.unanswerable);
     this.#respond(stream, status);
   }
@@ -175,7 +176,7 @@ export class HttpsNetwork extends StreamNetwork {
   #respond(stream: ServerHttp2Stream, status: number): void {
     if (stream.destroyed || stream.closed) return;
     stream.respond({ ':status': status }, { endStream: true });
-    stream.close(constants.NGHTTP2_NO_ERROR);
+    stream.close(NO_ERROR);
   }
 
   #count(client: Client, bytes: number): void {

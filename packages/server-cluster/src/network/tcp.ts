@@ -3,7 +3,7 @@
  * which is the same inside an encrypted stream.
  */
 import type { Socket } from 'node:net';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import type { Server as TlsServer } from 'node:tls';
 import { messageOf } from '@dinodns-bench/program';
 import { CLASS, GOOD } from '@dinodns-bench/wire';
 import { SupportedNetworkType } from 'dinodns/common/network/net.js';
@@ -119,7 +119,7 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
   #createTls(credentials: TlsCredentials): TlsServer {
     const handshakeTimeout = this.idleSeconds * 1000;
     const options = { ...credentials, ALPNProtocols: ['dot'], handshakeTimeout };
-    const server = createTlsServer(options, (socket) => {
+    const server = process.getBuiltinModule('node:tls').createServer(options, (socket) => {
       // From here on, as over TCP: a client that has sent its last query may wait for answers.
       socket.allowHalfOpen = true;
       const serve = () => this.#serve(socket);

@@ -1,7 +1,7 @@
 /** The certificate that a server shows, and how its processes share the sessions that clients resume. */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
 import { messageOf } from '@dinodns-bench/program';
 import { ServerError } from '../errors.ts';
 
@@ -59,7 +59,8 @@ export function readCredentials({ certificateFile, keyFile }: CertificateFiles):
   const salt = process.env[TICKET_SALT_VARIABLE] ?? ticketSalt();
   const credentials = { cert, key, ticketKeys: ticketKeys(key, salt) };
   try {
-    createSecureContext(credentials);
+    // Only here: a server without TLS does not load it.
+    process.getBuiltinModule('node:tls').createSecureContext(credentials);
   } catch (error) {
     throw new ServerError(
       'E_TLS',

@@ -1,8 +1,8 @@
 /** The result of `createServer`, whatever processes are behind it. */
 import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
-import { type Exposed, exposition, type ReloadCounts } from '../metrics/exposition.ts';
-import { type Health, type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
+import type { Exposed, ReloadCounts } from '../metrics/exposition.ts';
+import type { Health, MetricsEndpoint } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import { packageVersion } from '../version.ts';
 
@@ -116,6 +116,8 @@ export async function watch(
   exposed: () => Omit<Exposed, 'version'> | Promise<Omit<Exposed, 'version'>>,
 ): Promise<MetricsEndpoint | undefined> {
   if (wanted === undefined) return undefined;
+  const { exposition } = await import('../metrics/exposition.ts');
+  const { serveMetrics } = await import('../metrics/http.ts');
   const metrics = async () => exposition({ version: packageVersion(), ...(await exposed()) });
   return serveMetrics(wanted.address, wanted.port, { health, metrics }, log);
 }

@@ -3,7 +3,7 @@
  * its names are added to the tree.
  */
 import { encodeName, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
-import type { ZoneTemplate } from '@dinodns-bench/zones';
+import type { ZoneTemplate } from '@dinodns-bench/zones/data';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
 import type { ZoneData } from '../table/zone-data.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '@dinodns-bench/program';
 import { lowerCaseName } from '@dinodns-bench/wire';
-import { type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
+import { type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones/data';
 import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
 import { type AnswerTableOptions, createAnswerTable } from '../table/answer-table.ts';

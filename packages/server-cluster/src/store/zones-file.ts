@@ -1,7 +1,7 @@
 /** A file of zones: `zones.ndjson` of `dinodns-zones generate --format dinodns-json`. */
 import { createReadStream } from 'node:fs';
 import { isExplained, messageOf, systemErrorCode } from '@dinodns-bench/program';
-import { parseZonesJson, type Zone } from '@dinodns-bench/zones';
+import { parseZonesJson, type Zone } from '@dinodns-bench/zones/data';
 import { ServerError } from '../errors.ts';
 
 /** The zones of a file, read on demand and never all in memory. */

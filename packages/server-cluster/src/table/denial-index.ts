@@ -3,7 +3,7 @@
  * it, in slices that let queries through; later changes move single records. Look-ups allocate nothing.
  */
 import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
-import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones';
+import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones/data';
 import { NONE } from './arena.ts';
 import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
 import type { NameTree } from './name-tree.ts';

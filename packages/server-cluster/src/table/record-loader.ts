@@ -1,6 +1,6 @@
 /** Adds records in wire format to a store, name by name, without an object for each record. */
 import { LOWER_CASE, TYPE } from '@dinodns-bench/wire';
-import { isWithin } from '@dinodns-bench/zones';
+import { isWithin } from '@dinodns-bench/zones/data';
 import { NONE } from './arena.ts';
 import { RECORD_HEAD } from './block-layout.ts';
 import { hashBytes } from './hash.ts';

@@ -10,7 +10,7 @@ import {
   type ZoneFinding,
   type ZoneRecord,
   ZonesError,
-} from '@dinodns-bench/zones';
+} from '@dinodns-bench/zones/data';
 import type { Slices } from '../store/slices.ts';
 import { RecordsWriter } from './records-file.ts';
 import { MAX_WRONG_NAMES } from './soundness.ts';

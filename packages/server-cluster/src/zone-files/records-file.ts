@@ -5,7 +5,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { lowerCaseName } from '@dinodns-bench/wire';
-import type { ZoneRecord } from '@dinodns-bench/zones';
+import type { ZoneRecord } from '@dinodns-bench/zones/data';
 import type { Slices } from '../store/slices.ts';
 import { RecordLoader } from '../table/record-loader.ts';
 import { openZone } from '../table/zone-cuts.ts';

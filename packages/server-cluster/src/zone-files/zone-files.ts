@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf, type Problem } from '@dinodns-bench/program';
-import { ZonesError, zoneFileName } from '@dinodns-bench/zones';
+import { ZonesError, zoneFileName } from '@dinodns-bench/zones/data';
 import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Slices } from '../store/slices.ts';
