@@ -68,7 +68,6 @@ export const undecidedSchema = z.enum([
   'ties',
   'not limited by the servers',
 ]);
-export type Undecided = z.output<typeof undecidedSchema>;
 
 export const deltaSchema = z.object({
   /** (value − baseline) ÷ baseline, of the medians. */

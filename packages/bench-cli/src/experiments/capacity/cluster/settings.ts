@@ -1,6 +1,7 @@
 /** The settings of a cluster that `bench capacity` takes: those of every run that mean something here. */
 import { KUBERNETES_SETTINGS } from '../../../config/kubernetes-settings.ts';
 import { wholeNumber } from '../../../config/value-schemas.ts';
+import { pick } from '../../../engine/settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatCount } from '../../../report/numbers.ts';
 
@@ -20,16 +21,8 @@ export const CLUSTER_SETTINGS = {
     default: DEFAULT_MAX_OBJECTS,
     targets: ['kubernetes'],
   },
-  namespacePrefix: KUBERNETES_SETTINGS.namespacePrefix,
-  corednsImage: KUBERNETES_SETTINGS.corednsImage,
-  dinodnsImage: KUBERNETES_SETTINGS.dinodnsImage,
-  pullPolicy: KUBERNETES_SETTINGS.pullPolicy,
-  pullSecrets: KUBERNETES_SETTINGS.pullSecrets,
-  serverNode: KUBERNETES_SETTINGS.serverNode,
-  serverTolerations: KUBERNETES_SETTINGS.serverTolerations,
-  runAsUser: KUBERNETES_SETTINGS.runAsUser,
-  scheduleTime: KUBERNETES_SETTINGS.scheduleTime,
-  readyTime: KUBERNETES_SETTINGS.readyTime,
+  ...pick(['namespacePrefix', 'corednsImage', 'dinodnsImage', 'pullPolicy', 'pullSecrets']),
+  ...pick(['serverNode', 'serverTolerations', 'runAsUser', 'scheduleTime', 'readyTime']),
 } as const;
 
 /** @throws BenchError `E_USAGE` for more pods and services than a cluster may be given */
