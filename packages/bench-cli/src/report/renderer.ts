@@ -44,7 +44,7 @@ export interface ReportFile {
   readonly content: string | Uint8Array;
 }
 
-/** A chart as a file, and its figures: base units, nothing rounded. */
+/** A chart as a file, and its figures in the units of its axes, to nine digits. */
 export interface Picture {
   readonly title: string;
   readonly caption: string;

@@ -1,5 +1,5 @@
 /** What every page of the site is in. Nothing is loaded from elsewhere, and markup from a record could neither run nor load anything. */
-import { type Html, html } from '../report/html/markup.ts';
+import { type Html, html, trusted } from '../report/html/markup.ts';
 import type { Site } from './site-run.ts';
 
 // Chromium gives a file from disk no origin that 'self' could mean.
@@ -18,7 +18,7 @@ export function siteShell({ title, root, main }: SitePage, { version }: Pick<Sit
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="Content-Security-Policy" content="${trusted(POLICY)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">

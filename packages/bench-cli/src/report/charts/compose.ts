@@ -127,12 +127,15 @@ const LOOKS = / (?:text-anchor|font-size|font-weight|fill|stroke|stroke-width)="
 
 /** With what neighbours have in common said once, in a group of their own. */
 function withSharedLooks(svg: string): string {
-  return svg.replaceAll(/(?:<(?:line|path)\b[^>]*\/>){3,}|(?:<text\b[^>]*>[^<]*<\/text>){3,}/g, (marks) => {
-    const tags = marks.match(/<(?:line|path|text)\b[^>]*>/g) ?? [];
-    const looks = (tags[0]?.match(LOOKS) ?? []).filter((look) => tags.every((tag) => tag.includes(look)));
-    const bare = looks.reduce((text, look) => text.replaceAll(look, ''), marks);
-    return looks.length === 0 ? marks : `<g${looks.join('')}>${bare}</g>`;
-  });
+  return svg.replaceAll(
+    /(?:<(?:line|path)\b[^>]*\/>){3,}|(?:<text\b[^>]*>(?:[^<]|<\/?tspan\b[^>]*>)*<\/text>){3,}/g,
+    (marks) => {
+      const tags = marks.match(/<(?:line|path|text)\b[^>]*>/g) ?? [];
+      const looks = (tags[0]?.match(LOOKS) ?? []).filter((look) => tags.every((tag) => tag.includes(look)));
+      const bare = looks.reduce((text, look) => text.replaceAll(look, ''), marks);
+      return looks.length === 0 ? marks : `<g${looks.join('')}>${bare}</g>`;
+    },
+  );
 }
 
 /**

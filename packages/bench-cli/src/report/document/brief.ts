@@ -44,6 +44,9 @@ function figuresOf(chart: DocumentChart): Pick<Picture, 'columns' | 'rows'> {
   }
 }
 
+/** More than any clock tells. */
+const DIGITS = 9;
+
 /** One chart with its figures. */
 export async function pictureOf(
   chart: DocumentChart,
@@ -52,7 +55,11 @@ export async function pictureOf(
   const series = seriesOf(document);
   const plot = await drawChart(chart, series, CARD_LOOK);
   const svg = slimSvg(standaloneSvg(plot, series, CARD_LOOK));
-  return { title: chart.title, caption: chart.caption, svg, ...figuresOf(chart) };
+  const { columns, rows } = figuresOf(chart);
+  const exact = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? Number(cell.toPrecision(DIGITS)) : cell)),
+  );
+  return { title: chart.title, caption: chart.caption, svg, columns, rows: exact };
 }
 
 export async function documentBrief(document: ReportDocument): Promise<Brief> {
