@@ -207,10 +207,10 @@ describe('the post', () => {
   const postOf = (name: string) => disruptDocument(recordOf(name)).post;
   const plain = (text?: string) => text?.replaceAll('\u00a0', ' ');
 
-  it('begins with the worst and the best case, in words', () => {
+  it('begins with the factor that decides, then the worst and the best case, in words', () => {
     const { excerpt, caveats } = postOf('disrupt-rollout') ?? {};
     expect(plain(excerpt)).toBe(
-      'A rolling update cost 114 of 2,000 queries with no lameduck, 1 pod and fresh sockets (longest gap 1.10 s), and none with lameduck 5 s and fresh sockets.',
+      'A rolling update cost 90 to 114 of 2,000 queries with no lameduck and at most 24 with lameduck 5 s. Most were lost with no lameduck, 1 pod and fresh sockets (longest gap 1.10 s), fewest with lameduck 5 s and fresh sockets.',
     );
     expect(caveats?.[0]).toContain('one trial of each');
     expect(plain(postOf('disrupt-rollout-lameduck30')?.excerpt)).toBe(
@@ -218,13 +218,33 @@ describe('the post', () => {
     );
   });
 
-  it('tells what each fault cost every server, in a sentence', () => {
+  it('begins with the server that cost most and when, then tells what each kind of fault cost', () => {
     expect(plain(postOf('disrupt-upstream')?.excerpt)?.split('. ')).toEqual([
+      'Clients lost most with Unbound when the upstream was slow or silent; they lost as many with every server when the upstream answered SERVFAIL or REFUSED',
       'A slow upstream cost 1,356 of 4,000 queries with Unbound (longest gap 3.11 s), and none with CoreDNS 1.11.3, CoreDNS 1.13.1 and CoreDNS 1.15.0; up to 1,500 answers took longer than 1 s',
       'A silent upstream cost 1,404 of 4,000 queries with Unbound (longest gap 3.21 s), 1,000 with CoreDNS 1.15.0, and 501 with CoreDNS 1.11.3 and CoreDNS 1.13.1; up to 1,000 answers took longer than 1 s',
-      'An upstream that answered SERVFAIL cost 1,500 of 4,000 queries in every case (longest gap 3.00 s)',
-      'An upstream that answered REFUSED cost 1,501 of 4,000 queries in every case (longest gap 3.00 s).',
+      'An upstream that answered SERVFAIL or REFUSED cost 1,501 of 4,000 queries with every server (longest gap 3.00 s).',
     ]);
+    expect(postOf('disrupt-upstream')?.title).toMatch(
+      /^What does a failing upstream cost clients of CoreDNS .* and Unbound\?$/,
+    );
+  });
+
+  it('names no factor that decides where the ranges of its values overlap, and no worst server where none is', () => {
+    const record = recordOf('disrupt-rollout');
+    const lost = (item: (typeof record.cases)[number], median: number) => ({
+      ...item,
+      summary: { ...item.summary, lost: { ...ONE, median }, errors: { ...ONE, median: 0 } },
+    });
+    const overlapping = record.cases.map((item, index) => lost(item, [30, 80, 50][index % 3] ?? 0));
+    expect(disruptDocument({ ...record, cases: overlapping }).post?.excerpt).toMatch(
+      /^A rolling update cost 80 of 2,000 /,
+    );
+    const upstream = recordOf('disrupt-upstream');
+    const alike = upstream.cases.map((item) => lost(item, 1000));
+    expect(disruptDocument({ ...upstream, cases: alike }).post?.excerpt).toMatch(
+      /^A slow upstream cost 1,000 of 4,000 queries with every server/,
+    );
   });
 
   it('has badges that say what the share is of', () => {

@@ -24,6 +24,8 @@ interface Fault {
   readonly title: string;
   /** As the subject of a sentence. */
   readonly cause: string;
+  /** After `when`. */
+  readonly when: string;
   /** For the method of a report. */
   readonly what: string;
   /** How the upstream behaves meanwhile. Absent for a fault of the server itself. */
@@ -34,53 +36,77 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   restart: {
     title: 'restart',
     cause: 'A restart',
+    when: 'the server restarted',
     what: 'SIGTERM, --outage without the process, and its start',
   },
-  'worker-kill': { title: 'worker killed', cause: 'A killed worker', what: 'SIGKILL for one worker process' },
+  'worker-kill': {
+    title: 'worker killed',
+    cause: 'A killed worker',
+    when: 'a worker was killed',
+    what: 'SIGKILL for one worker process',
+  },
   'path-lost': {
     title: 'path lost',
     cause: 'A lost path',
+    when: 'the path to the server was lost',
     what: 'for --outage, no datagram passes between clients and server; a relay of bench lies between them in all trials of such a run',
   },
   'upstream-slow': {
     title: 'upstream slow',
     cause: 'A slow upstream',
+    when: 'the upstream was slow',
     what: 'for --outage, the upstream answers after --delay',
     behaviour: (delaySeconds) => ({ kind: 'answer', delaySeconds, isStamped: true }),
   },
   'upstream-silent': {
     title: 'upstream silent',
     cause: 'A silent upstream',
+    when: 'the upstream was silent',
     what: 'for --outage, the upstream does not answer',
     behaviour: () => ({ kind: 'silent' }),
   },
   'upstream-servfail': {
     title: 'upstream SERVFAIL',
     cause: 'An upstream that answered SERVFAIL',
+    when: 'the upstream answered SERVFAIL',
     what: 'for --outage, the upstream answers every query with SERVFAIL',
     behaviour: () => ({ kind: 'error', code: 'SERVFAIL' }),
   },
   'upstream-refused': {
     title: 'upstream REFUSED',
     cause: 'An upstream that answered REFUSED',
+    when: 'the upstream answered REFUSED',
     what: 'for --outage, the upstream answers every query with REFUSED',
     behaviour: () => ({ kind: 'error', code: 'REFUSED' }),
   },
   rollout: {
     title: 'rolling update',
     cause: 'A rolling update',
+    when: 'all pods were replaced',
     what: 'an annotation of the pod template changes, and its controller replaces all pods',
   },
-  delete: { title: 'pod deleted', cause: 'A deleted pod', what: 'one pod is deleted with its grace period' },
+  delete: {
+    title: 'pod deleted',
+    cause: 'A deleted pod',
+    when: 'a pod was deleted',
+    what: 'one pod is deleted with its grace period',
+  },
   kill: {
     title: 'pod killed',
     cause: 'A killed pod',
+    when: 'a pod was killed',
     what: 'SIGKILL for the server in one pod, without lameduck',
   },
-  'scale-down': { title: 'scaled down', cause: 'Scaling down', what: 'the Deployment gets one replica less' },
+  'scale-down': {
+    title: 'scaled down',
+    cause: 'Scaling down',
+    when: 'a pod was scaled away',
+    what: 'the Deployment gets one replica less',
+  },
   drain: {
     title: 'node drained',
     cause: 'A drained node',
+    when: 'a node was drained',
     what: 'a node is cordoned, and the pods on it are evicted',
   },
 };
