@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { interval } from '../src/engine/words.ts';
+import { boundsText } from '../src/report/estimand.ts';
 import {
+  beside,
   formatBytes,
   formatCount,
   formatDelta,
+  formatMillicores,
   formatOutwards,
   formatPercent,
   formatQps,
   formatShare,
+  formatShort,
   formatTime,
   signed,
 } from '../src/report/numbers.ts';
@@ -247,6 +252,30 @@ describe('numbers', () => {
       '-1.21 GiB',
       '0 MiB',
     ]);
+  });
+
+  it('have the unit and the decimals of the figures beside them', () => {
+    const all = beside(9.03, 7.79, 10.3);
+    expect([9.03, 7.79, 10.3].map((value) => formatShort(value, all))).toEqual(['9.0', '7.8', '10.3']);
+    const wide = beside(0.000027, -0.00123, 0.00132);
+    expect([0.000027, -0.00123].map((value) => formatTime(value, wide))).toEqual(['0.03 ms', '-1.23 ms']);
+    expect(formatBytes(900 * 2 ** 20, beside(2 ** 31))).toBe('0.88 GiB');
+    expect(formatMillicores(0.0042, beside(0.0123))).toBe('4m');
+    const summary = { median: 1094, low: 25.2, high: 43_542, n: 3 };
+    expect(interval(summary, formatShort)).toBe('1,094\u00a0[25,\u00a043,542]');
+    const rate = {
+      name: 'rate',
+      title: 'rate',
+      unit: 'queries/s',
+      better: 'more',
+      compared: 'ratio',
+    } as const;
+    expect(boundsText(rate, { relative: 0.1284, low: 0.1012, high: 0.1688 })).toMatch(
+      /^\+13.%.\[\+10,.\+17\]$/,
+    );
+    expect(boundsText(rate, { relative: 0.0284, low: 0.0212, high: 0.0388 })).toMatch(
+      /^\+2\.8.%.\[\+2\.1,.\+3\.9\]$/,
+    );
   });
 
   it('of intervals are rounded outwards and keep what they exclude outside', () => {

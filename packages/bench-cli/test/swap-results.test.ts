@@ -374,7 +374,7 @@ describe('the report of a swap', () => {
       }));
     const said = (made: SwapRecord) => onOneLine(rendered('markdown', made));
     expect(said(withTail(seconds.B))).toMatch(
-      /\(no difference shown\): For names of the cluster, latency p99 was 45\.0 ms with 1\.13\.1 against 16\.0 ms with 1\.11\.3: no difference shown, \+\d+\.\d % \\?\[-\d+, \+\d+\\?\]\./,
+      /\(no difference shown\): For names of the cluster, latency p99 was 45\.0 ms with 1\.13\.1 against 16\.0 ms with 1\.11\.3: no difference shown, \+\d+ % \\?\[-\d+, \+\d+\\?\]\./,
     );
     expect(said(withTail(seconds.A.map((value) => 3 * value)))).toMatch(
       /latency p99 was 48\.0 ms with 1\.13\.1 against 16\.0 ms with 1\.11\.3: higher, \+200\.0 %/,

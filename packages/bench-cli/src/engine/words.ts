@@ -8,7 +8,7 @@ import {
   bothText as textOfBoth,
   verdictWord,
 } from '../report/estimand.ts';
-import { formatCount, formatCpus } from '../report/numbers.ts';
+import { beside, formatCount, formatCpus, type formatShort } from '../report/numbers.ts';
 import type { Delta, Difference, ServerRecord, SummaryStatistic } from '../results/record.ts';
 import { serverTitle } from '../servers/registry.ts';
 import { counted, listed, unbroken } from '../text.ts';
@@ -106,18 +106,19 @@ export function caseTitle(record: Cases, item: EngineCase): string {
 }
 
 /** `12.3 ms [11.9 ms, 12.8 ms]`, on one line; `–` for none. */
-export function interval(summary: SummaryStatistic | null, show: (value: number) => string): string {
+export function interval(summary: SummaryStatistic | null, show: typeof formatShort): string {
   if (summary === null) return '–';
   const { median, low, high } = summary;
   if (low === null || high === null || low === high) return unbroken(show(median));
-  return unbroken(`${show(median)} [${show(low)}, ${show(high)}]`);
+  const all = beside(median, low, high);
+  return unbroken(`${show(median, all)} [${show(low, all)}, ${show(high, all)}]`);
 }
 
 /** Beyond, the ends of an interval say more than its width: `±586,802 %` says nothing. */
 const WIDEST_SIDE = 1;
 
 /** `12,345 ±4 %`: with the longer side of the interval, rounded up, or the ends of a very wide one; `–` for none. */
-export function plusMinus(summary: SummaryStatistic | null, show: (value: number) => string): string {
+export function plusMinus(summary: SummaryStatistic | null, show: typeof formatShort): string {
   if (summary === null) return '–';
   const { median, low, high } = summary;
   if (low === null || high === null || median === 0) return unbroken(show(median));
@@ -137,11 +138,11 @@ export function figureText(
   item: EngineCase,
   trials: readonly OkTrial<unknown>[],
 ): string {
-  const show = (value: number) => showFigure(estimand, value);
+  const show: typeof formatShort = (value, all) => showFigure(estimand, value, all);
   const values = trials.flatMap(({ figures }) => figures[estimand.name] ?? []);
   const text =
     values.length === 2
-      ? unbroken([...new Set(values.map(show))].join(' / '))
+      ? unbroken([...new Set(values.map((value) => show(value)))].join(' / '))
       : plusMinus(item.summary[estimand.name] ?? null, show);
   return `${boundSign(estimand, item)}${text}`;
 }

@@ -59,10 +59,14 @@ export function deltaTexts(
   if (both !== null) return { size, ends: [percent(both[0]), percent(both[1])], isInterval: false };
   if (low === null || high === null) return { size, ends: null, isInterval: false };
   const ends = formatOutwards(low * 100, high * 100, 0);
-  return { size, ends: [signed(ends.low), signed(ends.high)], isInterval: true };
+  return {
+    size: `${percent(value, ends.digits)} %`,
+    ends: [signed(ends.low), signed(ends.high)],
+    isInterval: true,
+  };
 }
 
-/** `+19.7 % [+17, +23]`; of two pairs `+18.1 % and +21.3 %`; of one, the figure and `one`. What it is `of` follows the sizes. */
+/** `+20 % [+17, +23]`; of two pairs `+18.1 % and +21.3 %`; of one, the figure and `one`. What it is `of` follows the sizes. */
 export function deltaLine({ size, ends, isInterval }: DeltaTexts, one: string, of = ''): string {
   if (ends === null) return `${size}${of}${one}`;
   return isInterval ? `${size}${of} [${ends.join(', ')}]` : `${ends[0]} % and ${ends[1]} %${of}`;

@@ -5,6 +5,7 @@ import { relativeDelta } from '../stats/deltas.ts';
 import type { Direction, Pair } from '../stats/summarize.ts';
 import { unbroken } from '../text.ts';
 import {
+  beside,
   formatBytes,
   formatCount,
   formatFixed,
@@ -68,8 +69,8 @@ export function verdictWord(estimand: EstimandFacts, verdict: Verdict): string {
 }
 
 /** Without the unit's name where a table's title has it. */
-export function showFigure({ unit }: EstimandFacts, value: number): string {
-  return UNITS[unit].show(value);
+export function showFigure({ unit }: EstimandFacts, value: number, all = beside(value)): string {
+  return UNITS[unit].show(value, all);
 }
 
 /** Whether it is an amount of memory: what other programs take slows servers down, but does not make them larger. */
@@ -90,18 +91,19 @@ export function signOfBound({ better }: EstimandFacts): string {
 /** A difference, whatever is concluded from it. */
 type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
 
-/** `+12.3 % [+8, +17]` */
+/** `+12 % [+8, +17]`: the size has the decimals of the ends. */
 export function boundsText(estimand: EstimandFacts, delta: Sized): string {
   const { low, high } = delta;
-  const size = sizeText(estimand, delta);
-  if (low === null || high === null) return size;
-  const shown = (value: number) => signedFigure(estimand, value);
-  const percentages = formatOutwards(low * 100, high * 100, 0);
-  const ends =
-    'difference' in delta
-      ? { low: shown(low), high: shown(high) }
-      : { low: signed(percentages.low), high: signed(percentages.high) };
-  return `${size}\u00a0[${ends.low},\u00a0${ends.high}]`;
+  if (low === null || high === null) return sizeText(estimand, delta);
+  if ('difference' in delta) {
+    const { difference } = delta;
+    const all = beside(difference, low, high);
+    const [size, ...ends] = [difference, low, high].map((value) => signedFigure(estimand, value, all));
+    return `${size}\u00a0[${ends.join(',\u00a0')}]`;
+  }
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  const size = signed(formatFixed(delta.relative * 100, ends.digits));
+  return `${size}\u00a0%\u00a0[${signed(ends.low)},\u00a0${signed(ends.high)}]`;
 }
 
 /** The differences of two pairs, whose interval would say nothing; null for any other number. */
@@ -125,8 +127,8 @@ export function bothText(estimand: EstimandFacts, both: readonly number[]): stri
 }
 
 /** `+1.46 ms`, with the unit that its size asks for. */
-function signedFigure(estimand: EstimandFacts, value: number): string {
-  return unbroken(signed(showFigure(estimand, value)));
+function signedFigure(estimand: EstimandFacts, value: number, all = beside(value)): string {
+  return unbroken(signed(showFigure(estimand, value, all)));
 }
 
 /** `+12.3 %`, or `+4.2m` of a difference, on one line. */

@@ -16,8 +16,8 @@ import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
 import { formatFixed, formatOutwards, formatP, signed } from './numbers.ts';
 
-function percent(ratio: number): string {
-  return `${formatFixed(Math.abs(ratio) * 100, 1)} %`;
+function percent(ratio: number, digits = 1): string {
+  return `${formatFixed(Math.abs(ratio) * 100, digits)} %`;
 }
 
 function plural(count: number, one: string, many: string): string {
@@ -70,7 +70,7 @@ function aboutFloor(record: RunRecord, { caseKey, comparison }: NoiseFloor): str
   const floor = Math.max(Math.abs(low), Math.abs(high));
   const sentence =
     `Noise floor (A/A) at ${point}: ${serverTitle(record, item.server)} against itself differs by ` +
-    `${percent(relative)} (95 % interval ${ends.low} to ${ends.high} %): a difference below ${percent(floor)} ` +
+    `${percent(relative, ends.digits)} (95 % interval ${ends.low} to ${ends.high} %): a difference below ${percent(floor)} ` +
     'may be this machine, not the server.';
   return verdict === 'no difference shown'
     ? [sentence]
@@ -100,7 +100,7 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
   const worse = goal === 'higher' ? relativeChange < 0 : relativeChange > 0;
   return (
     `Drift: from the first trial to the last, ${METRIC_TITLES[metric]} ${relativeChange < 0 ? 'fell' : 'rose'} by ` +
-    `${percent(relativeChange)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)}): the machine ` +
+    `${percent(relativeChange, ends.digits)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)}): the machine ` +
     `became ${worse ? 'slower' : 'faster'}. Paired comparisons cancel this out; absolute figures are averages over it.`
   );
 }
@@ -112,8 +112,8 @@ function aboutAllowance(record: RunRecord): string[] {
     const allowance = decisive?.delta.allowance;
     if (decisive == null || allowance == null) return [];
     const { relative, low, high } = allowance.plain;
-    const size = signed(formatFixed(relative * 100, 1));
     const ends = low === null || high === null ? null : formatOutwards(low * 100, high * 100, 0);
+    const size = signed(formatFixed(relative * 100, ends?.digits ?? 1));
     const interval = ends === null ? '' : ` [${signed(ends.low)}, ${signed(ends.high)}]`;
     const name = item.comparison === null ? '' : caseName(record, item.key);
     return [{ allowance, text: `${name} ${size} %${interval} ${METRIC_TITLES[decisive.metric]}` }];
@@ -133,7 +133,7 @@ function aboutSlices(record: RunRecord): string[] {
   return examineSliceTrends(ok).map(({ caseKey, figure, relativeChange, interval }) => {
     const ends = formatOutwards(interval.low * 100, interval.high * 100, 0);
     return (
-      `${caseName(record, caseKey)} needed ${percent(relativeChange)} ${relativeChange > 0 ? 'more' : 'less'} ${figure} per query in ` +
+      `${caseName(record, caseKey)} needed ${percent(relativeChange, ends.digits)} ${relativeChange > 0 ? 'more' : 'less'} ${figure} per query in ` +
       `the first slice of a round than in the later ones (95 % interval ${ends.low} to ${ends.high} %): it was still ` +
       'changing. A longer --warmup would tell whether that ends.'
     );

@@ -14,10 +14,19 @@ export function formatFixed(value: number, digits: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** Of figures that are read together, the largest size: it decides the unit and the decimals of all. */
+interface Beside {
+  readonly largest: number;
+}
+
+/** For an estimate and the ends of its interval. */
+export function beside(...values: readonly number[]): Beside {
+  return { largest: Math.max(...values.map(Math.abs)) };
+}
+
 /** Cores as Kubernetes writes them: `283m`, `4.2m`. */
-export function formatMillicores(cores: number): string {
-  const value = cores * 1000;
-  return `${formatFixed(value, Math.abs(value) < 10 ? 1 : 0)}m`;
+export function formatMillicores(cores: number, { largest } = beside(cores)): string {
+  return `${formatFixed(cores * 1000, largest * 1000 < 10 ? 1 : 0)}m`;
 }
 
 /** `24,923,003` */
@@ -56,9 +65,9 @@ export function formatDelta(ratio: number): string {
 }
 
 /** Three significant digits, without an exponent and without trailing decimals above 100. */
-export function formatShort(value: number): string {
+export function formatShort(value: number, { largest } = beside(value)): string {
   // Rounded first, so that 0.9999 has the digits of 1.00.
-  const size = Math.abs(Number(value.toPrecision(3)));
+  const size = Number(largest.toPrecision(3));
   if (size === 0) return '0';
   const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
   return formatFixed(value, digits);
@@ -68,13 +77,13 @@ export function formatShort(value: number): string {
 const NO_TIME = 1e-12;
 
 /** A time, or a difference of times, in the unit that suits it: `2.34 ms`, `-85.1 µs`, `1.20 s`; `<0.001 µs` if too short to show. */
-export function formatTime(seconds: number): string {
+export function formatTime(seconds: number, { largest } = beside(seconds)): string {
   const size = Math.abs(seconds);
   if (size < NO_TIME) return '0 s';
   if (size < 0.5e-9) return `${seconds < 0 ? '>-' : '<'}0.001 µs`;
-  if (size >= 0.9995) return `${formatShort(seconds)} s`;
-  if (size >= 0.0009995) return `${formatShort(seconds * 1e3)} ms`;
-  return `${formatShort(seconds * 1e6)} µs`;
+  if (largest >= 0.9995) return `${formatShort(seconds, { largest })} s`;
+  if (largest >= 0.0009995) return `${formatShort(seconds * 1e3, beside(largest * 1e3))} ms`;
+  return `${formatShort(seconds * 1e6, beside(largest * 1e6))} µs`;
 }
 
 /** Microseconds as a bare number with two decimals, `24.10`. */
@@ -85,11 +94,11 @@ export function formatMicroseconds(seconds: number): string {
 const MEBIBYTE = 1024 * 1024;
 
 /** `98.3 MiB`, `1.21 GiB` */
-export function formatBytes(bytes: number): string {
-  const mebibytes = bytes / MEBIBYTE;
-  return Math.abs(mebibytes) >= 1000
-    ? `${formatShort(mebibytes / 1024)} GiB`
-    : `${formatShort(mebibytes)} MiB`;
+export function formatBytes(bytes: number, { largest } = beside(bytes)): string {
+  const [own, most] = [bytes / MEBIBYTE, largest / MEBIBYTE] as const;
+  return most >= 1000
+    ? `${formatShort(own / 1024, beside(most / 1024))} GiB`
+    : `${formatShort(own, beside(most))} MiB`;
 }
 
 /** Mebibytes as a bare number with one decimal. */

@@ -43,7 +43,7 @@ export function tailText(record: RunRecord, item: CaseRecord): string | null {
   if (test === null || own == null || other == null) return null;
   const ends = formatOutwards(test.low, test.high, 1);
   return (
-    `Its p99 latency was ${formatFixed(test.ratio, Math.max(1, ends.digits))} × as long (95 % interval ${ends.low}–${ends.high}): ` +
+    `Its p99 latency was ${formatFixed(test.ratio, ends.digits)} × as long (95 % interval ${ends.low}–${ends.high}): ` +
     `${formatTime(own.median)} and ${formatTime(other.median)}.`
   );
 }

@@ -1,5 +1,5 @@
 /** Figures of this experiment as people read them. Pure. */
-import { formatFixed, formatShort } from '../../report/numbers.ts';
+import { beside, formatFixed, formatShort } from '../../report/numbers.ts';
 import type { SummaryStatistic } from '../../results/record.ts';
 
 /** Megabytes are 10⁶ bytes, as in the published formulas. */
@@ -8,6 +8,13 @@ export const BYTES_PER_MEGABYTE = 1e6;
 /** `69.8`, `1,234`: megabytes as a bare number. */
 export function megabytes(bytes: number): string {
   return formatShort(bytes / BYTES_PER_MEGABYTE);
+}
+
+const MEBIBYTE = 2 ** 20;
+
+/** `66.6`: mebibytes as a bare number. */
+export function mebibytes(bytes: number, { largest } = beside(bytes)): string {
+  return formatShort(bytes / MEBIBYTE, beside(largest / MEBIBYTE));
 }
 
 /** `CoreDNS 1.15.0`: the server of this name. */
@@ -19,11 +26,12 @@ export function serverWords(name: string): string {
 export type Summary = Readonly<Pick<SummaryStatistic, 'median' | 'low' | 'high'>>;
 
 /** `69.8 [68.1, 71.2]`, with words kept on one line; `–` for none. */
-export function withInterval(summary: Summary | null, show: (value: number) => string): string {
+export function withInterval(summary: Summary | null, show: typeof formatShort): string {
   if (summary === null) return '–';
   const { median, low, high } = summary;
   if (low === null || high === null) return show(median);
-  return `${show(median)}\u00a0[${show(low)},\u00a0${show(high)}]`;
+  const all = beside(median, low, high);
+  return `${show(median, all)}\u00a0[${show(low, all)},\u00a0${show(high, all)}]`;
 }
 
 /** A column of figures. */

@@ -28,7 +28,7 @@ export function firstTable(overalls: readonly Overall[]): Block {
             title,
             formatCount(first.lookup.n),
             ...[first.lookup, first.connect].flatMap((phase) =>
-              [percentileOf(phase, 50), phase.max].map(formatTime),
+              [percentileOf(phase, 50), phase.max].map((value) => formatTime(value)),
             ),
           ],
         ],
@@ -45,7 +45,11 @@ export function phasesTable(overalls: readonly Overall[]): Block {
       : PHASES.map((phase) => {
           const { min, mean, max } = phases[phase];
           const shown = [50, 75, 90, 99].map((percentile) => percentileOf(phases[phase], percentile));
-          return [title, PHASE_TITLES[phase], ...[min, mean, ...shown, max].map(formatTime)];
+          return [
+            title,
+            PHASE_TITLES[phase],
+            ...[min, mean, ...shown, max].map((value) => formatTime(value)),
+          ];
         }),
   );
   const figures = ['Min', 'Mean', 'p50', 'p75', 'p90', 'p99', 'Max'];

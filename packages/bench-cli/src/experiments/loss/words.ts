@@ -1,6 +1,6 @@
 /** How shares and rates are written. Pure. */
 import { interval } from '../../engine/words.ts';
-import { formatCount, formatPercent, formatShort } from '../../report/numbers.ts';
+import { beside, formatCount, formatPercent, formatShort } from '../../report/numbers.ts';
 import type { SummaryStatistic } from '../../results/record.ts';
 import { formatDuration, unbroken } from '../../text.ts';
 
@@ -11,7 +11,9 @@ export function bandTitle(maxLostRatio: number): string {
 
 /** `24.8 [16.0, 36.5]`, milliseconds; `–` for none. */
 export function millisecondsText(summary: SummaryStatistic | null): string {
-  return interval(summary, (seconds) => formatShort(seconds * 1000));
+  return interval(summary, (seconds, { largest } = beside(seconds)) =>
+    formatShort(seconds * 1000, beside(largest * 1000)),
+  );
 }
 
 /** `12,345 queries per second or more (95 % interval 11,900 to 12,800)`; "or more" where the load generator was the limit. */

@@ -1,7 +1,7 @@
 /** What a run makes on a cluster, and how the cluster's own DNS takes it, as records have it. */
 import { z } from 'zod';
+import { formatBytes } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
-import { megabytes } from '../figures.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -43,11 +43,11 @@ export type ContainerEnd = z.output<typeof containerEndSchema>;
 export const clusterDnsChangeSchema = z.object({ before: dnsStateSchema, after: dnsStateSchema }).nullable();
 export type ClusterDnsChange = z.output<typeof clusterDnsChangeSchema>;
 
-/** What became of the cluster's own DNS: `20.1 → 22.4 MB, 0 restarts`. */
+/** What became of the cluster's own DNS: `20.1 MiB → 22.4 MiB, 0 restarts`. */
 export function dnsText(change: ClusterDnsChange): string {
   if (change === null) return 'not known';
   const { before, after } = change;
-  const show = (bytes: number | null) => (bytes === null ? '–' : megabytes(bytes));
+  const show = (bytes: number | null) => (bytes === null ? '–' : formatBytes(bytes));
   const restarts = counted(after.restarts - before.restarts, 'restart');
-  return `${show(before.memoryBytes)} → ${show(after.memoryBytes)} MB, ${restarts}`;
+  return `${show(before.memoryBytes)} → ${show(after.memoryBytes)}, ${restarts}`;
 }

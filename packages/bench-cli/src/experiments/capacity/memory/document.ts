@@ -9,7 +9,7 @@ import { countCharts, memoryChart, memorySeries } from './chart.ts';
 import { figureOf, type MemoryFigure, type MemoryRecord } from './evidence.ts';
 import { type MemoryFit, memoryLines, seriesOf, startsOf } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
-import { formulaBytes, publishedConfiguration } from './published-side.ts';
+import { dataBytes, formulaBytes, publishedConfiguration } from './published-side.ts';
 import {
   besideTable,
   createdTable,
@@ -74,7 +74,7 @@ function verdictOf(record: MemoryRecord): { readonly description?: string; reado
   const needs = largest.flatMap((point) => {
     const need = point.server === server && point.objects === objects ? needOf(record, point) : null;
     if (need === null) return [];
-    const [steady, relist] = [need.steady.median, need.relist.median].map(formatBytes);
+    const [steady, relist] = [need.steady.median, need.relist.median].map((value) => formatBytes(value));
     const formula = formatBytes(formulaBytes(publishedConfiguration(point), point.objects));
     return [{ configuration: point.configuration, steady, relist, formula }];
   });
@@ -182,16 +182,16 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
         title: 'Lines',
         blocks: [
           text(
-            'Least squares through all starts of a server in a configuration: MB = constant + bytes × count. Starts scatter in proportion to what they need, because Go collects its garbage when the heap has grown by a share: each start counts by its distance from the line as a share of the line. Scatter is the standard deviation of these.',
+            'Least squares through all starts of a server in a configuration: memory = constant + bytes × count. Starts scatter in proportion to what they need, because Go collects its garbage when the heap has grown by a share: each start counts by its distance from the line as a share of the line. Scatter is the standard deviation of these.',
           ),
           fitTable(fits),
           publishedLines(),
           text(
-            'At 63,280 objects, the published formula for autopath says 309 MB; its own data, with 35 MB for cache and load, say 213 MB.',
+            `At 63,280 objects, the published formula for autopath says ${formatBytes(formulaBytes('autopath', 63_280))}; its own data, with cache and load added, say ${formatBytes(dataBytes('autopath', 63_280))}. The published formulas are in MB, of 10⁶ bytes.`,
           ),
         ],
       },
-      { title: 'Beside the published figures, MB', blocks: [besideTable(record)] },
+      { title: 'Beside the published figures, MiB', blocks: [besideTable(record)] },
       ...(isOnCluster
         ? [
             {

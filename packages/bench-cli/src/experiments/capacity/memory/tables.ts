@@ -9,7 +9,7 @@ import { dnsText } from '../cluster/created.ts';
 import {
   BYTES_PER_MEGABYTE,
   kilobytesEach,
-  megabytes,
+  mebibytes,
   numberColumn,
   type Summary,
   serverWords,
@@ -74,7 +74,7 @@ const TERM_WORDS = {
 function termText({ of, bytes, low, high }: MemoryFit['terms'][number]): string {
   const summary = { median: bytes, low, high };
   return of === 'constant'
-    ? `${withInterval(summary, megabytes)} MB`
+    ? `${withInterval(summary, mebibytes)} MiB`
     : `${withInterval(summary, (value) => formatFixed(value / 1000, 2))} kB${TERM_WORDS[of]}`;
 }
 
@@ -97,7 +97,7 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
       { title: 'Configuration' },
       { title: 'Figure' },
       { title: 'Line [95 %]' },
-      { title: 'MB, as published' },
+      { title: 'In the published form, MB' },
       numberColumn('Scatter'),
       numberColumn('Starts'),
     ],
@@ -151,7 +151,7 @@ function besideCell(published: number | null, ours: Summary | null) {
   const side = sideOf(published, ours);
   const tone = side === 'below' ? 'bad' : 'even';
   return {
-    text: side === null ? megabytes(published) : `${megabytes(published)} (${SIDE_WORDS[side]})`,
+    text: side === null ? mebibytes(published) : `${mebibytes(published)} (${SIDE_WORDS[side]})`,
     tone,
   } as const;
 }
@@ -165,9 +165,9 @@ function oursOf(
   const values = startsOf(record, point.key).flatMap(({ evidence }) => figure(evidence) ?? []);
   const summary = summaryOf(record, point, figure);
   if (summary === null || values.length !== 2)
-    return { text: withInterval(summary, megabytes), range: summary };
+    return { text: withInterval(summary, mebibytes), range: summary };
   const range = { ...summary, low: Math.min(...values), high: Math.max(...values) };
-  return { text: unbroken(values.map(megabytes).join(' / ')), range };
+  return { text: unbroken(values.map((value) => mebibytes(value)).join(' / ')), range };
 }
 
 /** Ours beside what was published, at the sizes that were measured. */
@@ -283,5 +283,5 @@ export function createdTable(record: MemoryRecord): Block {
 
 /** What the figures mean. */
 export const MEANINGS: Block = text(
-  'Anonymous memory. It is what the kubelet counts as the working set, within about a megabyte, and out-of-memory kills depend on it; about 50 MB of the program file come on top in the resident set. Just loaded: with the garbage of reading. Settled: after that was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
+  'Anonymous memory. It is what the kubelet counts as the working set, within about a megabyte, and out-of-memory kills depend on it; 40 to 50 MiB of the program file come on top in the resident set. Just loaded: with the garbage of reading. Settled: after that was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
 );

@@ -227,7 +227,7 @@ function resultOf(record: Record): string | undefined {
   const ended = claimed(record).filter((item) => evidenceOf(record, item).length > 0);
   if (ended.length === 0) return undefined;
   const limits = ended.flatMap((item) => confirmedLimit(record, item)?.limitBytes ?? []);
-  const [least, most] = [Math.min(...limits), Math.max(...limits)].map(formatBytes);
+  const [least, most] = [Math.min(...limits), Math.max(...limits)].map((value) => formatBytes(value));
   const range = least === most ? `a limit of ${most} survives` : `limits from ${least} to ${most} survive`;
   const missing = ended.length - limits.length;
   return [
