@@ -86,6 +86,7 @@ describe('a server file', () => {
     ['command: my-server --port {port}', 'command: must be a list of words'],
     ['command: [x, "{prot}"]', 'command.1: {prot} is not known: did you mean {port}?'],
     ['command: [x]', 'command: must contain {port}'],
+    ['command: [x, "{zone-file}"]\nzones: {format: dinodns-store}', 'command: must contain {port}'],
     ['command: [x, "{port}", "{zone-file}"]', 'zones: {zone-file} needs a format'],
     ['command: [x, "{port}"]\nstop: SIGQUIT', 'stop: must be one of SIGTERM'],
     ['command: [x, "{port}"]\nready: soon', 'ready: must be answer, stdout-json, or {line:'],
@@ -100,6 +101,14 @@ describe('a server file', () => {
       problems: expect.arrayContaining([expect.stringContaining(problem)]),
     });
   });
+
+  it.each(['corefile', 'bind', 'nsd'])(
+    'needs no {port} where the file of the format %s has it',
+    async (format) => {
+      const yaml = `command: [x, "{zone-file}"]\nzones: {format: ${format}}`;
+      expect(await parseDescription(yaml)).toMatchObject({ zones: { format } });
+    },
+  );
 
   it('tells all that is wrong at once, with its path', async () => {
     await describeServer('tittle: x\nstop: now');

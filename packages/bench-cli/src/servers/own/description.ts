@@ -1,6 +1,6 @@
 /** `server.yaml`: how to start a server that bench does not know. The schema, and what is wrong with a file. Pure. */
 import { nearest } from '@dinodns-bench/program';
-import { formats } from '@dinodns-bench/zones';
+import { defineZoneSet, findFormat, formats } from '@dinodns-bench/zones';
 import { z } from 'zod';
 import { MODES, TRANSPORTS } from '../../results/record.ts';
 import { placeholdersIn, unknownPlaceholders } from './placeholders.ts';
@@ -118,6 +118,16 @@ function issueTexts(issue: Issue): string[] {
   return [`${issue.path.join('.')}: ${missing ? 'is missing' : issue.message}`];
 }
 
+/** Whether the first file of a format says at which port to listen, as a Corefile does. */
+function saysPort(format: string): boolean {
+  const port = 54_321;
+  const [file] = findFormat(format).render(defineZoneSet({ to: 1 }), { port });
+  return [...(file?.chunks ?? [])]
+    .join('')
+    .replaceAll(/^(?:#|\/\/).*/gm, '')
+    .includes(String(port));
+}
+
 /** What the schema cannot say. */
 function contentProblems(description: Description): string[] {
   const { command, beside, environment, files, zones, imageArguments = [] } = description;
@@ -133,11 +143,13 @@ function contentProblems(description: Description): string[] {
     problems.push(...unknownPlaceholders(value).map((problem) => `${path}: ${problem}`));
   }
   const used = new Set(texts.flatMap(([, value]) => placeholdersIn(value)));
-  if (!used.has('port')) problems.push('command: must contain {port}: bench chooses the port');
+  const hasFormat = zones !== undefined && FORMATS.includes(zones.format);
+  if (!used.has('port') && !(hasFormat && used.has('zone-file') && saysPort(zones.format)))
+    problems.push('command: must contain {port}: bench chooses the port');
   if (zones === undefined && used.has('zone-file')) {
     problems.push('zones: {zone-file} needs a format, for example zones: {format: bind}');
   }
-  if (zones !== undefined && !FORMATS.includes(zones.format)) {
+  if (zones !== undefined && !hasFormat) {
     const meant = nearest(zones.format, FORMATS);
     problems.push(
       `zones.format: "${zones.format}" is not a format; ${meant === undefined ? `there are ${FORMATS.join(', ')}` : `did you mean "${meant}"?`}`,
