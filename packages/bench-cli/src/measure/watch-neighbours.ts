@@ -56,9 +56,12 @@ interface NeighbourWatch {
 const NOTHING: NeighbourWatch = { stop: () => undefined, end: async () => undefined };
 
 /**
- * Reads the counters of the machine about once a second. The last reading comes just before the end of a load of
- * `durationSeconds`, because those after it are not used.
+ * How long before the end of the load the last reading is due. One that comes late on a busy machine is still within the load: those
+ * after it are not used, and a trial of a second without one would have no figures at all.
  */
+const SPARE_SECONDS = 0.1;
+
+/** Reads the counters of the machine about once a second during a load of `durationSeconds`. */
 async function watchNeighbours(
   world: World,
   deployment: Deployment,
@@ -71,7 +74,8 @@ async function watchNeighbours(
   if (first === null) return NOTHING;
   const readings = [first];
   let reading: Promise<unknown> = Promise.resolve();
-  const stop = world.clock.every(durationSeconds / Math.max(1, Math.round(durationSeconds)), () => {
+  const until = durationSeconds - Math.min(SPARE_SECONDS, durationSeconds / 10);
+  const stop = world.clock.every(until / Math.max(1, Math.round(durationSeconds)), () => {
     reading = meter.read(usage.pids, usage.beside).then(
       (next) => {
         if (next !== null) readings.push(next);
