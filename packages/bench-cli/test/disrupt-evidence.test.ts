@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { documentOf } from '../src/engine/document.ts';
 import { engineKind } from '../src/engine/record.ts';
-import { disruptDocument, pointsOf } from '../src/experiments/disrupt/document.ts';
+import { disruptDocument } from '../src/experiments/disrupt/document.ts';
 import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
+import { pointsOf } from '../src/experiments/disrupt/pictures.ts';
 import type { DisruptSettings } from '../src/experiments/disrupt/settings.ts';
 import type { DetailedInterval } from '../src/loaders/loader.ts';
 import { clientLosses, type DisturbedLoad } from '../src/measure/client-losses.ts';

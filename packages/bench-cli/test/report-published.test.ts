@@ -3,7 +3,7 @@
  * raw figures: the percentages must come out as published.
  */
 import { describe, expect, it } from 'vitest';
-import { publishedTable } from '../src/report/compare/tables.ts';
+import { publishedTable } from '../src/report/compare/published-tables.ts';
 import { cellOf } from '../src/report/document/document.ts';
 import type { Mode, RunRecord } from '../src/results/record.ts';
 import type { DeltaDefinition } from '../src/stats/deltas.ts';

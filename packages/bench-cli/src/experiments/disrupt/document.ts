@@ -1,27 +1,17 @@
 /** What only a disrupt run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import { type EngineCase, evidencesOf } from '../../engine/record.ts';
-import { caseTitle, pointText, sharedText, valueText } from '../../engine/words.ts';
-import { alignedMedians, BUCKET_SECONDS } from '../../measure/client-losses.ts';
-import {
-  type Block,
-  chart,
-  type Finding,
-  type LineChart,
-  numbers,
-  table,
-} from '../../report/document/document.ts';
+import { caseTitle } from '../../engine/words.ts';
+import { type Block, chart, type Finding, numbers, table } from '../../report/document/document.ts';
 import { formatCount, formatPercent, formatTime } from '../../report/numbers.ts';
 import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
 import { counted, listed, unbroken } from '../../text.ts';
-import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
+import type { DisruptRecord } from './evidence.ts';
 import { repeatsNames } from './factors.ts';
-import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName, faultsOf } from './faults.ts';
+import { FAULT_SECONDS, FAULTS, faultsOf } from './faults.ts';
 import { lookupsName } from './figures.ts';
-
-const isFault = ({ subject, aa }: EngineCase) => subject !== CONTROL && !aa;
-
-const medianOf = ({ summary }: EngineCase, name: string) => summary[name]?.median ?? 0;
+import { isFault, overTime, socketPicture } from './pictures.ts';
+import { causeOf, medianOf, serversOf, verdictsOf } from './verdicts.ts';
 
 function endText(record: DisruptRecord, item: EngineCase): string {
   const all = evidencesOf(record, item.key);
@@ -54,103 +44,6 @@ function findingOf(record: DisruptRecord, item: EngineCase): Finding {
       tone: answered.median < 1 ? 'bad' : 'good',
     },
     sentence: `${lost} queries lost, ${errors} answered with an error, ${late} answered later than 1 s. The longest gap without a good answer was ${formatTime(medianOf(item, 'gap'))}${before}. ${endText(record, item)}`,
-  };
-}
-
-/** Medians over the trials, without those on a level stretch of the line: it is the same without them. */
-export const pointsOf = (evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) => {
-  const medians = alignedMedians(evidences, key);
-  const isLevel = (y: number, index: number) =>
-    [index - 1, index + 1].every((beside) => medians[beside]?.y === y);
-  return medians
-    .filter(({ y }, index) => !isLevel(y, index))
-    .map(({ x, y }) => ({ ...{ x, y }, tip: `${title}, ${x} s: ${formatCount(y)} per second` }));
-};
-
-const PICTURES = [
-  {
-    name: 'answers',
-    title: 'Answers over time',
-    key: 'answered',
-    yAxis: 'answers without an error per second',
-  },
-  {
-    name: 'losses',
-    title: 'Lost queries over time',
-    key: 'lost',
-    yAxis: 'lost queries per second, when sent',
-  },
-] as const;
-
-/** A panel for each server; the fault is shaded. */
-function pictures(record: DisruptRecord): LineChart[] {
-  const panels = [...Map.groupBy(record.cases, (item) => pointText(record, item))];
-  return PICTURES.map(({ name, title, key, yAxis }) => ({
-    type: 'lines',
-    name,
-    title,
-    caption:
-      'One point for each tenth of a second: the median of the trials. The shaded stretch is the fault, or the longest of several.',
-    xAxis: 'seconds since the fault began',
-    yAxis,
-    panels: panels.map(([point, cases]) => {
-      const faults = cases.filter(isFault).flatMap((item) => evidencesOf(record, item.key));
-      const lengths = faults.map(({ fault }) => fault.end - fault.begin);
-      return {
-        title: point,
-        lines: cases
-          .filter(({ aa }) => !aa)
-          .map((item) => ({
-            series: item.subject,
-            isMarked: false,
-            points: pointsOf(evidencesOf(record, item.key), key, caseTitle(record, item)),
-          })),
-        bands: [{ from: 0, to: Math.max(BUCKET_SECONDS, ...lengths), label: 'fault' }],
-      };
-    }),
-  }));
-}
-
-/** A line for each socket, in the first trial of each fault: where it was answered, and what it lost. Null for many sockets. */
-function socketPicture(record: DisruptRecord): LineChart | null {
-  const panels = record.cases.filter(isFault).flatMap((item) => {
-    const [first] = evidencesOf(record, item.key);
-    if (first?.sockets?.each === undefined) return [];
-    const { begin, end } = first.fault;
-    const lines = first.sockets.each.flatMap(({ gaps, lostAtSeconds }, index) => {
-      const pointAt = (seconds: number, what: string) => {
-        const x = Number((seconds - begin).toFixed(3));
-        return { x, y: index + 1, tip: `socket ${index + 1}, ${x} s: ${what}` };
-      };
-      const starts = [0, ...gaps.map(({ toSeconds }) => toSeconds)];
-      const ends = [...gaps.map(({ fromSeconds }) => fromSeconds), record.settings.duration];
-      const answered = starts.map((from, at) => [from, ends[at] ?? from]);
-      return [
-        ...answered.map((stretch) => ({
-          series: item.subject,
-          isMarked: false,
-          points: stretch.map((seconds) => pointAt(seconds, 'answered')),
-        })),
-        {
-          series: item.subject,
-          isJoined: false,
-          points: lostAtSeconds.map((seconds) => pointAt(seconds, 'lost')),
-        },
-      ];
-    });
-    const bands = [{ from: 0, to: Math.max(BUCKET_SECONDS, end - begin), label: 'fault' }];
-    return [{ title: caseTitle(record, item), lines, bands }];
-  });
-  if (panels.length === 0) return null;
-  return {
-    type: 'lines',
-    name: 'sockets',
-    title: 'Each socket over time',
-    caption:
-      'One line for each client socket, in the first trial of each fault. It is broken while a query waited at least 0.25 s for the next answer that its name predicts; points are lost queries, when sent.',
-    xAxis: 'seconds since the fault began',
-    yAxis: 'client socket',
-    panels,
   };
 }
 
@@ -226,191 +119,6 @@ function methodOf({ settings, cases }: DisruptRecord): string[] {
 const lowered = (sentence: string) =>
   sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 
-/** Queries without a good answer. */
-const missed = (item: EngineCase) => medianOf(item, 'lost') + medianOf(item, 'errors');
-
-/** Counts as close as this are told as one. */
-const ALIKE = 0.02;
-
-const isAlike = (a: number, b: number) => Math.abs(a - b) <= ALIKE * Math.max(a, b);
-
-/** What a fault cost those of one server, or of one combination of factors. */
-interface Cost {
-  readonly cases: readonly EngineCase[];
-  /** In the worst of the cases. */
-  readonly missed: number;
-}
-
-const costOf = (cases: readonly EngineCase[]): Cost => ({ cases, missed: Math.max(...cases.map(missed)) });
-
-/** The worst first; those that cost as much are one. */
-function grouped(costs: readonly Cost[]): Cost[] {
-  const groups: Cost[] = [];
-  for (const cost of costs.toSorted((a, b) => b.missed - a.missed)) {
-    const last = groups.at(-1);
-    if (last === undefined || !isAlike(last.missed, cost.missed)) groups.push(cost);
-    else groups.splice(-1, 1, { ...last, cases: [...last.cases, ...cost.cases] });
-  }
-  return groups;
-}
-
-/** In words, in the order of the run. */
-const serversOf = (cases: readonly EngineCase[]) => [
-  ...new Set(cases.map(({ point }) => valueText('server', point.server ?? ''))),
-];
-
-/** ` with Unbound`, or what only these cases have in common. */
-function whereText(record: DisruptRecord, { cases }: Cost, all: readonly EngineCase[]): string {
-  if (serversOf(all).length === 1) return sharedText(record, cases, all);
-  if (cases.length === all.length) return ' with every server';
-  return ` with ${listed(serversOf(all.filter((item) => cases.includes(item))))}`;
-}
-
-/** What faults cost that cost as much: those of one kind share a sentence. */
-interface Outcome {
-  readonly names: readonly FaultName[];
-  readonly cases: readonly EngineCase[];
-  readonly isOfServers: boolean;
-  readonly groups: readonly Cost[];
-}
-
-function outcomeOf(names: readonly FaultName[], cases: readonly EngineCase[]): Outcome {
-  const byServer = [...Map.groupBy(cases, ({ point }) => point.server).values()];
-  const isOfServers = byServer.length > 1;
-  const groups = grouped((isOfServers ? byServer : cases.map((item) => [item])).map(costOf));
-  return { names, cases, isOfServers, groups };
-}
-
-/** `the upstream was slow or silent`; null for phrases that do not begin alike. */
-function sharedBeginning(phrases: readonly string[]): string | null {
-  const [first = [], ...others] = phrases.map((phrase) => phrase.split(' '));
-  const differs = first.findIndex((word, at) => others.some((words) => words[at] !== word));
-  if (differs < 2) return null;
-  const ends = [first, ...others].map((words) => words.slice(differs).join(' '));
-  return `${first.slice(0, differs).join(' ')} ${listed(ends, 'or')}`;
-}
-
-function causeOf(names: readonly FaultName[]): string | null {
-  const causes = names.map((name) => FAULTS[name].cause);
-  return causes.length === 1 ? causes.join() : sharedBeginning(causes);
-}
-
-function whenOf(names: readonly FaultName[]): string {
-  const phrases = names.map((name) => FAULTS[name].when);
-  return sharedBeginning(phrases) ?? listed(phrases, 'or');
-}
-
-/** Of each fault with a trial that succeeded. */
-function outcomesOf(record: DisruptRecord, faults: readonly EngineCase[]): Outcome[] {
-  const outcomes: Outcome[] = [];
-  for (const name of faultsOf(record.settings)) {
-    const cases = faults.filter(({ subject, summary }) => subject === name && summary.answered != null);
-    if (cases.length === 0) continue;
-    const own = outcomeOf([name], cases);
-    const last = outcomes.at(-1);
-    const [a, b] = [last?.groups, own.groups].map((groups) => (groups?.length === 1 ? groups[0] : undefined));
-    const names = [...(last?.names ?? []), name];
-    const isSame = last !== undefined && a !== undefined && b !== undefined && isAlike(a.missed, b.missed);
-    if (isSame && causeOf(names) !== null)
-      outcomes.splice(-1, 1, outcomeOf(names, [...last.cases, ...cases]));
-    else outcomes.push(own);
-  }
-  return outcomes;
-}
-
-/** With which servers clients lost most, and when that made no difference; only of several servers and faults. */
-function leadOf(outcomes: readonly Outcome[]): string[] {
-  const namesOf = (some: readonly Outcome[]) => some.flatMap(({ names }) => names);
-  const worst = ({ cases, groups: [first] }: Outcome) =>
-    listed(serversOf(cases.filter((item) => first?.cases.includes(item))));
-  const differing = outcomes.filter(({ isOfServers, groups }) => isOfServers && groups.length > 1);
-  if (differing.length === 0 || namesOf(outcomes).length === 1) return [];
-  const parts = [...Map.groupBy(differing, worst)].map(
-    ([servers, some]) => `with ${servers} when ${whenOf(namesOf(some))}`,
-  );
-  const even = namesOf(outcomes.filter((outcome) => !differing.includes(outcome)));
-  const rest = even.length === 0 ? '' : `; they lost as many with every server when ${whenOf(even)}`;
-  return [`Clients lost most ${listed(parts)}${rest}.`];
-}
-
-/** `none`, `at most 24`, `90 to 114` */
-function rangeText(least: number, most: number): string {
-  if (most === 0) return 'none';
-  if (least === most) return formatCount(most);
-  return least === 0 ? `at most ${formatCount(most)}` : `${formatCount(least)} to ${formatCount(most)}`;
-}
-
-/** The values of the factor that decides what a fault costs, whatever the others are, the worst first; none where none does. */
-function decidingValues({ settings }: DisruptRecord, cases: readonly EngineCase[]) {
-  const varied = Object.keys(settings.factors).filter(
-    (name) => new Set(cases.map(({ point }) => point[name])).size > 1,
-  );
-  // Of a single one, the worst and the best case say as much.
-  if (varied.length < 2) return [];
-  const ranges = varied.map((name) =>
-    [...Map.groupBy(cases, ({ point }) => point[name])]
-      .map(([value = '', own]) => {
-        const counts = own.map(missed);
-        return { text: valueText(name, value), least: Math.min(...counts), most: Math.max(...counts) };
-      })
-      .toSorted((one, other) => other.most - one.most),
-  );
-  const isApart = (values: (typeof ranges)[number]) =>
-    values.every(({ least }, at) => least > (values[at + 1]?.most ?? -1));
-  return ranges.find(isApart) ?? [];
-}
-
-const gapText = ({ cases, missed: count }: Cost) =>
-  count === 0 ? '' : ` (longest gap ${formatTime(Math.max(...cases.map((item) => medianOf(item, 'gap'))))})`;
-
-/** What it cost, by the factor that decides; and a sentence about its worst and its best case. */
-function byFactor(record: DisruptRecord, { cases, groups }: Outcome, of: string): readonly string[] | null {
-  const values = decidingValues(record, cases);
-  const [worst, best] = [groups[0], groups.at(-1)];
-  if (values.length === 0 || worst === undefined || best === undefined) return null;
-  const parts = values.map(
-    ({ text, least, most }, at) => `${rangeText(least, most)}${at === 0 ? of : ''} with ${text}`,
-  );
-  const [most, fewest] = [worst, best].map((cost) => whereText(record, cost, cases));
-  const ends =
-    most === '' || fewest === '' ? [] : [`Most were lost${most}${gapText(worst)}, fewest${fewest}.`];
-  return [listed(parts), ...ends];
-}
-
-/** What it cost each server or, of one, where that was worst and best. */
-function byGroup(record: DisruptRecord, { names, cases, isOfServers, groups }: Outcome, of: string): string {
-  const told = isOfServers ? groups : groups.filter((_, at) => at === 0 || at === groups.length - 1);
-  const isWorst = isOfServers && cases.length > names.length * serversOf(cases).length;
-  const parts = told.map((group, index) => {
-    const count = group.missed === 0 ? 'none' : `${isWorst ? 'up to ' : ''}${formatCount(group.missed)}`;
-    const where = whereText(record, group, cases) || (told.length > 1 && index > 0 ? ' at best' : '');
-    if (index > 0) return `${count}${where}`;
-    return `${count}${of}${group.missed === 0 ? '' : where}${gapText(group)}`;
-  });
-  const [last = '', ...before] = parts.toReversed();
-  return [...before.toReversed(), before.length === 0 ? last : `and ${last}`].join(', ');
-}
-
-/** A sentence for each fault, or for those of one kind that cost as much; before several, what they come to. */
-function verdictsOf(record: DisruptRecord, faults: readonly EngineCase[]): string[] {
-  const { rate, duration, factors } = record.settings;
-  // What is the same in all cases is part of the question.
-  const fixed = Object.entries(factors).flatMap(([name, [value, ...others]]) =>
-    value === undefined || others.length > 0 ? [] : [valueText(name, value)],
-  );
-  const outcomes = outcomesOf(record, faults);
-  const sentences = outcomes.flatMap((outcome) => {
-    const { names, cases } = outcome;
-    const late = Math.max(...cases.map((item) => medianOf(item, 'over1s')));
-    const subject = `${causeOf(names)}${fixed.length === 0 ? '' : ` with ${listed(fixed)}`}`;
-    const of = ` of ${formatCount(rate * duration)} queries`;
-    const [costs, ...rest] = byFactor(record, outcome, of) ?? [byGroup(record, outcome, of)];
-    const lateText = late === 0 ? '' : `; up to ${formatCount(late)} answers took longer than 1\u00a0s`;
-    return [`${subject} cost ${costs}${lateText}.`, ...rest];
-  });
-  return [...leadOf(outcomes), ...sentences];
-}
-
 /** The question of a post. */
 function questionOf({ settings, cases }: DisruptRecord): string {
   const names = faultsOf(settings);
@@ -469,7 +177,7 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
     ],
     opening: {
       title: 'Over time',
-      blocks: [...pictures(record), socketPicture(record) ?? []].flat().map(chart),
+      blocks: [...overTime(record), socketPicture(record) ?? []].flat().map(chart),
     },
     sections: [{ title: 'Response codes', blocks: [codesTable(record)] }],
     warnings,

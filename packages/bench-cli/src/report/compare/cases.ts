@@ -20,7 +20,7 @@ import {
 } from '../numbers.ts';
 import { percentileOf, trialPercentile } from '../percentiles.ts';
 import { formatThrottled, throttledShare } from '../throttling.ts';
-import { endsOf, NOTHING, toneOf } from './tables.ts';
+import { endsOf, NOTHING, toneOf } from './cells.ts';
 
 /** A longer baseline name would make its column wider than a phone. */
 const MAX_HEADING_LENGTH = 22;

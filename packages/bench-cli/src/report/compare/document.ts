@@ -33,12 +33,14 @@ import { THROTTLED_EXPLANATION } from '../throttling.ts';
 import { verdictSentence } from '../verdict-sentence.ts';
 import { seriesTitle, VERSION_STEPS, versionSteps, versionsOf } from '../version-steps.ts';
 import { casesBlock } from './cases.ts';
+import { toneOf } from './cells.ts';
 import { seriesOf } from './charts/data.ts';
 import { chartsOf } from './charts.ts';
 import { podBlocks } from './pods.ts';
 import { caveats, contestants, isAtFixedRate, postFigures, verdicts } from './post.ts';
+import { acrossModes } from './published-tables.ts';
 import { legend, summaryTable } from './summary.ts';
-import { acrossModes, groupTables, toneOf } from './tables.ts';
+import { groupTables } from './tables.ts';
 
 /** In a run where everything fails, the record has the rest. */
 const MAX_FAILURES = { terminal: 10, report: 100 };

@@ -5,7 +5,7 @@ import { type Block, note, text } from '../document/document.ts';
 import { okTrialsByCase, UNEVEN_FROM, unevenness } from '../marks.ts';
 import { formatCpus, formatFixed, formatMebibytes } from '../numbers.ts';
 import { formatThrottled, THROTTLED_EXPLANATION, throttledShareOf } from '../throttling.ts';
-import { NOTHING, numberTable } from './tables.ts';
+import { NOTHING, numberTable } from './cells.ts';
 
 const mean = (values: readonly number[]) =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -11,7 +11,8 @@ import { formatBytes, formatQps, formatTime } from '../numbers.ts';
 import { comparedServers, overallSentence, reservations } from '../overall.ts';
 import { verdictSentence } from '../verdict-sentence.ts';
 import { versionSteps } from '../version-steps.ts';
-import { NOTHING, numberTable, publishedTable, titleAcrossModes, toneOf } from './tables.ts';
+import { NOTHING, numberTable, toneOf } from './cells.ts';
+import { publishedTable, titleAcrossModes } from './published-tables.ts';
 
 /** "CoreDNS 1.15.0, DinoDNS 0.0.13": each with its version once. */
 export function contestants(record: RunRecord): string[] {

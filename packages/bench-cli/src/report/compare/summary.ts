@@ -11,7 +11,7 @@ import { lookupRateText, lookupsOf } from '../lookups.ts';
 import { okTrialsByCase } from '../marks.ts';
 import { formatBytes, formatFixed, formatQps, formatShare, formatTime } from '../numbers.ts';
 import { percentileOf, SHOWN_PERCENTILES } from '../percentiles.ts';
-import { NOTHING, toneOf } from './tables.ts';
+import { NOTHING, toneOf } from './cells.ts';
 
 const UNDECIDED = '≈';
 

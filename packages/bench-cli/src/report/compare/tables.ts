@@ -1,28 +1,12 @@
-/** The tables of a comparison, with all its digits: those of `report.md`, and the form of the published DinoDNS benchmark. Pure. */
+/** The tables of a comparison, with all its digits, for `report.md`. Pure. */
 
-import type {
-  CaseRecord,
-  CaseSummary,
-  OkTrial,
-  RunRecord,
-  SummaryStatistic,
-  TrialMetrics,
-} from '../../results/record.ts';
-import { isServersOwn } from '../../stats/decisive.ts';
-import { type DeltaDefinition, deltaFigures, deltaOf } from '../../stats/deltas.ts';
+import type { CaseRecord, CaseSummary, RunRecord, TrialMetrics } from '../../results/record.ts';
+import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
-import {
-  type CaseGroup,
-  explainMarks,
-  groupAcrossModes,
-  marksOf,
-  serverTitle,
-  shapeOf,
-  usedOf,
-} from '../cases.ts';
-import { NOT_COMPARED, shownOf } from '../decisive.ts';
+import { type CaseGroup, marksOf, serverTitle, shapeOf, usedOf } from '../cases.ts';
+import { shownOf } from '../decisive.ts';
 import { bothPairs } from '../delta-texts.ts';
-import { type Block, type Cell, heading, list, note, table, text } from '../document/document.ts';
+import { type Block, type Cell, heading, list, text } from '../document/document.ts';
 import { limitWord } from '../limits.ts';
 import { lookupsOf } from '../lookups.ts';
 import { okTrialsByCase } from '../marks.ts';
@@ -39,61 +23,11 @@ import {
 import { percentileOf, SHOWN_PERCENTILES, trialPercentile } from '../percentiles.ts';
 import { formatThrottled, throttledShareOf } from '../throttling.ts';
 import { workloadOf } from '../workloads.ts';
-
-export const NOTHING = '–';
+import { NOTHING, numberTable, statisticText, toneOf } from './cells.ts';
+import { pairedTable } from './published-tables.ts';
 
 /** Above this number of trials, a list of all of them is not useful. */
 const MAX_LISTED_TRIALS = 30;
-
-type Row = readonly (Cell | string)[];
-
-/** Of numbers, but for the first column and those that `words` names. */
-export function numberTable(
-  title: string,
-  titles: readonly string[],
-  rows: readonly Row[],
-  words: readonly string[] = [],
-): Block {
-  return table(
-    title,
-    titles.map((name, index) => ({ title: name, isNumber: index > 0 && !words.includes(name) })),
-    rows,
-  );
-}
-
-/** What the trials of a case measured, in the order of the rounds. */
-function measured(record: RunRecord, item: CaseRecord, pick: (trial: OkTrial) => number | null): number[] {
-  const trials = okTrialsByCase(record).get(item.key) ?? [];
-  return trials.toSorted((a, b) => a.round - b.round).flatMap((trial) => pick(trial) ?? []);
-}
-
-/** `40,112`, `42,960` as the ends of a figure's interval; both values of two trials, whose interval would say nothing. */
-export function endsOf(
-  record: RunRecord,
-  item: CaseRecord,
-  { low, high, n }: SummaryStatistic,
-  pick: (trial: OkTrial) => number | null,
-): { readonly ends: readonly [number, number]; readonly isInterval: boolean } | null {
-  const [first, second] = measured(record, item, pick);
-  if (n === 2 && first !== undefined && second !== undefined)
-    return { ends: [first, second], isInterval: false };
-  return low === null || high === null ? null : { ends: [low, high], isInterval: true };
-}
-
-/** `41,536 [40,112, 42,960]`; of two trials `41,000 and 42,072`. */
-function statisticText(
-  record: RunRecord,
-  item: CaseRecord,
-  statistic: SummaryStatistic | null,
-  pick: (trial: OkTrial) => number | null,
-  format: (value: number) => string,
-): string {
-  if (statistic === null) return NOTHING;
-  const found = endsOf(record, item, statistic, pick);
-  if (found === null) return format(statistic.median);
-  const [low, high] = found.ends.map(format);
-  return found.isInterval ? `${format(statistic.median)} [${low}, ${high}]` : `${low} and ${high}`;
-}
 
 type FigureName = keyof TrialMetrics & keyof CaseSummary;
 
@@ -122,158 +56,11 @@ function deltaFigure(
   return `${formatDelta(value)} [${formatDelta(low)}, ${formatDelta(high)}]`;
 }
 
-const TONES = {
-  faster: 'good',
-  slower: 'bad',
-  less: 'good',
-  more: 'bad',
-  'no difference shown': 'even',
-  [NOT_COMPARED]: 'even',
-} as const;
-
-/** How a reader should feel about a verdict. */
-export function toneOf(verdict: keyof typeof TONES): (typeof TONES)[keyof typeof TONES] {
-  return TONES[verdict];
-}
-
 function verdictCell(record: RunRecord, item: CaseRecord, metric: ComparedMetric): Cell | string {
   const shown = shownOf(item, record, metric);
   if (shown === null) return NOTHING;
   if (shown.delta.low === null) return 'one trial, no interval';
   return { text: shown.isAtLeast ? 'at least this much' : shown.verdict, tone: toneOf(shown.verdict) };
-}
-
-/** The columns of the published tables. */
-export const PUBLISHED_COLUMNS = [
-  '',
-  'Queries Sent',
-  'Queries Completed',
-  'Queries Lost',
-  'QPS',
-  'Average Latency (s)',
-  'Success Rate (%)',
-  'Failure Rate (%)',
-] as const;
-
-/** What a row is compared with, in the asked definition; null where it is the baseline, has none, or is not compared. */
-type RowDeltas = Readonly<Record<'qps' | 'latencySeconds', number | null>>;
-
-const withDelta = (figureText: string, delta: number | null) =>
-  delta === null ? figureText : `${figureText} (${formatDelta(delta)})`;
-
-/**
- * Cells of one case: counts are sums over its ok trials, throughput and latency medians of them. The success
- * rate is completed ÷ sent, as dnsperf has it, so that queries in flight at the end count as not successful.
- */
-function publishedRow(title: string, item: CaseRecord, deltas: RowDeltas): string[] {
-  const { summary, totals } = item;
-  if (summary === null) return [title, ...Array.from({ length: 7 }, () => NOTHING)];
-  const { queriesSent, queriesCompleted, queriesLost } = totals;
-  const success = queriesSent === 0 ? null : queriesCompleted / queriesSent;
-  const latency = summary.latencySeconds;
-  return [
-    title,
-    formatCount(queriesSent),
-    formatCount(queriesCompleted),
-    formatCount(queriesLost),
-    withDelta(`${formatQps(summary.qps.median)}${marksOf(item)}`, deltas.qps),
-    latency === null ? NOTHING : withDelta(formatSeconds(latency.median), deltas.latencySeconds),
-    success === null ? NOTHING : formatShare(success),
-    success === null ? NOTHING : formatShare(1 - success),
-  ];
-}
-
-/** Of paired trials. */
-function pairedDeltas(record: RunRecord, item: CaseRecord, definition: DeltaDefinition): RowDeltas {
-  const value = (metric: 'qps' | 'latencySeconds') => {
-    const shown = shownOf(item, record, metric);
-    return shown === null || shown.verdict === NOT_COMPARED || shown.isAtLeast
-      ? null
-      : deltaFigures(shown.delta, definition).value;
-  };
-  return { qps: value('qps'), latencySeconds: value('latencySeconds') };
-}
-
-/** Of medians, between any two cases, paired or not. */
-function deltasBetween(
-  item: CaseRecord,
-  baseline: CaseRecord | undefined,
-  definition: DeltaDefinition,
-): RowDeltas {
-  const value = (metric: 'qps' | 'latencySeconds') => {
-    const [own, reference] = [item.summary?.[metric], baseline?.summary?.[metric]];
-    return baseline === undefined ||
-      item.key === baseline.key ||
-      own == null ||
-      reference == null ||
-      !isServersOwn(metric, [item.limitedBy, baseline.limitedBy])
-      ? null
-      : deltaOf(own.median, reference.median, definition);
-  };
-  return { qps: value('qps'), latencySeconds: value('latencySeconds') };
-}
-
-/** Under a published table: the sums, the queries left in flight, the marks. */
-function publishedNotes(record: RunRecord, cases: readonly CaseRecord[]): Block[] {
-  const trials = Math.max(0, ...cases.map((item) => item.trials.ok));
-  const interrupted = cases.reduce((sum, { totals }) => sum + totals.queriesInterrupted, 0);
-  const isPartlyPaired = cases.some(({ comparison }) => comparison !== null && comparison.qps.n < trials);
-  return [
-    ...(trials === 1 ? ['One trial each: no interval, no verdict.'] : []),
-    ...(trials > 1
-      ? ['Counts are sums over the successful trials, QPS and latency are medians of them.']
-      : []),
-    ...(trials > 1 && isPartlyPaired
-      ? ['Where trials are missing, deltas use only the rounds in which both servers succeeded.']
-      : []),
-    ...(interrupted === 0
-      ? []
-      : [
-          `${formatCount(interrupted)} queries were still in flight when the load ended; they count as sent, but as neither ` +
-            'completed nor lost.',
-        ]),
-    ...explainMarks(record, cases),
-  ].map(note);
-}
-
-/** `CoreDNS (multi, 1 × 2 vCPU)` */
-export function titleAcrossModes(record: RunRecord, item: CaseRecord): string {
-  return `${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(record, item)})`;
-}
-
-/**
- * Cases of one tier, workload, transport and rate in one table, over both modes, as published. Deltas are of medians and are
- * not paired; `baseline` is CoreDNS in `multi` mode in the published tables.
- */
-export function publishedTable(
-  record: RunRecord,
-  cases: readonly CaseRecord[],
-  baseline: CaseRecord | undefined,
-  definition: DeltaDefinition,
-): Block[] {
-  const rows = cases.map((item) =>
-    publishedRow(titleAcrossModes(record, item), item, deltasBetween(item, baseline, definition)),
-  );
-  return [
-    numberTable('In the form of the published tables', PUBLISHED_COLUMNS, rows),
-    ...publishedNotes(record, cases),
-  ];
-}
-
-/** One such table for each tier, workload, transport and rate, if the run has both modes. */
-export function acrossModes(record: RunRecord, definition: DeltaDefinition): Block[] {
-  const tables = groupAcrossModes(record).flatMap(({ title, cases, baseline }) => {
-    const hasBoth = baseline?.mode === 'multi' && cases.some(({ mode }) => mode === 'single');
-    return hasBoth ? [heading(title), ...publishedTable(record, cases, baseline, definition)] : [];
-  });
-  if (tables.length === 0) return [];
-  const baseline = serverTitle(record, record.baseline);
-  return [
-    text(
-      `In the format of the published tables: both modes against ${baseline} in multi mode. These deltas are of medians, without an interval.`,
-    ),
-    ...tables,
-  ];
 }
 
 function uncertainty(record: RunRecord, cases: readonly CaseRecord[], definition: DeltaDefinition): Block {
@@ -419,12 +206,8 @@ function trialList(record: RunRecord, item: CaseRecord): string {
 
 /** Everything about one group of cases. */
 export function groupTables(record: RunRecord, { cases }: CaseGroup, definition: DeltaDefinition): Block[] {
-  const published = cases.map((item) =>
-    publishedRow(serverTitle(record, item.server), item, pairedDeltas(record, item, definition)),
-  );
   return [
-    numberTable('In the form of the published tables', PUBLISHED_COLUMNS, published),
-    ...publishedNotes(record, cases),
+    ...pairedTable(record, cases, definition),
     heading('Uncertainty'),
     uncertainty(record, cases, definition),
     ...lookups(record, cases),
