@@ -1,4 +1,5 @@
-/** docs/publications.md has what bench says of the published runs. With `-u`, its figures are written anew. */
+/** Published runs have the reports of their records, and docs/publications.md what bench says of them. With `-u`, both are written anew. */
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -48,6 +49,33 @@ async function blockOf([whole, publication = '', runs = '', wanted]: RegExpMatch
         });
   return [whole.split('\n')[0], ...texts.map((text) => text?.trim()), '<!-- end -->'].join('\n\n');
 }
+
+const runs = readdirSync(referenceFolder('.'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('/run.json.gz'))
+  .map((path) => path.slice(0, path.indexOf('/')));
+
+it.each(runs)('%s has the report of its record', async (name) => {
+  const world = await testWorld();
+  try {
+    expect(await world.bench('report', referenceFolder(name), '--format', 'markdown'), world.err()).toBe(0);
+    await expect(world.out()).toMatchFileSnapshot(`${referenceFolder(name)}/report.md`);
+  } finally {
+    await world.remove();
+  }
+});
+
+it('the README has the table of the default run', async () => {
+  const world = await testWorld();
+  try {
+    expect(await world.bench('report', referenceFolder('local-default'), '--format', 'terminal')).toBe(0);
+    const [table = 'none'] = /^Tier 1, single\n(?:.+\n)+/m.exec(world.out()) ?? [];
+    expect(await readFile(fileURLToPath(new URL('../../../README.md', import.meta.url)), 'utf8')).toContain(
+      table,
+    );
+  } finally {
+    await world.remove();
+  }
+});
 
 it('has what bench reproduce says of the published runs', async () => {
   const blocks = [...page.matchAll(BLOCK)];
