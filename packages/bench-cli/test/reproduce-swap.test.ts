@@ -102,7 +102,7 @@ it('is compared with the swap of last month, has a trend, can fail a gate, and i
   expect(await world.bench('compare', before, now), world.err()).toBe(0);
   expect(world.out()).toContain('coredns@1.13.1, shadow, 2,000 queries/s');
   expect(world.out()).toMatch(/^Net CPU, internal +111m +139m +\+28m \[\+25m, \+31m\] +more$/m);
-  expect(world.out()).toMatch(/^CPU per query, internal .*\+25\.1 % \[.*\] +more$/m);
+  expect(world.out()).toMatch(/^CPU per query, internal .*\+25 % \[.*\] +more$/m);
   for (const figure of ['Latency p99, internal', 'Lost, internal', 'Working set, internal'])
     expect(world.out()).toMatch(new RegExp(`^${figure} .*not shown$`, 'm'));
   expect(await world.bench('trend', '--metric', 'net-internal', '--json'), world.err()).toBe(0);
