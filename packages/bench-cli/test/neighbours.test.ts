@@ -1,12 +1,14 @@
 /** How much of the scatter others explain. */
 import { describe, expect, it } from 'vitest';
 import type { NeighbourReading } from '../src/measure/neighbours.ts';
-import { neighbourSeconds, usageOver } from '../src/measure/watch-neighbours.ts';
+import { neighbourSeconds, usageOver, watched } from '../src/measure/watch-neighbours.ts';
 import { chartsOf } from '../src/report/compare/charts.ts';
 import { neighbourNotes } from '../src/report/neighbours.ts';
 import type { Observation } from '../src/results/record.ts';
 import { summarizeCases } from '../src/stats/cases.ts';
 import { explainedShare } from '../src/stats/neighbours.ts';
+import type { Deployment } from '../src/targets/target.ts';
+import { realWorld, type World } from '../src/world.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { plotsOf, renderCsv } from './support/render.ts';
 import { noise } from './support/simulate.ts';
@@ -71,6 +73,30 @@ describe('the seconds of a trial', () => {
     expect(seconds[1]?.stealCores).toBeCloseTo(0.3, 9);
     expect(seconds[1]?.waitSeconds).toBeCloseTo(0.25, 9);
   });
+
+  it.each([
+    [1, 1],
+    [2.5, 3],
+    [60, 60],
+  ])(
+    'of a load of %d s are read %d times, the last time a tenth of a second before its end',
+    async (seconds, times) => {
+      const real = realWorld();
+      const periods: number[] = [];
+      const every: World['clock']['every'] = (period) => {
+        periods.push(period);
+        return () => undefined;
+      };
+      const world: World = { ...real, clock: { ...real.clock, every } };
+      const deployment: Pick<Deployment, 'usage'> = {
+        usage: async () => ({ cpuSeconds: 0, pids: [process.pid], beside: [] }),
+      };
+      await watched(world, deployment, seconds, async () => ({
+        ...{ observation: null, outcomes: [], instances: null, losses: null },
+      }));
+      expect(periods.map((period) => period * times)).toEqual([expect.closeTo(seconds - 0.1, 9)]);
+    },
+  );
 
   it('are drawn against the figure that they slow down, with the line along which trials are brought to the calmest', async () => {
     const { normal } = noise('allowance chart');

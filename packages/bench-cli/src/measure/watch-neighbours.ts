@@ -64,7 +64,7 @@ const SPARE_SECONDS = 0.1;
 /** Reads the counters of the machine about once a second during a load of `durationSeconds`. */
 async function watchNeighbours(
   world: World,
-  deployment: Deployment,
+  deployment: Pick<Deployment, 'usage'>,
   durationSeconds: number,
 ): Promise<NeighbourWatch> {
   const usage = await deployment.usage?.();
@@ -98,7 +98,7 @@ async function watchNeighbours(
 /** A load of `durationSeconds`, with what the rest of the machine did meanwhile. */
 export async function watched<L extends Loaded>(
   world: World,
-  deployment: Deployment,
+  deployment: Pick<Deployment, 'usage'>,
   durationSeconds: number,
   load: () => Promise<L>,
 ): Promise<L> {
