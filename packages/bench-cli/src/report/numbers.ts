@@ -15,7 +15,7 @@ export function formatFixed(value: number, digits: number): string {
 }
 
 /** Of figures that are read together, the largest size: it decides the unit and the decimals of all. */
-interface Beside {
+export interface Beside {
   readonly largest: number;
 }
 
