@@ -163,6 +163,12 @@ describe('bench history', () => {
     ).toBe(0);
   });
 
+  it('means the run among its own, not the copy in a folder of published ones', async () => {
+    for (const id of [NEW, `reference/${NEW}`, `kept/${NEW}`])
+      await saveRun({ id, qps: { coredns: [1, 2] }, record: { id: NEW } });
+    expect((await bench('report', NEW)).err).toContain(`Written: results/${NEW}/`);
+  });
+
   it.each<[string, (path: string) => Promise<void>]>([
     ['garbage', (path) => writeFile(path, 'this is no JSON')],
     ['an empty file', (path) => writeFile(path, '')],

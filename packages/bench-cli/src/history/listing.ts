@@ -3,7 +3,7 @@
  * so that records are read once. It is never the only copy of anything: one that is missing, that cannot be read, or whose
  * record has changed is made again from the record; where it cannot be written, that only costs time.
  */
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { BenchError } from '../errors.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
 import type { SummaryStatistic } from '../results/record.ts';
@@ -154,6 +154,8 @@ async function filesIn({ fs }: ListingWorld, folder: string): Promise<FoundFile[
   return (await Promise.all(found)).filter((file) => file !== null);
 }
 
+const depthOf = ({ path }: RunRow) => path.split(sep).length;
+
 /**
  * Every record in the results directory and one folder deeper. Nothing if there is no such directory. `isAnew`: all are read
  * again.
@@ -173,8 +175,9 @@ export async function listRuns(
     try {
       const row = kept ?? rowOf(await read(file.path), file.path);
       if (kept === null) await keep(world, file, row);
-      // A copy is no second run.
-      runs.set(row.id, row);
+      // A copy is no second run: one that was kept in a folder, as published runs are, stands back.
+      const known = runs.get(row.id);
+      if (known === undefined || depthOf(row) <= depthOf(known)) runs.set(row.id, row);
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
       problems.push({ path: file.path, problem: error.message });

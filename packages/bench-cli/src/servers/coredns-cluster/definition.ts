@@ -13,7 +13,7 @@ import {
 } from '@dinodns-bench/cluster-objects';
 import { coredns } from '../coredns/index.ts';
 import type { Companion, InstanceRequest, ServerDefinition } from '../server.ts';
-import { CLUSTER, NODE_SEARCH, searchListOf, UPSTREAM_DELAY_SECONDS } from './cluster.ts';
+import { CLUSTER, EXTERNAL, NODE_SEARCH, searchListOf, UPSTREAM_DELAY_SECONDS } from './cluster.ts';
 
 /** The names of the programs beside it. */
 export const API_SERVER = 'api';
@@ -145,7 +145,7 @@ export function definitionOf(
         readiness: {
           kind: 'answer',
           loadSeconds: READ_SECONDS,
-          ...(surroundings.isReadyLate === undefined ? {} : { name: MISSING_NAME }),
+          name: surroundings.isReadyLate === undefined ? EXTERNAL.name(0) : MISSING_NAME,
           ...(isPod ? { http: { port: readyPort, path: '/ready' } } : {}),
         },
         workers: null,
