@@ -5,8 +5,8 @@
  * planted slowdown was found, whether intervals contain what the runs without a neighbour found, how wide they are, and what explains
  * the scatter. Comparisons and gates are those of `bench compare` and `bench gate` of two servers of a run.
  */
-import { reportOf, summaryOf } from './figures.ts';
+import { reportOf } from './figures.ts';
 import { readSeries } from './runs.ts';
 
 const runs = (await Promise.all(process.argv.slice(2).map(readSeries))).flat();
-process.stdout.write(`${reportOf(runs)}\n## In short\n\n${summaryOf(runs)}`);
+process.stdout.write(reportOf(runs));
