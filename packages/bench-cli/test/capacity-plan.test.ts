@@ -93,7 +93,7 @@ function measured(bytesEach: number, constant: number, figure: MemoryFigure): Me
   };
 }
 
-describe('memory by what was measured here', () => {
+describe('memory by own measurements', () => {
   const record = { id: '20261122-090000-abcd', programs: [], cases: [], trials: [] };
   const fits = [
     measured(1000, 40e6, 'steady'),

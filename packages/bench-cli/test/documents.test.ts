@@ -78,9 +78,11 @@ it('no page gives a command a flag that it does not have', async () => {
   for (const page of PAGES) {
     const given = read(page)
       .replaceAll(/\\\n\s*/g, ' ')
-      .matchAll(/(?:^ {4}|`|&& )(?:sudo )?(?:pnpm )?bench ([a-z][^`\n#|;&>]*)/gm);
+      .matchAll(/(?:^ {4}|`|&& )(?:sudo )?(?:npx -y )?(?:pnpm(?:@10)? )?bench ((?:--)?[a-z][^`\n#|;&>]*)/gm);
     for (const [text, rest = ''] of given) {
-      const [name = '', part = '', ...others] = rest.trim().split(/\s+/);
+      const words = rest.trim().split(/\s+/);
+      // Without a command, it is `bench run`.
+      const [name = '', part = '', ...others] = rest.startsWith('--') ? ['run', ...words] : words;
       const command = flags.has(`${name} ${part}`) ? `${name} ${part}` : name;
       const known = flags.get(command) ?? [];
       for (const word of [part, ...others]) {

@@ -267,7 +267,7 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
   };
 }
 
-/** Whether somebody else, the guard above all, has taken over what this process began. */
+/** Whether somebody else, usually the guard, has taken over what this process began. */
 export function isLost(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof JournalLost;
 }

@@ -91,19 +91,24 @@ export function signOfBound({ better }: EstimandFacts): string {
 /** A difference, whatever is concluded from it. */
 type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
 
-/** `+12 % [+8, +17]`: the size has the decimals of the ends. */
-export function boundsText(estimand: EstimandFacts, delta: Sized): string {
+/** The size of a difference with the decimals of its interval, and the ends; `null` for ends without an interval. */
+function textsOf(estimand: EstimandFacts, delta: Sized) {
   const { low, high } = delta;
-  if (low === null || high === null) return sizeText(estimand, delta);
   if ('difference' in delta) {
     const { difference } = delta;
-    const all = beside(difference, low, high);
-    const [size, ...ends] = [difference, low, high].map((value) => signedFigure(estimand, value, all));
-    return `${size}\u00a0[${ends.join(',\u00a0')}]`;
+    const all = low === null || high === null ? beside(difference) : beside(difference, low, high);
+    const show = (value: number) => signedFigure(estimand, value, all);
+    return { size: show(difference), ends: low === null || high === null ? null : [show(low), show(high)] };
   }
-  const ends = formatOutwards(low * 100, high * 100, 0);
-  const size = signed(formatFixed(delta.relative * 100, ends.digits));
-  return `${size}\u00a0%\u00a0[${signed(ends.low)},\u00a0${signed(ends.high)}]`;
+  const outwards = low === null || high === null ? null : formatOutwards(low * 100, high * 100, 0);
+  const size = `${signed(formatFixed(delta.relative * 100, outwards?.digits ?? 1))}\u00a0%`;
+  return { size, ends: outwards && [signed(outwards.low), signed(outwards.high)] };
+}
+
+/** `+12 % [+8, +17]` */
+export function boundsText(estimand: EstimandFacts, delta: Sized): string {
+  const { size, ends } = textsOf(estimand, delta);
+  return ends === null ? size : `${size}\u00a0[${ends.join(',\u00a0')}]`;
 }
 
 /** The differences of two pairs, whose interval would say nothing; null for any other number. */
@@ -131,9 +136,7 @@ function signedFigure(estimand: EstimandFacts, value: number, all = beside(value
   return unbroken(signed(showFigure(estimand, value, all)));
 }
 
-/** `+12.3 %`, or `+4.2m` of a difference, on one line. */
+/** `+12 %`, or `+4.2m` of a difference, on one line. */
 export function sizeText(estimand: EstimandFacts, delta: Sized): string {
-  return 'difference' in delta
-    ? signedFigure(estimand, delta.difference)
-    : `${signed(formatFixed(delta.relative * 100, 1))}\u00a0%`;
+  return textsOf(estimand, delta).size;
 }

@@ -32,7 +32,7 @@ export type ServiceChange = z.output<typeof changeSchema>;
 type Where = 'the API server' | 'CoreDNS';
 
 /**
- * An idle connection may be closed by the other side at the moment of its reuse, above all on a busy machine: then the
+ * An idle connection may be closed by the other side at the moment of its reuse, especially on a busy machine: then the
  * request goes out again, on a new one. To repeat any of these requests changes no figure: a Service that was announced
  * twice is one more change.
  */

@@ -219,7 +219,7 @@ function limitBasis({ limit }: Memory, survived: SurvivedLimit | null, isExact: 
   return `${steadyEnd(isExact)}, as the memory request: more than ${limitText(survived.megabytes)}, which was ${survived.source}`;
 }
 
-/** The plan for a demand, from what was measured here, or published; `survived`: the limit, instead of one above the peak. */
+/** The plan for a demand, from own measurements, or published ones; `survived`: the limit, instead of one above the peak. */
 export function planCapacity(
   demand: Demand,
   basis: MemoryBasis,

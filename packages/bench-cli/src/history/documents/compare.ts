@@ -57,7 +57,9 @@ function verdictText({ delta, trials }: ComparedFigure): string {
 function differenceText(estimand: EstimandFacts, { delta, both, trials }: ComparedFigure): string {
   if (delta === null) return '';
   if (Math.min(...trials) !== 2) return boundsText(estimand, delta);
-  return both === null ? `${sizeText(estimand, delta)}, two trials` : bothText(estimand, both);
+  return both === null
+    ? `${sizeText(estimand, { ...delta, low: null, high: null })}, two trials`
+    : bothText(estimand, both);
 }
 
 function toneOf({ delta }: ComparedFigure, { better }: EstimandFacts): Tone {

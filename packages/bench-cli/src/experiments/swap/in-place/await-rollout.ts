@@ -24,7 +24,7 @@ const LOG_LINES = 15;
 const imagePointer = ({ containerIndex }: DnsWorkload) =>
   `/spec/template/spec/containers/${containerIndex}/image`;
 
-/** Somebody else has changed the image: a reconciler, above all. */
+/** Somebody else has changed the image: usually a reconciler. */
 export function reverted(workload: DnsWorkload, expected: string, found: string): BenchError {
   return new BenchError(
     'E_CLUSTER_CHANGED',
