@@ -1,115 +1,25 @@
-/** The figures of series of runs beside a neighbour: pure functions of their lines. */
-import { compareRuns } from '../../src/history/compare.ts';
-import { COMPARED_ESTIMANDS, type Entry, type EntryCase } from '../../src/history/entry.ts';
-import { type Gate, gate } from '../../src/history/gate.ts';
-import type { Selected } from '../../src/history/select.ts';
+/** What series of runs beside a neighbour say, as tables: pure functions of their lines. */
+import type { Gate } from '../../src/history/gate.ts';
 import type { Delta } from '../../src/results/record.ts';
-import { median, sum } from '../../src/stats/intervals.ts';
-import { LEVEL } from '../../src/stats/sample-test.ts';
-import { type Cause, ofServers, type SeriesRun, type SeriesTrial, type ServerName } from './runs.ts';
-
-/** What is compared; latency mirrors throughput in a closed loop. */
-export const FIGURES = ['qps', 'cpu'] as const;
-export type Figure = (typeof FIGURES)[number];
-
-/** Regression that the gates tolerate: the "2 % gate" of the published 45 % of alarms. */
-const TOLERANCE = 0.02;
-
-const estimandOf = (figure: Figure) => COMPARED_ESTIMANDS.filter(({ name }) => name === figure);
-
-/** Consecutive rounds of a run. A rest is left out. */
-function groupsOf(run: SeriesRun, rounds: number): SeriesRun[] {
-  const last = Math.max(
-    0,
-    ...Object.values(run.trials).flatMap((trials) => trials.map(({ round }) => round)),
-  );
-  return Array.from({ length: Math.floor((last + 1) / rounds) }, (_, index) => {
-    const isIn = ({ round }: SeriesTrial) => Math.floor(round / rounds) === index;
-    return {
-      ...run,
-      id: `${run.id}/${rounds}/${index}`,
-      trials: ofServers((server) => run.trials[server].filter(isIn)),
-    };
-  });
-}
-
-/** Runs as one, whose rounds follow each other. */
-export function pooled(runs: readonly SeriesRun[]): SeriesRun {
-  const all = (server: ServerName) =>
-    runs.flatMap(({ trials }, run) =>
-      trials[server].map((trial) => ({ ...trial, round: run * 1000 + trial.round })),
-    );
-  return { id: 'pooled', share: runs[0]?.share ?? 0, seconds: 0, trials: ofServers(all) };
-}
-
-/** `RUN:server=NAME` */
-function selected({ id, trials }: SeriesRun, server: ServerName): Selected {
-  const item: EntryCase = {
-    ...{ key: server, subject: server, point: {}, isBaseline: false, bounds: [], foreign: [] },
-    ...{ contended: false, trials: trials[server], failedTrials: 0 },
-  };
-  const entry: Entry = {
-    ...{ id, kind: 'run', experiment: 'run', status: 'complete', startedAt: '', git: null, environment: {} },
-    ...{
-      machine: '',
-      isDuet: false,
-      level: LEVEL,
-      servers: [],
-      summary: null,
-      estimands: COMPARED_ESTIMANDS,
-    },
-    cases: [item],
-  };
-  return { entry, selector: { server }, cases: [item] };
-}
-
-/** Two servers of a run: the baseline, and what is compared with it. */
-export type Compared = readonly [ServerName, ServerName];
-
-/** Several tables say something of the same comparison. */
-const compared = new Map<string, Delta | null>();
-
-export function deltaOf(run: SeriesRun, pair: Compared, figure: Figure): Delta | null {
-  const key = `${run.id} ${pair} ${figure}`;
-  const known = compared.get(key);
-  if (known !== undefined) return known;
-  const delta = compareOf(run, pair, figure);
-  compared.set(key, delta);
-  return delta;
-}
-
-function compareOf(run: SeriesRun, [baseline, server]: Compared, figure: Figure): Delta | null {
-  const options = { estimands: estimandOf(figure), interval: 'auto', normalize: null } as const;
-  const { cases } = compareRuns(selected(run, baseline), selected(run, server), options);
-  const delta = cases[0]?.figures[0]?.delta ?? null;
-  return delta !== null && 'relative' in delta ? delta : null;
-}
-
-function gateOf(run: SeriesRun, [baseline, server]: Compared, figure: Figure): Gate {
-  const limits = estimandOf(figure).map((estimand) => ({ estimand, maxRegression: TOLERANCE }));
-  return gate(selected(run, baseline), selected(run, server), { limits, interval: 'auto', normalize: null });
-}
-
-type Interval = Pick<Delta, 'low' | 'high'>;
-/** Without and with an allowance for what others took. */
-export const WAYS: readonly (readonly [string, (delta: Delta) => Interval])[] = [
-  ['plain', (delta) => delta.allowance?.plain ?? delta],
-  ['adjusted', (delta) => delta],
-];
-
-/** Of what is not known. */
-const EVERYTHING: Interval = { low: null, high: null };
-const EQUAL: Interval = { low: 0, high: 0 };
-/** Whether they have nothing in common: what is true is itself known only as well as its interval says. */
-const excludes = ({ low, high }: Interval, truth: Interval) =>
-  (low ?? Number.NEGATIVE_INFINITY) > (truth.high ?? Number.POSITIVE_INFINITY) ||
-  (high ?? Number.POSITIVE_INFINITY) < (truth.low ?? Number.NEGATIVE_INFINITY);
-/** In logarithms, as intervals of ratios are symmetric there. */
-const halfWidth = ({ low, high }: Interval) =>
-  low === null || high === null ? Number.NaN : (Math.log1p(high) - Math.log1p(low)) / 2;
-
-const medianWidth = (intervals: readonly Interval[]) =>
-  median(intervals.map(halfWidth).filter(Number.isFinite));
+import { sum } from '../../src/stats/intervals.ts';
+import {
+  type Compared,
+  deltaOf,
+  EQUAL,
+  EVERYTHING,
+  excludes,
+  FIGURES,
+  type Figure,
+  gateOf,
+  groupsOf,
+  type Interval,
+  medianWidth,
+  pooled,
+  TOLERANCE,
+  WAYS,
+} from './comparisons.ts';
+import type { Cause, SeriesRun, ServerName } from './runs.ts';
+import { explained, slopeOf } from './scatter.ts';
 
 const percent = (share: number, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |\n`;
@@ -176,58 +86,11 @@ function comparisonsTable(
   return table(['rounds', 'figure', ...head, 'ratio of widths'], rows);
 }
 
-/** The logarithm of the figure, then the causes, as deviations from their means within a server and run; and how many are free. */
-function deviations(
-  runs: readonly SeriesRun[],
-  servers: readonly ServerName[],
-  figure: Figure,
-  causes: readonly Cause[],
-) {
-  const groups = runs.flatMap(({ trials }) =>
-    servers.flatMap((server) => {
-      const rows = trials[server].flatMap(({ figures, causes: told }) =>
-        figures[figure] == null ? [] : [[Math.log(figures[figure]), ...causes.map((cause) => told[cause])]],
-      );
-      const means = (rows[0] ?? []).map((_, at) => sum(rows.map((each) => each[at] ?? 0)) / rows.length);
-      return rows.length === 0 ? [] : [rows.map((each) => each.map((value, at) => value - (means[at] ?? 0)))];
-    }),
-  );
-  const points = groups.flat();
-  const columns = [0, ...causes.map((_, at) => at + 1)].map((at) => points.map((point) => point[at] ?? 0));
-  return { columns, free: points.length - groups.length };
-}
-
-const dot = (a: readonly number[], b: readonly number[]) => sum(a.map((value, at) => value * (b[at] ?? 0)));
-
-/** Adjusted share of the variance within servers and runs that a regression on the causes explains. */
-function explained(runs: readonly SeriesRun[], figure: Figure, causes: readonly Cause[]): number {
-  const { columns, free } = deviations(runs, SERVERS, figure, causes);
-  const [target = [], ...others] = columns;
-  // Gram–Schmidt: each cause without what those before it explain.
-  const basis: number[][] = [];
-  const residual = (column: readonly number[]) =>
-    basis.reduce<number[]>(
-      (left, axis) => {
-        const along = dot(left, axis) / dot(axis, axis);
-        return left.map((value, at) => value - along * (axis[at] ?? 0));
-      },
-      [...column],
-    );
-  for (const column of others) basis.push(residual(column));
-  const left = residual(target);
-  return 1 - dot(left, left) / (free - causes.length) / (dot(target, target) / free);
-}
-
-/** Change of the logarithm for each CPU taken, by least squares, with its standard error; scatter before and after. */
 function slopeText(runs: readonly SeriesRun[], server: ServerName, figure: Figure): string {
-  const { columns, free } = deviations(runs, [server], figure, ['taken']);
-  const [log = [], taken = []] = columns;
-  if (free < 2) return '–';
-  const [squares, total] = [dot(taken, taken), dot(log, log)];
-  const slope = dot(log, taken) / squares;
-  const left = Math.max(0, total - slope ** 2 * squares) / (free - 1);
-  const scatter = [total / free, left].map((variance) => percent(Math.sqrt(variance), 0));
-  return `${slope.toFixed(2)} ± ${Math.sqrt(left / squares).toFixed(2)}; ${scatter.join(' → ')}`;
+  const found = slopeOf(runs, server, figure);
+  if (found === null) return '–';
+  const scatter = found.scatter.map((each) => percent(each, 0)).join(' → ');
+  return `${found.slope.toFixed(2)} ± ${found.standardError.toFixed(2)}; ${scatter}`;
 }
 
 /** In words, for the page. */
@@ -335,7 +198,7 @@ function sectionsOf(
       ['cause', ...FIGURES],
       CAUSES.map(([title, causes]) => [
         title,
-        ...FIGURES.map((figure) => percent(explained(runs, figure, causes), 0)),
+        ...FIGURES.map((figure) => percent(explained(runs, SERVERS, figure, causes), 0)),
       ]),
     )}`,
   ].join('');

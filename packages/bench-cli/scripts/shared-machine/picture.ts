@@ -10,7 +10,8 @@ import { slimSvg, standaloneSvg } from '../../src/report/charts/compose.ts';
 import { renderPlot } from '../../src/report/charts/render.ts';
 import { INK } from '../../src/report/charts/theme.ts';
 import { median } from '../../src/stats/intervals.ts';
-import { DIFFERENT, deltaOf, pooled, WAYS } from './figures.ts';
+import { deltaOf, pooled, WAYS } from './comparisons.ts';
+import { DIFFERENT } from './figures.ts';
 import { readSeries } from './runs.ts';
 
 const SERVERS = [
