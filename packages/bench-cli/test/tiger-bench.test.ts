@@ -5,6 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { distributionOf } from '../src/experiments/lookup/distribution.ts';
+import { summaryOf } from '../src/experiments/lookup/tiger/elements.ts';
 import { importedRecordSchema } from '../src/history/imported.ts';
 import { seededRandom } from '../src/stats/random.ts';
 import { tigerEnvironment } from '../src/tiger-bench/environment.ts';
@@ -14,13 +16,14 @@ import {
   elementOf,
   formatResults,
   parseResults,
-  type WrittenElement,
+  type TigerElement,
 } from '../src/tiger-bench/results-file.ts';
-import { nearestRank, summarize } from '../src/tiger-bench/summary.ts';
 import { DNS_POLICY_MODES, parseTestsFile } from '../src/tiger-bench/tests-file.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, 'fixtures/tiger-bench', name), 'utf8');
+
+const summarize = (times: readonly number[]) => summaryOf(distributionOf(times));
 
 const one = (yaml: string) => parseTestsFile('tiger.yaml', yaml).tests[0];
 
@@ -111,7 +114,7 @@ const details: ClusterDetails = {
 };
 
 /** An element with random settings and measurements. */
-function randomElement(random: () => number): WrittenElement {
+function randomElement(random: () => number): TigerElement {
   const integer = (limit: number) => Math.floor(random() * limit);
   const mode = DNS_POLICY_MODES[integer(4)] ?? 'NoDelay';
   const yaml = JSON.stringify([
@@ -215,9 +218,6 @@ describe('a summary', () => {
     });
     expect(summarize([])).toEqual({});
     expect(summarize([0, 0])).toEqual({ datapoints: 2 });
-    expect(nearestRank([7, 8, 9], 0)).toBe(7);
-    expect(nearestRank([7, 8, 9], 100)).toBe(9);
-    expect(nearestRank([], 50)).toBeUndefined();
   });
 });
 

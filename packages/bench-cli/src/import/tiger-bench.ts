@@ -1,5 +1,10 @@
 /** tiger-bench's `results.json`: of its tests, only `dnsperf` is about DNS. */
-import { parseResults, type TigerElement } from '../tiger-bench/results-file.ts';
+import {
+  type DnsPerfResults,
+  parseResults,
+  type TigerElement,
+  type TigerSummary,
+} from '../tiger-bench/results-file.ts';
 import { asNumber, asObject, asText, type Importer, type Measurement, NOTHING_KNOWN } from './format.ts';
 
 const PERCENTILES = [
@@ -49,16 +54,15 @@ const COUNT_FIGURES = [
   ['DuplicateSYNACK', 'duplicateSynAcks'],
 ] as const;
 
-type DnsPerf = NonNullable<TigerElement['dnsperf']>;
-
-function summaryFigures(prefix: string, summary: DnsPerf['LookupTime'] = {}): [string, number][] {
+function summaryFigures(prefix: string, summary: TigerSummary = {}): [string, number][] {
   return SUMMARY_FIGURES.flatMap(([key, suffix]) => {
     const value = summary[key];
     return value === undefined ? [] : [[`${prefix}${suffix}`, value]];
   });
 }
 
-function figuresOf(dnsperf: DnsPerf): Record<string, number> {
+/** Without those that the file leaves out. */
+export function figuresOf(dnsperf: DnsPerfResults): Record<string, number> {
   const counts = COUNT_FIGURES.flatMap(([key, name]): [string, number][] => {
     const value = dnsperf[key];
     return value === undefined ? [] : [[name, value]];

@@ -1,7 +1,5 @@
 /** tiger-bench's JUnit report: a suite for each kind of test, a case for each element of the results file. Pure. */
-import type { TigerElement, WrittenElement } from './results-file.ts';
-
-type Element = WrittenElement | TigerElement;
+import type { TigerElement } from './results-file.ts';
 
 const XML_ESCAPES: Readonly<Record<string, string>> = {
   '"': '&#34;',
@@ -23,7 +21,7 @@ function xml(text: string): string {
 }
 
 /** `dnsperf_dataplane=bpf_policies=5_dnsMode=Inline` */
-export function caseName({ config, ClusterDetails = {} }: Element): string {
+export function caseName({ config, ClusterDetails = {} }: TigerElement): string {
   const { TestKind, Dataplane = '', NumPolicies = 0, HostNetwork, CalicoNodeCPULimit = '', DNSPerf } = config;
   const { Dataplane: found = '', ReleaseStream = '' } = ClusterDetails;
   const optional = [
@@ -38,7 +36,7 @@ export function caseName({ config, ClusterDetails = {} }: Element): string {
 }
 
 /** Why the case counts as failed; null if it passed. */
-export function failureOf({ config, dnsperf, error, status }: Element): string | null {
+export function failureOf({ config, dnsperf, error, status }: TigerElement): string | null {
   if (error !== undefined && error !== '') return error;
   if (status === 'failed') return 'the test failed';
   if (config.TestKind !== 'dnsperf') return null;
@@ -48,9 +46,9 @@ export function failureOf({ config, dnsperf, error, status }: Element): string |
   return SuccessfulCurls === 0 && points === 0 ? 'DNSPerf has no successful curls or timing data' : null;
 }
 
-const secondsOf = ({ config }: Element) => config.Duration ?? 0;
+const secondsOf = ({ config }: TigerElement) => config.Duration ?? 0;
 
-function caseLines(element: Element): string[] {
+function caseLines(element: TigerElement): string[] {
   const { TestKind } = element.config;
   const attributes = `name="${xml(caseName(element))}" classname="tiger-bench.${xml(TestKind)}" time="${secondsOf(element)}"`;
   const failure = failureOf(element);
@@ -63,7 +61,7 @@ function caseLines(element: Element): string[] {
   ];
 }
 
-function suiteLines(kind: string, elements: readonly Element[], startedAt: Date): string[] {
+function suiteLines(kind: string, elements: readonly TigerElement[], startedAt: Date): string[] {
   const failures = elements.filter((element) => failureOf(element) !== null).length;
   const time = elements.reduce((sum, element) => sum + secondsOf(element), 0);
   const timestamp = startedAt.toISOString().replace(/\.\d+Z$/, 'Z');
@@ -75,7 +73,7 @@ function suiteLines(kind: string, elements: readonly Element[], startedAt: Date)
 }
 
 /** The text of the report. Suites are in the order in which their kinds first occur. */
-export function formatJunit(elements: readonly Element[], startedAt: Date): string {
+export function formatJunit(elements: readonly TigerElement[], startedAt: Date): string {
   const suites = [...Map.groupBy(elements, ({ config }) => config.TestKind)];
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',

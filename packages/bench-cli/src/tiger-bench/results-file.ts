@@ -3,78 +3,37 @@
  * newer and older versions included, so that writing it again gives the same text. Pure.
  */
 import { z } from 'zod';
-import type { TigerSummary } from './summary.ts';
 import type { TigerTest } from './tests-file.ts';
 
-/** In the order of the file; empty where unknown. */
-export interface ClusterDetails {
+/** Of a cluster that was not read, in the order of the file. */
+export const NO_DETAILS = {
   /** `aws` by the name of the node, else `unknown`. */
-  readonly Cloud: string;
-  /** `kubeadm` or `unknown`. */
-  readonly Provisioner: string;
-  readonly NodeType: string;
-  readonly NodeOS: string;
-  readonly NodeKernel: string;
-  readonly NodeArch: string;
-  readonly NumNodes: number;
-  /** `bpf`, `iptables`, `vpp`, `nftables` or `unknown`. */
-  readonly Dataplane: string;
-  /** `ipv4`, `ipv6` or `dual`. */
-  readonly IPFamily: string;
-  readonly Encapsulation: string;
-  readonly WireguardEnabled: boolean;
-  /** `calico`, `calient` or `unknown`. */
-  readonly Product: string;
-  readonly CalicoVersion: string;
-  /** Of the kubelet on the first labelled node. */
-  readonly K8SVersion: string;
-  readonly CRIVersion: string;
-  readonly CNIOption: string;
-  readonly ReleaseStream: string;
-}
-
-/** Of a cluster that was not read. */
-export const NO_DETAILS: ClusterDetails = {
   Cloud: '',
+  /** `kubeadm` or `unknown`. */
   Provisioner: '',
   NodeType: '',
   NodeOS: '',
   NodeKernel: '',
   NodeArch: '',
   NumNodes: 0,
+  /** `bpf`, `iptables`, `vpp`, `nftables` or `unknown`. */
   Dataplane: '',
+  /** `ipv4`, `ipv6` or `dual`. */
   IPFamily: '',
   Encapsulation: '',
   WireguardEnabled: false,
+  /** `calico`, `calient` or `unknown`. */
   Product: '',
   CalicoVersion: '',
+  /** Of the kubelet on the first labelled node. */
   K8SVersion: '',
   CRIVersion: '',
   CNIOption: '',
   ReleaseStream: '',
 };
+export type ClusterDetails = Readonly<typeof NO_DETAILS>;
 
-/** Times in seconds, of successful curls only. */
-export interface DnsPerfResults {
-  readonly LookupTime: TigerSummary;
-  readonly ConnectTime: TigerSummary;
-  readonly DuplicateSYN: number;
-  readonly DuplicateSYNACK: number;
-  readonly FailedCurls: number;
-  readonly SuccessfulCurls: number;
-}
-
-/** An element that this program writes. */
-export interface WrittenElement {
-  readonly config: TigerTest;
-  readonly ClusterDetails: ClusterDetails;
-  /** Absent if the test failed before it measured. */
-  readonly dnsperf?: DnsPerfResults;
-  readonly error?: string;
-  /** `success` exactly if there is no error. */
-  readonly status: 'success' | 'failed';
-}
-
+/** Times in seconds. tiger-bench omits zero values, so that of nothing is `{}`; `unit` is never set for dnsperf. */
 const summary = z.looseObject({
   min: z.number().optional(),
   max: z.number().optional(),
@@ -115,8 +74,11 @@ const readElement = z.looseObject({
   status: z.string().optional(),
 });
 
-/** An element as it was read: versions differ in what they write. */
+/** Versions differ in what they write. */
 export type TigerElement = z.output<typeof readElement>;
+/** Of successful curls only. */
+export type DnsPerfResults = NonNullable<TigerElement['dnsperf']>;
+export type TigerSummary = z.output<typeof summary>;
 
 function isElement(value: unknown): value is TigerElement {
   return readElement.safeParse(value).success;
@@ -143,18 +105,16 @@ function escaped(character: string): string {
 }
 
 /** The text of a results file: as tiger-bench writes it, with two spaces and without a line break at its end. */
-export function formatResults(elements: readonly (WrittenElement | TigerElement)[]): string {
+export function formatResults(elements: readonly TigerElement[]): string {
   return JSON.stringify(elements, null, 2).replaceAll(ESCAPED, escaped);
 }
 
 /** What a test left: figures, or why there are none, or both if they do not count. */
-export interface Outcome {
-  readonly dnsperf?: DnsPerfResults;
-  readonly error?: string;
-}
-
-export function elementOf(config: TigerTest, details: ClusterDetails, outcome: Outcome): WrittenElement {
-  const { dnsperf, error = '' } = outcome;
+export function elementOf(
+  config: TigerTest,
+  details: ClusterDetails,
+  { dnsperf, error = '' }: { readonly dnsperf?: DnsPerfResults; readonly error?: string },
+): TigerElement {
   return {
     config,
     ClusterDetails: details,

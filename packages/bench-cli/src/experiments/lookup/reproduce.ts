@@ -3,12 +3,12 @@ import type { ImportedRecord } from '../../history/imported.ts';
 import { publishedRecord } from '../../history/published.ts';
 import type { ReproducedCondition } from '../../history/reproduce/conditions.ts';
 import { conditionsSection } from '../../history/reproduce/document.ts';
+import { figuresOf } from '../../import/tiger-bench.ts';
 import { answer, code, list, numbers, type ReportDocument, table } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
-import { percentileOf } from './distribution.ts';
 import { lookupDocument } from './document.ts';
 import type { LookupRecord } from './evidence.ts';
-import { type Overall, overallsOf } from './overall.ts';
+import { overallsOf } from './overall.ts';
 import { type Conditions, conditionsOf, NOT_SAID } from './tiger/conditions.ts';
 import { elementsOf } from './tiger/elements.ts';
 
@@ -42,29 +42,25 @@ export interface ReproducedFigure {
 const TIMES = ['Min', 'Mean', 'P50', 'P75', 'P90', 'P99', 'Max'] as const;
 const SECONDS_PER_MINUTE = 60;
 
-function timeOf(
-  { phases }: Overall,
-  phase: 'lookup' | 'connect',
-  figure: (typeof TIMES)[number],
-): number | null {
-  if (phases === null) return null;
-  const distribution = phases[phase];
-  if (figure === 'Min') return distribution.min;
-  if (figure === 'Mean') return distribution.mean;
-  return figure === 'Max' ? distribution.max : percentileOf(distribution, Number(figure.slice(1)));
-}
-
-function figuresOf(overall: Overall): Column['figures'] {
-  const { samples, repeated } = overall;
-  const times = (['lookup', 'connect'] as const).flatMap((phase) =>
-    TIMES.map((time) => [`${phase}${time}Seconds`, timeOf(overall, phase, time)] as const),
-  );
+/** A test of tiger-bench, or a subject of a run as one; its repeated packets count where packets were captured. */
+function columnOf(
+  title: string,
+  element: unknown,
+  figures: Column['figures'],
+  isCaptured: boolean,
+  samplesPerMinute: number | null,
+  how: Conditions,
+): Column {
+  const uncounted = isCaptured ? {} : { duplicateSyns: null, duplicateSynAcks: null };
   return {
-    ...Object.fromEntries(times),
-    successfulCurls: samples.succeeded,
-    failedCurls: samples.taken - samples.succeeded,
-    duplicateSyns: repeated?.tigerRule.duplicateSyn ?? null,
-    duplicateSynAcks: repeated?.tigerRule.duplicateSynAck ?? null,
+    ...{ title, samplesPerMinute },
+    figures: { ...figures, ...uncounted },
+    conditions: {
+      ...conditionsOf(element),
+      trials: '1',
+      'packets captured': isCaptured ? 'yes' : 'no',
+      ...how,
+    },
   };
 }
 
@@ -72,20 +68,15 @@ function figuresOf(overall: Overall): Column['figures'] {
 export function reproducingRun(record: LookupRecord): Reproducing {
   const { id, startedAt, command, settings } = record;
   const elements = elementsOf(record);
+  const how = { trials: String(settings.trials), 'a sample is': 'a turn of a loop in the pod' };
   return {
     ...{ id, startedAt, command },
     title: lookupDocument(record).title,
-    columns: overallsOf(record).map((overall, index) => ({
-      title: overall.title,
-      figures: figuresOf(overall),
-      samplesPerMinute: overall.samplesPerMinute,
-      conditions: {
-        ...conditionsOf(elements[index] ?? {}),
-        trials: String(settings.trials),
-        'packets captured': overall.repeated === null ? 'no' : 'yes',
-        'a sample is': 'a turn of a loop in the pod',
-      },
-    })),
+    columns: overallsOf(record).map(({ title, repeated, samplesPerMinute }, index) => {
+      const element = elements[index];
+      const figures = figuresOf(element?.dnsperf ?? {});
+      return columnOf(title, element, figures, repeated !== null, samplesPerMinute, how);
+    }),
   };
 }
 
@@ -94,24 +85,12 @@ export function reproducingImport({ id, importedAt, cases }: ImportedRecord): Re
   const columns = cases.flatMap(({ key, trials }) =>
     trials.flatMap(({ figures = {}, original, failure, durationSeconds }): Column[] => {
       if (original === undefined || failure !== null) return [];
-      const conditions = conditionsOf(original);
-      const isCaptured = conditions['DNS policy'] !== 'none';
-      const uncounted = isCaptured ? {} : { duplicateSyns: null, duplicateSynAcks: null };
+      // It captures packets with a DNS policy only.
+      const isCaptured = conditionsOf(original)['DNS policy'] !== 'none';
       const samples = (figures.successfulCurls ?? 0) + (figures.failedCurls ?? 0);
-      return [
-        {
-          title: key,
-          figures: { ...figures, ...uncounted },
-          samplesPerMinute:
-            durationSeconds === null ? null : (samples / durationSeconds) * SECONDS_PER_MINUTE,
-          conditions: {
-            ...conditions,
-            trials: '1',
-            'packets captured': isCaptured ? 'yes' : 'no',
-            'a sample is': 'an exec into the pod',
-          },
-        },
-      ];
+      const pace = durationSeconds === null ? null : (samples / durationSeconds) * SECONDS_PER_MINUTE;
+      const how = { 'a sample is': 'an exec into the pod' };
+      return [columnOf(key, original, figures, isCaptured, pace, how)];
     }),
   );
   if (columns.length === 0) return undefined;

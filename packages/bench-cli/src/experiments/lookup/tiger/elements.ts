@@ -4,9 +4,9 @@ import {
   type DnsPerfResults,
   elementOf,
   formatResults,
-  type WrittenElement,
+  type TigerElement,
+  type TigerSummary,
 } from '../../../tiger-bench/results-file.ts';
-import type { TigerSummary } from '../../../tiger-bench/summary.ts';
 import { parseTestsFile, type TigerTest } from '../../../tiger-bench/tests-file.ts';
 import { percentileOf } from '../distribution.ts';
 import type { Distribution, LookupRecord } from '../evidence.ts';
@@ -18,8 +18,8 @@ import type { LookupSubject } from '../subjects.ts';
 const SUMMARY_PERCENTILES = [50, 75, 90, 99] as const;
 
 /** Percentiles are nearest ranks on both sides; zero values are omitted. */
-function summaryOf(distribution: Distribution | undefined): TigerSummary {
-  if (distribution === undefined) return {};
+export function summaryOf(distribution: Distribution | null | undefined): TigerSummary {
+  if (distribution == null) return {};
   const { min, max, mean, n } = distribution;
   const fields: [string, number][] = [
     ['min', min],
@@ -67,7 +67,7 @@ function testOf({ settings }: LookupRecord, { policy, services }: LookupSubject)
 }
 
 /** A subject without a trial that succeeded has the reason as its error, beside its figures. */
-export function elementsOf(record: LookupRecord): WrittenElement[] {
+export function elementsOf(record: LookupRecord): TigerElement[] {
   const { settings, trials } = record;
   const found = detailsOfRecord(record);
   // Where a title would say it in other formats.

@@ -20,7 +20,7 @@ import {
   elementOf,
   formatResults,
   NO_DETAILS,
-  type WrittenElement,
+  type TigerElement,
 } from '../../../tiger-bench/results-file.ts';
 import { parseTestsFile, type TigerTest } from '../../../tiger-bench/tests-file.ts';
 import type { World } from '../../../world.ts';
@@ -127,7 +127,7 @@ async function runTest(
   { world, options, run }: Called,
   test: TigerTest,
   releaseStream: string,
-): Promise<WrittenElement[]> {
+): Promise<TigerElement[]> {
   let details = NO_DETAILS;
   try {
     const given = settingsOfTest(test, options.flags);
@@ -167,7 +167,7 @@ export async function invokeTests(called: Called): Promise<number | null> {
   if (tests === null) return null;
   if (options.dryRun) return planTests(called, tests);
   const startedAt = world.clock.now();
-  const elements: WrittenElement[] = [];
+  const elements: TigerElement[] = [];
   for (const test of tests) {
     elements.push(...(await runTest(called, test, environment.releaseStream)));
     await write(world, environment.resultsFile, formatResults(elements));
