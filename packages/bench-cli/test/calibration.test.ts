@@ -81,7 +81,7 @@ describe('what was chosen', () => {
   it('is said where dnsperf was replaced, with how to keep it', () => {
     const text = noteOf({ loader: 'builtin', saturated: true });
     expect(text).toContain(
-      'dnsperf could not saturate DinoDNS (0.62 cores used); the built-in load generator could',
+      'dnsperf could not saturate DinoDNS (0.62 cores used before the trials); the built-in load generator could',
     );
     expect(text).toContain('--loader dnsperf keeps it');
   });
@@ -91,7 +91,7 @@ describe('what was chosen', () => {
     expect(text).toContain(
       'Neither dnsperf nor the built-in load generator could saturate every server on this machine',
     );
-    expect(text).toContain('With dnsperf, DinoDNS (0.62 cores used) did not reach the CPU limit');
+    expect(text).toContain('With dnsperf, DinoDNS (0.62 cores used before the trials) did not reach the CPU limit');
     expect(text).toContain('its throughput is a lower bound, and CPU per query is compared');
     expect(text).toContain('--saturate');
   });

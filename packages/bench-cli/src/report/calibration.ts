@@ -33,7 +33,7 @@ function serversOf(record: RunRecord, probes: readonly CalibrationProbe[]): stri
     probes.map(({ server, serverCores }) =>
       serverCores === null
         ? serverTitle(record, server)
-        : `${serverTitle(record, server)} (${formatFixed(serverCores, 2)} cores used)`,
+        : `${serverTitle(record, server)} (${formatFixed(serverCores, 2)} cores used before the trials)`,
     ),
   );
 }
