@@ -1,6 +1,6 @@
 /** Failures of changes, as errors that say what to do. */
 import { messageOf } from '@dinodns-bench/program';
-import { BenchError, errorsOf, joined } from '../errors.ts';
+import { BenchError, type ErrorCode, errorsOf, joined } from '../errors.ts';
 import { explainRefusal } from './connected-api.ts';
 import { LeaseTaken } from './lease-keeper.ts';
 import { ChangeRefused, isLost, JournalPending } from './session.ts';
@@ -19,31 +19,30 @@ export function explainFailures(error: unknown): unknown {
   return joined(errorsOf(error).map(explainFailure));
 }
 
+const STATUS = '`bench swap status` shows';
+
+/** By what went wrong. */
+const EXPLAINED: readonly (readonly [(error: unknown) => boolean, ErrorCode, fix: string])[] = [
+  [
+    (error) => error instanceof LeaseTaken,
+    'E_CLUSTER_BUSY',
+    `Wait for its end; ${STATUS} what it does. Nothing was changed.`,
+  ],
+  [
+    (error) => error instanceof JournalPending,
+    'E_CLUSTER_BUSY',
+    `${STATUS} what is left, and \`bench swap restore\` puts it back. Nothing was changed.`,
+  ],
+  [
+    (error) => error instanceof ChangeRefused,
+    'E_CLUSTER_CHANGED',
+    'Find out who writes it, and repeat the swap. What this run had changed was put back.',
+  ],
+  [isLost, 'E_LEASE_LOST', `The guard in the cluster puts everything back; ${STATUS} how far it is.`],
+];
+
 export function explainFailure(error: unknown): unknown {
-  const details = { cause: error };
-  if (error instanceof LeaseTaken) {
-    return new BenchError('E_CLUSTER_BUSY', error.message, {
-      ...details,
-      fix: 'Wait for its end; `bench swap status` shows what it does. Nothing was changed.',
-    });
-  }
-  if (error instanceof JournalPending) {
-    return new BenchError('E_CLUSTER_BUSY', error.message, {
-      ...details,
-      fix: '`bench swap status` shows what is left, and `bench swap restore` puts it back. Nothing was changed.',
-    });
-  }
-  if (error instanceof ChangeRefused) {
-    return new BenchError('E_CLUSTER_CHANGED', error.message, {
-      ...details,
-      fix: 'Find out who writes it, and repeat the swap. What this run had changed was put back.',
-    });
-  }
-  if (isLost(error)) {
-    return new BenchError('E_LEASE_LOST', messageOf(error), {
-      ...details,
-      fix: 'The guard in the cluster puts everything back; `bench swap status` shows how far it is.',
-    });
-  }
-  return explainRefusal(error);
+  const [, code, fix] = EXPLAINED.find(([isIt]) => isIt(error)) ?? [];
+  if (code === undefined || fix === undefined) return explainRefusal(error);
+  return new BenchError(code, messageOf(error), { fix, cause: error });
 }

@@ -7,34 +7,20 @@ import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { KubeClient } from '../kubernetes-api/client.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
-import {
-  JOURNAL_ANNOTATION,
-  managedLabels,
-  namespaceOf,
-  runLabels,
-} from '../targets/kubernetes/objects/labels.ts';
+import { JOURNAL_ANNOTATION, namespaceOf } from '../targets/kubernetes/objects/labels.ts';
 import { type OpenedCluster, type OpenRequest, openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { describeChange } from './change.ts';
-import type { ClusterApi } from './cluster-api.ts';
 import { deployGuard, sessionRights } from './guard.ts';
 import { demandRights, type Right } from './rights.ts';
-import { type ChangeSession, demandNoJournal, isLost, openSession } from './session.ts';
+import { type ChangeSession, demandNoJournal, isLost, openSession, type SessionRequest } from './session.ts';
 import { waitUntil } from './wait-until.ts';
 
-export interface GuardedRequest {
+export interface GuardedRequest extends SessionRequest {
   readonly run: ClusterRun;
-  /** The cluster, with requests that end with a signal: also after Ctrl-C, when everything is put back. */
-  apiUntil(signal: AbortSignal): ClusterApi;
   /** Of the guard: with Node.js. */
   readonly image: string;
-  readonly leaseNamespace: string;
-  readonly leaseSeconds: number;
-  readonly experiment: string;
   /** How long it may take until everything is as before. */
   readonly settleSeconds: number;
-  /** The second Ctrl-C. */
-  readonly force: AbortSignal;
-  readonly say: (text: string) => void;
 }
 
 export interface Guarded {
@@ -63,17 +49,11 @@ function leftToGuard(cause: unknown): BenchError {
 
 /** Takes the Lease and opens the journal. @throws as `openSession` */
 export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
-  const { run, apiUntil, image, leaseNamespace, leaseSeconds, settleSeconds, force, say } = request;
-  const { world, runId: token, namespace } = run;
+  const { run, apiUntil, image, leaseNamespace, settleSeconds, force, say } = request;
+  const { world, runId: token } = run;
   const { clock } = world;
   const holder = `${world.machine.hostname}/${world.processes.ownPid}/${token}`;
-  const session = await openSession({
-    ...{ apiUntil, force, clock, leaseNamespace, leaseSeconds, namespace, holder },
-    runId: token,
-    experiment: request.experiment,
-    labels: { ...managedLabels, ...runLabels(token) },
-    onEvent: ({ state, text }) => say(`${state}: ${text}`),
-  });
+  const session = await openSession(request, holder);
   const awaited: (() => Promise<string | null>)[] = [];
   let state: 'unguarded' | 'guarded' | 'left' = 'unguarded';
 

@@ -2,9 +2,12 @@
  * Changes of a cluster by this process, each written into the journal before it is made. If this process ends, sleeps or
  * loses the cluster, its Lease expires and the guard puts everything back.
  */
+import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
+import { managedLabels, runLabels } from '../targets/kubernetes/objects/labels.ts';
 import type { Clock } from '../world.ts';
 import {
   type Change,
+  type ChangeState,
   describeChange,
   findingOf,
   forwardPatch,
@@ -30,31 +33,18 @@ import {
 import { keepLease, type LeaseKeeper, LeaseLost } from './lease-keeper.ts';
 import { revert, revertAll, unsettled } from './restore.ts';
 
-/** What happens to the journal, in its words. */
-export interface ChangeEvent {
-  readonly state: 'planned' | 'applied' | 'reverting' | 'reverted' | 'superseded';
-  /** For people. */
-  readonly text: string;
-}
-
 export interface SessionRequest {
-  /** The cluster, with requests that end with a signal. */
+  readonly run: Pick<ClusterRun, 'world' | 'runId' | 'namespace'>;
+  /** The cluster, with requests that end with a signal: also after Ctrl-C, when everything is put back. */
   apiUntil(signal: AbortSignal): ClusterApi;
   /** The second Ctrl-C. It ends the session's requests, but not before the session is open: nobody would close half a session. */
   readonly force: AbortSignal;
-  readonly clock: Clock;
   /** Of the Lease and the journal. */
   readonly leaseNamespace: string;
   readonly leaseSeconds: number;
-  readonly runId: string;
   readonly experiment: string;
-  /** Of the run and the guard. */
-  readonly namespace: string;
-  /** For people: which process on which machine. */
-  readonly holder: string;
-  /** For the Lease and the journal. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly onEvent: (event: ChangeEvent) => void;
+  /** For people: what happens to the journal. */
+  readonly say: (text: string) => void;
 }
 
 /** A change that the cluster did not accept, because it is not as it was when the change was planned. */
@@ -182,21 +172,23 @@ async function untilLongAfter(
  * Takes the Lease and creates the journal.
  * @throws LeaseTaken, JournalPending if another run changes the cluster or has not put everything back.
  */
-export async function openSession(request: SessionRequest): Promise<ChangeSession> {
-  const { clock, apiUntil, force, leaseNamespace, leaseSeconds, runId, namespace, holder, labels } = request;
-  const { experiment, onEvent } = request;
+export async function openSession(
+  request: SessionRequest,
+  /** For people: which process on which machine. */
+  holder: string,
+): Promise<ChangeSession> {
+  const { run, apiUntil, force, leaseNamespace, leaseSeconds, experiment, say } = request;
+  const { runId: token, namespace } = run;
+  const { clock } = run.world;
+  const labels = { ...managedLabels, ...runLabels(token) };
   const ended = new AbortController();
   const api = apiUntil(ended.signal);
   await demandNoJournal(api, leaseNamespace);
   const keeper = await keepLease({
-    api,
-    clock,
+    ...{ api, clock, holder, labels },
     namespace: leaseNamespace,
-    holder,
     durationSeconds: leaseSeconds,
-    labels,
   });
-  const token = runId;
   const close = () =>
     untilLongAfter(clock, force, async (signal) => {
       const closing = apiUntil(signal);
@@ -207,7 +199,8 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
     });
   let stored: StoredJournal;
   try {
-    stored = await createJournal(api, leaseNamespace, { runId, experiment, namespace, token, labels });
+    const ours = { runId: token, experiment, namespace, token, labels };
+    stored = await createJournal(api, leaseNamespace, ours);
     await keeper.confirm();
   } catch (error) {
     await close();
@@ -224,8 +217,8 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
     if (change === undefined) throw new Error(`there is no change ${number}`);
     return change;
   };
-  const tell = (state: ChangeEvent['state'], change: PlannedEdit, more = '') =>
-    onEvent({ state, text: `${describeChange(change)}${more}` });
+  const tell = (state: ChangeState | 'reverting', change: PlannedEdit, more: string | null = null) =>
+    say(`${state}: ${describeChange(change)}${more ?? ''}`);
 
   return {
     signal: keeper.signal,
@@ -247,16 +240,14 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
       tell('reverting', change);
       const next = await revert(api, change, token, onSend);
       await write(withChange(stored.journal, number, next));
-      tell(next.state === 'superseded' ? 'superseded' : 'reverted', change, next.found ?? '');
+      tell(next.state, change, next.found);
       return { ...change, ...next };
     },
     async revertAll() {
       await keeper.confirm();
       for (const change of stored.journal.changes.toReversed())
-        if (change.state === 'applied' || change.state === 'planned') tell('reverting', change);
-      stored = await revertAll(api, stored, (change) =>
-        tell(change.state === 'superseded' ? 'superseded' : 'reverted', change, change.found ?? ''),
-      );
+        if (isPending(change)) tell('reverting', change);
+      stored = await revertAll(api, stored, (change) => tell(change.state, change, change.found));
       return stored.journal.changes.filter(({ state }) => state === 'superseded');
     },
     unsettled: () => unsettled(api, stored.journal),

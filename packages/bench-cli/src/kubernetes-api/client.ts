@@ -2,9 +2,10 @@
  * The API server as bench uses it: typed requests that are retried when it is busy or unreachable, and streams.
  * Requests are sent one at a time.
  */
+import { messageOf } from '@dinodns-bench/program';
 import type { HttpMethod, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { Clock } from '../world.ts';
-import { ApiError, apiErrorOf, ConnectionError, explainApiError, hasStatus } from './api-error.ts';
+import { type ApiError, apiErrorOf, ConnectionError, explainApiError, hasStatus } from './api-error.ts';
 import { withBackoff } from './backoff.ts';
 import type { Connection } from './connect.ts';
 import { KINDS, type Kind, type Kinds, pathOf } from './kinds.ts';
@@ -103,8 +104,6 @@ interface Call {
 }
 
 interface Calls {
-  /** One attempt; resolves with the headers, the body may still be on its way. */
-  sendOnce(call: Call, limit: AbortSignal): ReturnType<Connection['send']>;
   /** One attempt: the whole response as text, within `ANSWER_SECONDS`. */
   exchangeOnce(call: Call): Promise<string>;
   /** Retries while the API server is unreachable; rejects with an error that a user understands. */
@@ -132,48 +131,56 @@ async function isStarting(connection: Connection, signal: AbortSignal): Promise<
  * repeats it.
  * @throws ConnectionError while the server is starting
  */
-export async function sendToReady(
+async function sendToReady(
   connection: Connection,
-  request: Parameters<Connection['send']>[0],
+  { method, path, query = {}, body, contentType = 'application/json' }: Call,
+  signal: AbortSignal,
 ): ReturnType<Connection['send']> {
+  const request = { method, path, query, body, contentType, signal };
   const answer = await connection.send(request);
   if (answer.httpStatusCode !== 403) return answer;
   const refusal = await answer.body.text();
-  if (await isStarting(connection, request.signal))
+  if (await isStarting(connection, signal))
     throw new ConnectionError(`the API server has started but is not ready: ${refusal}`);
   return connection.send(request);
+}
+
+type Response = Awaited<ReturnType<Connection['send']>>;
+
+/** Null for success. */
+function errorIn({ httpStatusCode: status, headers }: Response, text: string, call: Call): ApiError | null {
+  if (status >= 200 && status < 300) return null;
+  const { action = `${VERBS[call.method] ?? call.method} ${call.path}` } = call;
+  return apiErrorOf(status, text, action, headers['retry-after']);
+}
+
+/** One attempt: any answer, whole, within `ANSWER_SECONDS`. @throws ConnectionError if there is none */
+export async function answerOnce(
+  connection: Connection,
+  call: Call,
+): Promise<{ readonly status: number; readonly text: string; readonly error: ApiError | null }> {
+  const late = AbortSignal.timeout(ANSWER_SECONDS * 1000);
+  try {
+    const response = await sendToReady(connection, call, AbortSignal.any([call.signal, late]));
+    const text = await response.body.text();
+    return { status: response.httpStatusCode, text, error: errorIn(response, text, call) };
+  } catch (cause) {
+    call.signal.throwIfAborted();
+    if (late.aborted) throw new ConnectionError(`no answer within ${ANSWER_SECONDS} seconds`, { cause });
+    if (cause instanceof ConnectionError) throw cause;
+    // The connection broke while the answer was on its way.
+    throw new ConnectionError(messageOf(cause), { cause });
+  }
 }
 
 function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }: ClientOptions): Calls {
   const patiently: Calls['patiently'] = (signal, attempt) =>
     withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
 
-  const sendOnce = async (call: Call, limit: AbortSignal) => {
-    const { method, path, query = {}, body, contentType = 'application/json' } = call;
-    const { action = `${VERBS[method] ?? method} ${path}` } = call;
-    const response = await sendToReady(connection, {
-      ...{ method, path, query, body, contentType },
-      signal: limit,
-    });
-    const { httpStatusCode: status } = response;
-    if (status >= 200 && status < 300) return response;
-    throw apiErrorOf(status, await response.body.text(), action, response.headers['retry-after']);
-  };
-
-  /** The whole response as text, within `ANSWER_SECONDS`. */
   const exchangeOnce = async (call: Call): Promise<string> => {
-    const late = AbortSignal.timeout(ANSWER_SECONDS * 1000);
-    const limit = AbortSignal.any([call.signal, late]);
-    try {
-      return await (await sendOnce(call, limit)).body.text();
-    } catch (error) {
-      call.signal.throwIfAborted();
-      if (late.aborted)
-        throw new ConnectionError(`no answer within ${ANSWER_SECONDS} seconds`, { cause: error });
-      if (error instanceof ApiError || error instanceof ConnectionError) throw error;
-      // The connection broke while the answer was on its way.
-      throw new ConnectionError(error instanceof Error ? error.message : String(error), { cause: error });
-    }
+    const { text, error } = await answerOnce(connection, call);
+    if (error !== null) throw error;
+    return text;
   };
 
   const exchange = async (call: Call): Promise<string> => {
@@ -184,7 +191,7 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
     }
   };
 
-  return { sendOnce, exchangeOnce, exchange, patiently };
+  return { exchangeOnce, exchange, patiently };
 }
 
 async function createObject<K extends Kind>(
@@ -304,7 +311,9 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
     },
     text: (path, action, signal) => calls.exchange({ method: 'GET', path, action, signal }),
     async stream(path, query, action, signal) {
-      const response = await calls.sendOnce({ method: 'GET', path, query, action, signal }, signal);
+      const call: Call = { method: 'GET', path, query, action, signal };
+      const response = await sendToReady(connection, call, signal);
+      if (response.httpStatusCode >= 300) throw errorIn(response, await response.body.text(), call);
       const stream = response.body.stream();
       if (stream === null) throw new ConnectionError(`${action}: an answer without a body`);
       return stream;

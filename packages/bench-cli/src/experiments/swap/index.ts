@@ -23,14 +23,10 @@ import {
   type SwapSettings,
 } from './settings.ts';
 
-/** What went wrong with a change of the cluster, as an error that says what to do. It is loaded where something did. */
+/** What went wrong with a change of the cluster, as an error that says what to do. */
 async function explained<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    const { explainFailures } = await import('../../cluster-changes/explain.ts');
-    throw explainFailures(error);
-  }
+  const { explained: explain } = await import('../../cluster-changes/explain.ts');
+  return explain(act);
 }
 
 function conditionsOf(
