@@ -32,8 +32,7 @@ import {
 } from '../src/experiments/lookup/pods/cluster-details.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
-import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
-import { unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
+import { endOf, unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods/sampler-script.ts';
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
 import { subjectsOf, wordsOf } from '../src/experiments/lookup/subjects.ts';
@@ -305,7 +304,13 @@ describe('the subjects of a run on a cluster', () => {
 });
 
 describe('the objects of a run on a cluster', () => {
-  const run = { runId: 'r', namespace: 'n', settings: KUBERNETES_DEFAULTS, pullSecrets: [], image: 'i' };
+  const run = {
+    runId: 'r',
+    namespace: 'n',
+    settings: KUBERNETES_DEFAULTS,
+    pullSecrets: [],
+    images: { loader: 'i' },
+  };
   const pod = (capturePort: number | null, hasPolicy = true) =>
     samplerPod(run, {
       name: 'dnsperf-trial-1-node',
@@ -354,13 +359,12 @@ describe('the objects of a run on a cluster', () => {
     const done = { terminated: { exitCode: 0 } };
     const running = { running: {} };
     expect(endOf([status('Running', running, done)], 1)).toBeUndefined();
-    expect(endOf([status('Succeeded', done, done)], 1)).toEqual({ kind: 'ended' });
+    expect(endOf([status('Succeeded', done, done)], 1)).toBe('ended');
     expect(endOf([status('Succeeded', done, done)], 2)).toBeUndefined();
     // What it printed says why.
-    expect(endOf([status('Failed', done, { terminated: { exitCode: 64 } })], 1)).toEqual({ kind: 'ended' });
+    expect(endOf([status('Failed', done, { terminated: { exitCode: 64 } })], 1)).toBe('ended');
     const waiting = { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } };
     expect(endOf([status('Pending', running, waiting)], 1)).toMatchObject({
-      kind: 'failed',
       failure: { code: 'E_POD_IMAGE' },
     });
   });

@@ -4,7 +4,6 @@ import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import type { Guarded } from '../../../cluster-changes/guarded.ts';
 import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import { BenchError } from '../../../errors.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import type { PolicyMode } from '../policy/modes.ts';
 import {
   CALICO_PATHS,
@@ -17,15 +16,10 @@ import {
   nodeProblem,
   runningCpuLimit,
 } from './calico.ts';
+import type { LookupPods } from './objects.ts';
 
-export interface SettingsRequest {
-  readonly run: ClusterRun;
-  /** Its requests end with the second Ctrl-C. */
-  readonly api: ClusterApi;
-  readonly guarded: Guarded;
-  readonly signal: AbortSignal;
-  readonly say: (text: string) => void;
-}
+/** Requests of `api` end with the second Ctrl-C. */
+type SettingsRequest = Pick<LookupPods, 'run' | 'api' | 'signal' | 'say'> & { readonly guarded: Guarded };
 
 export interface ClusterSettings {
   /** Sets the mode and reads it back. */

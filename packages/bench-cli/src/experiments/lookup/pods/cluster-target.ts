@@ -1,5 +1,5 @@
 /** A cluster as the place of a lookup run: opened, furnished, measured trial by trial, and left as it was. */
-
+import type { V1Node } from '@kubernetes/client-node';
 import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
 import { explained } from '../../../cluster-changes/explain.ts';
@@ -11,9 +11,9 @@ import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { candidateNodes, machineWarnings } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { type Permission, permissions } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
-import { BENCH_VERSION } from '../../../version.ts';
 import type { World } from '../../../world.ts';
 import type { LookupEvidence } from '../evidence.ts';
 import type { DecidedLookup } from '../plan.ts';
@@ -35,9 +35,9 @@ import {
   readNode,
 } from './cluster-settings.ts';
 import { dnsPolicy, policyDomains } from './dns-policy.ts';
-import { evidenceOfPods } from './merge-pods.ts';
+import type { LookupPods } from './objects.ts';
 import { uploadForPods } from './programs.ts';
-import { type PodsRequest, sampleInPods, sampleOneByOne } from './sample-in-pods.ts';
+import { evidenceOfPods, type PodsRequest, sampleInPods, sampleOneByOne } from './sample-in-pods.ts';
 import { createPolicies, deployPods, standingServices } from './standing.ts';
 import { withStress } from './stress.ts';
 
@@ -52,8 +52,15 @@ type Request = OpenRequest<LookupSettings, DecidedLookup>;
 
 /** The cluster before anything is created. */
 interface Connected extends Request, ChangeableCluster {
-  readonly image: string;
   readonly say: (text: string) => void;
+}
+
+/** The cluster as it was found. */
+interface Found {
+  readonly nodes: readonly V1Node[];
+  /** Names of the nodes that get a sampler pod. */
+  readonly samplers: readonly string[];
+  readonly details: ClusterDetails;
 }
 
 /** Beside the permissions of every run; k8s/rbac-lookup.yaml grants them. */
@@ -80,11 +87,10 @@ function changedPaths({ policyModes, calicoNodeCpu }: LookupSettings): string[] 
   ];
 }
 
-/** Everything that the cluster may lack, before anything is created. Resolves with the cluster as tiger-bench describes it. */
-async function preflight(request: Connected): Promise<ClusterDetails> {
+/** Everything that the cluster may lack, before anything is created. */
+async function preflight(request: Connected): Promise<Found> {
   const { settings, decided, signal, client, api } = request;
   const { policyModes: modes = [], calicoNodeCpu } = settings;
-  const { all, samplers } = await findNodes(decided.kubernetes, client, signal);
   const kind = policyKind(settings);
   if (kind === 'cilium') await demandCilium(api);
   if (kind === 'calico' || calicoNodeCpu !== undefined) {
@@ -96,7 +102,7 @@ async function preflight(request: Connected): Promise<ClusterDetails> {
     }
     if (calicoNodeCpu !== undefined) await readNode(api);
   }
-  return readClusterDetails(api, all, samplers);
+  return describe(decided.kubernetes, client, api, signal);
 }
 
 async function demandCilium(api: ClusterApi): Promise<void> {
@@ -110,36 +116,30 @@ async function demandCilium(api: ClusterApi): Promise<void> {
   );
 }
 
-/** All nodes, and the names of those that get a sampler pod. */
-async function findNodes(
+async function describe(
   { loaderNode, loaderTolerations }: KubernetesSettings,
   client: KubeClient,
+  api: ClusterApi,
   signal: AbortSignal,
-) {
-  const { items } = await client.list('Node', {}, signal);
-  const samplers = candidateNodes(items, loaderNode, loaderTolerations);
-  return { all: items, samplers: samplers.map(({ metadata }) => metadata?.name ?? '') };
+): Promise<Found> {
+  const { items: nodes } = await client.list('Node', {}, signal);
+  const samplers = candidateNodes(nodes, loaderNode, loaderTolerations).map(
+    ({ metadata }) => metadata?.name ?? '',
+  );
+  return { nodes, samplers, details: await readClusterDetails(api, nodes, samplers) };
 }
 
 /** Everything around the sampler pods. */
-async function furnish(request: Connected, run: ClusterRun) {
-  const { api, settings, decided, image, signal, say } = request;
-  const { webAddress: externalAddress = null, standingPods, domains } = settings;
-  const programs = await uploadForPods(run, signal);
-  const standing = { run, image, programs, externalAddress, signal, say };
-  say('deploying the web pods');
-  await deployPods(standing, standingPods);
-  await createPolicies(standing, api, settings);
+async function furnish({ settings, decided }: Connected, pods: LookupPods): Promise<void> {
+  const { runId, namespace } = pods.run;
+  pods.say('deploying the web pods');
+  await deployPods(pods, settings);
+  await createPolicies(pods, settings);
   const policy = policyKind(settings);
-  if (policy !== null) {
-    const { path, object } = dnsPolicy(policy, {
-      runId: run.runId,
-      namespace: run.namespace,
-      domains: policyDomains(decided.url.href, domains, run.runId),
-    });
-    await create(api, path, object);
-  }
-  return { programs, services: standingServices(standing) };
+  if (policy === null) return;
+  const domains = policyDomains(decided.url.href, settings.domains, runId);
+  const { path, object } = dnsPolicy(policy, { runId, namespace, domains });
+  await create(pods.api, path, object);
 }
 
 /** From the first pods on: what all trials need stands, and the page was reached. */
@@ -147,24 +147,26 @@ async function measuring(
   request: Connected,
   run: ClusterRun,
   changes: ClusterSettings | null,
+  nodes: readonly string[],
 ): Promise<ClusterContext['measure']> {
-  const { settings, decided, image, signal, say, api } = request;
+  const { settings, decided, signal, say, api } = request;
   const { url, paceSeconds } = decided;
   const { capture, stress, podPerSample, calicoNodeCpu } = settings;
-  const { samplers: nodes } = await findNodes(decided.kubernetes, run.client, signal);
   if (calicoNodeCpu !== undefined) await changes?.setNodeCpuLimit(calicoNodeCpu);
-  const { programs, services } = await furnish(request, run);
+  const pods: LookupPods = { run, api, signal, say, programs: await uploadForPods(run, signal) };
+  await furnish(request, pods);
+  const scaleTo = standingServices(pods);
   const hasPolicy = policyKind(settings) !== null;
   const isCold = asksNothingBefore(settings);
-  const pods = { run, image, programs, nodes, paceSeconds, signal, url: url.href };
+  const sampling = { ...pods, nodes, paceSeconds, url: url.href };
   /** Pods that only look whether they could begin: one sample, and no capture. */
   const check = (unit: string, what: Pick<PodsRequest, 'readyUrl' | 'before' | 'hasPolicy'>) =>
-    sampleInPods({ ...pods, ...what, unit, client: 'curl', seconds: 0, capture: false });
+    sampleInPods({ ...sampling, ...what, unit, client: 'curl', seconds: 0, capture: false });
   say(`looking whether pods reach ${url.href}`);
   await check('check', { readyUrl: null, before: 'check', hasPolicy });
   return async ({ policy, client, services: count }, order, seconds) => {
     if (policy !== null) await changes?.setMode(policy);
-    const readyUrl = await services.scaleTo(count);
+    const readyUrl = await scaleTo(count);
     const unit = `trial-${order}`;
     // The policy would neither let a pod wait for a Service, nor may it see a packet before the first sample.
     if (isCold && readyUrl !== null) {
@@ -173,25 +175,17 @@ async function measuring(
     const before: Pick<PodsRequest, 'readyUrl' | 'before'> = isCold
       ? { readyUrl: null, before: 'nothing' }
       : { readyUrl, before: 'warm' };
-    const asked = { ...pods, ...before, unit, client, capture, hasPolicy, seconds };
+    const asked = { ...sampling, ...before, unit, client, capture, hasPolicy, seconds };
     const sample = () => (podPerSample ? sampleOneByOne(asked) : sampleInPods(asked));
-    if (!stress) return evidenceOfPods(await sample(), seconds, isCold);
-    const { result, stress: done } = await withStress({ run, image, api, signal }, sample);
-    for (const warning of done.warnings) say(`Note: stress: ${warning}`);
-    return evidenceOfPods(result, seconds, isCold);
+    return evidenceOfPods(await (stress ? withStress(pods, sample) : sample()), seconds, isCold);
   };
 }
-
-/** The built-in loader's, in which everything is that a sampler pod needs. */
-const imageOf = ({ kubernetes }: DecidedLookup) =>
-  kubernetes.loaderImage ?? `dinodns-bench/load:${BENCH_VERSION}`;
 
 /** The cluster of these settings as tiger-bench describes it. */
 export async function detailsOfCluster(world: World, settings: KubernetesSettings): Promise<ClusterDetails> {
   const { signal } = new AbortController();
   const { client, api } = await openChangeable(world, settings.context, signal);
-  const { all, samplers } = await findNodes(settings, client, signal);
-  return readClusterDetails(api, all, samplers);
+  return (await describe(settings, client, api, signal)).details;
 }
 
 /**
@@ -203,19 +197,19 @@ export async function openPods(request: Request): Promise<Opened<ClusterContext>
   // Not ended by Ctrl-C, after which everything is put back.
   const cluster = await openChangeable(world, decided.kubernetes.context, force);
   const say = (text: string) => display.line(`  ${text}`);
-  return await explained(() => openFound({ ...request, ...cluster, image: imageOf(decided), say }));
+  return await explained(() => openFound({ ...request, ...cluster, say }));
 }
 
 async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
-  const { world, runId, settings, decided, signal, force, image, apiUntil, api, display, say } = request;
-  const details = await preflight(request);
-  const { client } = request;
+  const { world, runId, settings, decided, signal, force, client, apiUntil, api, display, say } = request;
+  const { nodes, samplers, details } = await preflight(request);
   const { leaseNamespace, lease: leaseSeconds } = settings;
   const { opened, guarded, ...held } = await openGuardedCluster({
     ...{ world, runId, signal, force, display, client, apiUntil, leaseNamespace, leaseSeconds },
     ...{ paths: changedPaths(settings), rights: [], role: 'k8s/rbac-lookup.yaml' },
     settings: { ...decided.kubernetes, observe: 'none' },
-    images: { loader: image, checker: image, companions: image, of: () => image },
+    // In that of the built-in loader is everything that a sampler pod needs.
+    images: imagesOf(decided.kubernetes, 'builtin'),
     loadSeconds: trialSeconds(settings),
     serverCores: 0,
     loaders: 1,
@@ -228,9 +222,8 @@ async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
   const { run, cluster } = opened;
   const until = held.signal;
   const changes = guarded === null ? null : clusterSettings({ run, api, guarded, signal: until, say });
-  const measure = await measuring({ ...request, signal: until }, run, changes);
+  const measure = await measuring({ ...request, signal: until }, run, changes, samplers);
   const environment = await describeEnvironment(world);
-  const { all } = await findNodes(decided.kubernetes, run.client, signal);
   const closing = made.move();
   return {
     context: {
@@ -244,8 +237,8 @@ async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
     provisioned: [],
     conditions: { ...conditionsOfSettings(settings), ...conditionsOfDetails(details) },
     warnings:
-      all.length > 1
-        ? machineWarnings(all)
+      nodes.length > 1
+        ? machineWarnings(nodes)
         : ['The sampler pod and the web pods share the only node, and compete for its CPU.'],
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };

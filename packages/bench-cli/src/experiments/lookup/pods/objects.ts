@@ -1,5 +1,6 @@
 /** The objects of a lookup run on a cluster: sampler pods, the standing pods and Services, the stress Deployment. Pure. */
 import type { V1Container, V1Deployment, V1Pod, V1Service, V1Volume } from '@kubernetes/client-node';
+import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import {
   type Component,
@@ -12,10 +13,20 @@ import { SHARED_DIRECTORY } from '../capture/pod-signals.ts';
 import { CAPTURE_PROGRAM } from './programs.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from './sampler-script.ts';
 
+/** One image for all pods, with a shell, curl, tcpdump and Node.js: that of the loader. */
 export type LookupRun = Pick<ClusterRun, 'runId' | 'namespace' | 'settings' | 'pullSecrets'> & {
-  /** With a shell, curl, tcpdump and Node.js. */
-  readonly image: string;
+  readonly images: Pick<ClusterRun['images'], 'loader'>;
 };
+
+/** What everything around the samples of a run shares. */
+export interface LookupPods {
+  readonly run: ClusterRun;
+  readonly api: ClusterApi;
+  /** The ConfigMap with the programs of the pods. */
+  readonly programs: ConfigMapMount;
+  readonly signal: AbortSignal;
+  readonly say: (text: string) => void;
+}
 
 /** The second container of a sampler pod. */
 export const CAPTURE_CONTAINER = 'capture';
@@ -61,7 +72,7 @@ const sharedMount = { name: SHARED.name, mountPath: SHARED_DIRECTORY };
 function captureContainer(run: LookupRun, request: SamplerPodRequest, programs: string): V1Container {
   return {
     name: CAPTURE_CONTAINER,
-    image: run.image,
+    image: run.images.loader,
     imagePullPolicy: run.settings.pullPolicy,
     command: ['node', programPath(CAPTURE_PROGRAM)],
     env: [
@@ -90,7 +101,7 @@ export function samplerPod(run: LookupRun, request: SamplerPodRequest): V1Pod {
     settings: run.settings,
     labels,
     component: 'sampler',
-    image: run.image,
+    image: run.images.loader,
     command: ['/bin/sh', '-c', SAMPLER_SCRIPT, 'sampler', readyUrl ?? '', url, before, ...command],
     args: [],
     env: { WAIT_FOR_CAPTURE: capturePort === null ? '' : '1' },
@@ -140,7 +151,7 @@ function deploymentOf(run: LookupRun, request: DeploymentRequest): V1Deployment 
     settings: run.settings,
     labels,
     component,
-    image: run.image,
+    image: run.images.loader,
     command,
     args: [],
     mounts,
@@ -191,14 +202,14 @@ export const idleDeployment = (run: LookupRun, component: keyof typeof IDLE, rep
  * A Service over the web pods: number 0 is the target itself, the others are the standing ones.
  * @param externalAddress Connections to this address from within the cluster reach it, too.
  */
-export function webService(run: LookupRun, number: number, externalAddress: string | null = null): V1Service {
+export function webService(run: LookupRun, number: number, externalAddress?: string): V1Service {
   const name = number === 0 ? STANDING_SERVICE : `${STANDING_SERVICE}-${number}`;
   return {
     metadata: { name, namespace: run.namespace, labels: unitLabels(run.runId, 'standing', 'services') },
     spec: {
       selector: unitSelector(run.runId, STANDING_SERVICE),
       ports: [{ name: 'http', port: 80, targetPort: WEB_PORT, protocol: 'TCP' }],
-      ...(externalAddress === null ? {} : { externalIPs: [externalAddress] }),
+      ...(externalAddress === undefined ? {} : { externalIPs: [externalAddress] }),
     },
   };
 }

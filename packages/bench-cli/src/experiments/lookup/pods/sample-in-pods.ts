@@ -4,11 +4,13 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import { followLog } from '../../../kubernetes-api/logs.ts';
 import { followUntil } from '../../../kubernetes-api/watch.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { CONTAINER } from '../../../targets/kubernetes/objects/pods.ts';
+import { containerFailures, type PodFailure } from '../../../targets/kubernetes/pod-state.ts';
 import { podError } from '../../../targets/kubernetes/wait-for-pods.ts';
 import type { PodCapture } from '../capture/capture-program.ts';
+import { mergeCaptures } from '../capture/merge.ts';
+import type { LookupEvidence } from '../evidence.ts';
 import { portOf } from '../plan.ts';
 import { exitText } from '../sampling/exit-codes.ts';
 import {
@@ -18,30 +20,28 @@ import {
   type SamplerRequest,
   samplerCommand,
 } from '../sampling/sampler.ts';
+import { evidenceOf } from '../trial.ts';
 import {
   CAPTURE_CONTAINER,
+  type LookupPods,
   programPath,
   type SamplerPodRequest,
   STANDING_SERVICE,
   samplerPod,
 } from './objects.ts';
-import { endOf } from './pod-end.ts';
 import { BUILTIN_CLIENT } from './programs.ts';
 import { STATUS } from './sampler-script.ts';
 
 export interface PodsRequest
-  extends Pick<SamplerPodRequest, 'unit' | 'readyUrl' | 'before' | 'hasPolicy' | 'programs'>,
+  extends Pick<LookupPods, 'run' | 'programs' | 'signal'>,
+    Pick<SamplerPodRequest, 'unit' | 'readyUrl' | 'before' | 'hasPolicy'>,
     SamplerRequest {
-  readonly run: ClusterRun;
-  /** With a shell, curl, tcpdump and Node.js. */
-  readonly image: string;
   /** Names; one pod on each. */
   readonly nodes: readonly string[];
   readonly capture: boolean;
-  readonly signal: AbortSignal;
 }
 
-export interface PodResult {
+interface PodResult {
   readonly pod: string;
   readonly node: string;
   readonly sampled: Sampled;
@@ -106,18 +106,31 @@ function parseCapture(lines: readonly string[]): PodCapture | null {
   return text === undefined ? null : JSON.parse(text);
 }
 
-async function waitForEnd(request: PodsRequest, deadlineSeconds: number): Promise<readonly V1Pod[]> {
+/** A container that ended with an error still leaves what it printed; a pod that cannot start leaves nothing. */
+const startFailure = (pod: V1Pod) => containerFailures(pod).find(({ isOver }) => !isOver)?.failure;
+
+const hasEnded = (pod: V1Pod) => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+
+/** Whether all pods of a trial have ended, or one of them cannot start; undefined while any of them runs. */
+export function endOf(
+  pods: readonly V1Pod[],
+  count: number,
+): 'ended' | { readonly pod: V1Pod; readonly failure: PodFailure } | undefined {
+  for (const pod of pods) {
+    const failure = startFailure(pod);
+    if (failure !== undefined) return { pod, failure };
+  }
+  return pods.length === count && pods.every(hasEnded) ? 'ended' : undefined;
+}
+
+async function waitForEnd(request: PodsRequest, deadlineSeconds: number): Promise<void> {
   const { run, unit, nodes, signal } = request;
   const { client, namespace, runId, settings } = run;
   const labels = unitSelector(runId, unit);
-  const selection = { client, namespace, labels, what: 'the sampler', signal };
   const end = await followUntil(
     client,
     { kind: 'Pod', namespace, labels, signal, seconds: deadlineSeconds + settings.readyTime },
-    ({ objects }) => {
-      const decision = endOf(objects, nodes.length);
-      return decision === undefined ? undefined : { decision, objects };
-    },
+    ({ objects }) => endOf(objects, nodes.length),
     () =>
       new BenchError(
         'E_POD_TIMEOUT',
@@ -127,8 +140,8 @@ async function waitForEnd(request: PodsRequest, deadlineSeconds: number): Promis
         },
       ),
   );
-  if (end.decision.kind === 'failed') throw await podError(selection, end.decision.pod, end.decision.failure);
-  return end.objects;
+  if (end === 'ended') return;
+  throw await podError({ client, namespace, labels, what: 'the sampler', signal }, end.pod, end.failure);
 }
 
 function resultOf(
@@ -152,16 +165,13 @@ function resultOf(
 }
 
 async function createPods(request: PodsRequest, deadlineSeconds: number): Promise<void> {
-  const { run, image, unit, nodes, url, capture, signal } = request;
+  const { run, unit, nodes, url, capture, signal } = request;
   const command = samplerCommand(request, 'node', programPath(BUILTIN_CLIENT));
   for (const node of nodes) {
-    const pod = samplerPod(
-      { ...run, image },
-      {
-        ...{ ...request, node, deadlineSeconds, name: podName(unit, node), command },
-        capturePort: capture ? portOf(new URL(url)) : null,
-      },
-    );
+    const pod = samplerPod(run, {
+      ...{ ...request, node, deadlineSeconds, name: podName(unit, node), command },
+      capturePort: capture ? portOf(new URL(url)) : null,
+    });
     await run.client.create('Pod', pod, signal);
   }
 }
@@ -220,4 +230,21 @@ export async function sampleOneByOne(request: PodsRequest): Promise<readonly Pod
     results.push(...(await sampleInPods({ ...request, unit: `${unit}-${number}`, seconds: 0 })));
   }
   return results;
+}
+
+/** @param isCold Whether the pods had asked nothing before their first samples. */
+export function evidenceOfPods(pods: readonly PodResult[], seconds: number, isCold: boolean): LookupEvidence {
+  const repeats = pods.flatMap(({ sampled }) => sampled.kernelRepeats ?? []);
+  return evidenceOf({
+    seconds,
+    samplers: pods.map(({ sampled, pod, node }) => ({ ...sampled, name: pod, node, isCold })),
+    packets: mergeCaptures(pods.flatMap(({ capture }) => capture ?? [])),
+    kernel: {
+      syn: repeats.length < pods.length ? null : repeats.reduce((sum, count) => sum + count, 0),
+      // The other side is behind a Service.
+      synAck: null,
+      scope: 'namespace',
+    },
+    prediction: null,
+  });
 }

@@ -3,19 +3,16 @@
  * the namespace of the run, and goes with it.
  */
 
-import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { create } from '../../../cluster-changes/cluster-api.ts';
 import { BenchError } from '../../../errors.ts';
 import { inParallel } from '../../../kubernetes-api/in-parallel.ts';
-import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
-import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import { startDeployment } from '../../../targets/kubernetes/wait-for-pods.ts';
 import { formatDuration } from '../../../text.ts';
 import type { LookupSettings } from '../settings.ts';
 import {
   idleDeployment,
-  type LookupRun,
+  type LookupPods,
   STANDING_SERVICE,
   standingPolicy,
   webDeployment,
@@ -25,38 +22,25 @@ import {
 /** As tiger-bench creates Services: more at once only makes the API server slower for everybody. */
 const WIDTH = 10;
 
-export interface StandingRequest {
-  readonly run: ClusterRun;
-  readonly image: string;
-  readonly programs: ConfigMapMount;
-  /** Connections to it from within the cluster reach the web pods; null for none. */
-  readonly externalAddress: string | null;
-  readonly signal: AbortSignal;
-  readonly say: (text: string) => void;
-}
-
 /** The web pods and the Service in front of them, and further pods that only exist. Resolves when all of them are ready. */
 export async function deployPods(
-  { run, image, programs, externalAddress, signal }: StandingRequest,
-  standingPods: number,
+  { run, programs, signal }: LookupPods,
+  { webAddress, standingPods }: Pick<LookupSettings, 'webAddress' | 'standingPods'>,
 ): Promise<void> {
-  const objects: LookupRun = { ...run, image };
-  await run.client.create('Service', webService(objects, 0, externalAddress), signal);
-  await startDeployment(run, webDeployment(objects, programs), 'the web pods', signal);
+  await run.client.create('Service', webService(run, 0, webAddress), signal);
+  await startDeployment(run, webDeployment(run, programs), 'the web pods', signal);
   if (standingPods === 0) return;
-  await startDeployment(run, idleDeployment(objects, 'standing', standingPods), 'the standing pods', signal);
+  await startDeployment(run, idleDeployment(run, 'standing', standingPods), 'the standing pods', signal);
 }
 
 export async function createPolicies(
-  request: StandingRequest,
-  api: ClusterApi,
+  { run, api }: LookupPods,
   { standingPolicies, idlePolicies }: Pick<LookupSettings, 'standingPolicies' | 'idlePolicies'>,
 ): Promise<void> {
-  const { run, image } = request;
   const path = `/apis/networking.k8s.io/v1/namespaces/${run.namespace}/networkpolicies`;
   const policies = [
-    ...range(0, standingPolicies).map((number) => standingPolicy({ ...run, image }, number, false)),
-    ...range(0, idlePolicies).map((number) => standingPolicy({ ...run, image }, number, true)),
+    ...range(0, standingPolicies).map((number) => standingPolicy(run, number, false)),
+    ...range(0, idlePolicies).map((number) => standingPolicy(run, number, true)),
   ];
   await inParallel(policies, WIDTH, (policy) => create(api, path, policy));
 }
@@ -65,13 +49,15 @@ export async function createPolicies(
 const range = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1);
 
-/** The Services beside the target, from trial to trial. */
-export interface StandingServices {
-  /** Creates what is missing and deletes what is too much. Resolves with the URL of the newest Service, if there is any. */
-  scaleTo(count: number): Promise<string | null>;
-}
-
-export function standingServices({ run, image, signal, say }: StandingRequest): StandingServices {
+/**
+ * The Services beside the target, from trial to trial: creates what is missing and deletes what is too much. Resolves with the URL of
+ * the newest Service, if there is any.
+ */
+export function standingServices({
+  run,
+  signal,
+  say,
+}: LookupPods): (count: number) => Promise<string | null> {
   const { client, namespace } = run;
   const { clock } = client;
   let current = 0;
@@ -88,22 +74,20 @@ export function standingServices({ run, image, signal, say }: StandingRequest): 
     });
   };
 
-  return {
-    async scaleTo(count) {
-      const [before, startedAt] = [current, clock.monotonicSeconds()];
-      await inParallel(range(current, count), WIDTH, (number) =>
-        client.create('Service', webService({ ...run, image }, number), signal),
-      );
-      await inParallel(range(count, current), WIDTH, (number) =>
-        client.delete('Service', nameOf(number), namespace, signal),
-      );
-      current = count;
-      await verify(count);
-      if (count !== before) {
-        const time = formatDuration(clock.monotonicSeconds() - startedAt);
-        say(`standing Services: ${before} → ${count} in ${time}`);
-      }
-      return count === 0 ? null : `http://${nameOf(count)}`;
-    },
+  return async (count) => {
+    const [before, startedAt] = [current, clock.monotonicSeconds()];
+    await inParallel(range(current, count), WIDTH, (number) =>
+      client.create('Service', webService(run, number), signal),
+    );
+    await inParallel(range(count, current), WIDTH, (number) =>
+      client.delete('Service', nameOf(number), namespace, signal),
+    );
+    current = count;
+    await verify(count);
+    if (count !== before) {
+      const time = formatDuration(clock.monotonicSeconds() - startedAt);
+      say(`standing Services: ${before} → ${count} in ${time}`);
+    }
+    return count === 0 ? null : `http://${nameOf(count)}`;
   };
 }
