@@ -3,11 +3,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import { openRun } from '../experiments/registry.ts';
 import { findRun } from '../history/resolve.ts';
+import type { Finding } from '../report/document/document.ts';
+import { slugsOf } from '../report/front-matter.ts';
 import { makeDirectories } from '../results/make-directories.ts';
 import { createStore } from '../results/store.ts';
 import { writeError } from '../results/write-whole.ts';
 import { MARKER, siteFiles } from '../site/site.ts';
-import { type SiteRun, slugsOf } from '../site/site-run.ts';
+import type { SiteRun } from '../site/site-run.ts';
 import { counted } from '../text.ts';
 import { BENCH_VERSION } from '../version.ts';
 import type { World } from '../world.ts';
@@ -44,75 +46,43 @@ async function checkTarget({ fs }: World, target: string, out: string): Promise<
   });
 }
 
-async function pathsOf(world: World, { runs, results }: SiteOptions): Promise<string[]> {
-  const directory = resolve(world.cwd, results);
+/** Where no difference was shown, nobody is ahead. */
+function asTie(finding: Finding): Finding {
+  const { text } = finding.badge;
+  const isTie = text === 'no difference shown' || text.startsWith('≈');
+  return isTie ? { ...finding, badge: { ...finding.badge, text: 'tied' } } : finding;
+}
+
+/** Those that are named, or all of them, the newest first. */
+async function readRuns(world: World, { runs, results }: SiteOptions): Promise<SiteRun[]> {
+  const store = createStore(world, results);
   const known = await knownRuns(world, results);
-  if (runs.length > 0) {
-    return runs.map((run) => findRun(known, run)?.path ?? run);
+  if (runs.length === 0 && known.problems.length > 0) {
+    throw new BenchError('E_RECORD_UNREADABLE', `${counted(known.problems.length, 'run')} cannot be read`, {
+      fix: 'Name the runs that belong on the site, or move these out of the directory of the runs.',
+      evidence: known.problems.map(({ path, problem }) => `${path}: ${problem}`),
+    });
   }
   // Measurements of other programs have no reports.
   const own = known.runs.flatMap(({ kind, path }) => (kind === 'run' ? [path] : []));
-  // Those that cannot be read are refused together.
-  const paths = [...own, ...known.problems.map(({ path }) => path)];
-  if (paths.length > 0) return paths;
-  throw new BenchError('E_RECORD_UNREADABLE', `there are no runs in ${directory}`, {
-    fix: 'Make one with `bench run`, name runs, or give another directory with --results.',
-  });
-}
-
-/** `bench capacity memory` and `bench capacity throughput` are two questions. */
-function partOf([command, part = '']: readonly string[]): string {
-  return command === 'capacity' && /^[a-z]+$/.test(part) ? `, ${part}` : '';
-}
-
-/** All of them, the newest first. Rejects with one error for all that cannot be read. */
-async function readRuns(world: World, options: SiteOptions): Promise<SiteRun[]> {
-  const store = createStore(world, options.results);
-  const problems: BenchError[] = [];
-  const read: Omit<SiteRun, 'slug'>[] = [];
-  for (const reference of await pathsOf(world, options)) {
-    try {
-      const found = await store.find(reference);
-      const opened = await openRun(found);
-      const { id, startedAt, command, argv } = opened.header;
-      const brief = await opened.brief({ delta: opened.delta });
-      if (brief !== null && !read.some((run) => run.id === id))
-        read.push({
-          id,
-          startedAt,
-          command,
-          brief: { ...brief, question: `${brief.question}${partOf(argv)}` },
-          entry: opened.entry(),
-        });
-    } catch (error) {
-      if (!(error instanceof BenchError)) throw error;
-      problems.push(error);
-    }
+  const read = new Map<string, Omit<SiteRun, 'slug'>>();
+  for (const path of runs.length > 0 ? runs.map((run) => findRun(known, run)?.path ?? run) : own) {
+    const opened = await openRun(await store.find(path));
+    const { id, command } = opened.header;
+    const brief = await opened.brief({ delta: opened.delta });
+    if (brief === null) continue;
+    const findings = brief.findings.map(asTie);
+    read.set(id, { command, entry: opened.entry(), brief: { ...brief, findings } });
   }
-  const [first] = problems;
-  if (problems.length === 1 && first !== undefined) throw first;
-  if (first !== undefined) {
-    throw new BenchError('E_RECORD_UNREADABLE', `${counted(problems.length, 'run')} cannot be read`, {
-      fix: 'Name the runs that belong on the site, or move these out of the directory of the runs.',
-      evidence: problems.map(({ message }) => message),
+  if (read.size === 0) {
+    throw new BenchError('E_RECORD_UNREADABLE', `there are no runs in ${resolve(world.cwd, results)}`, {
+      fix: 'Make one with `bench run`, name runs, or give another directory with --results.',
     });
   }
-  const slugs = slugsOf(read.map(({ id }) => id));
-  return read
-    .map((run) => ({ ...run, slug: slugs.get(run.id) ?? '' }))
-    .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt));
-}
-
-/** Readers see the old site or the new one. */
-async function replaceDirectory({ fs }: World, temporary: string, target: string): Promise<void> {
-  const old = `${temporary}.old`;
-  const hadOne = (await fs.stat(target).catch(() => null)) !== null;
-  if (hadOne) await fs.rename(target, old);
-  await fs.rename(temporary, target).catch(async (error) => {
-    if (hadOne) await fs.rename(old, target);
-    throw error;
-  });
-  await fs.rm(old, { recursive: true, force: true });
+  const slugs = slugsOf([...read.keys()]);
+  return [...read]
+    .map(([id, run]) => ({ ...run, slug: slugs.get(id) ?? '' }))
+    .toSorted((a, b) => b.entry.startedAt.localeCompare(a.entry.startedAt));
 }
 
 export async function siteCommand(world: World, options: SiteOptions): Promise<number> {
@@ -132,7 +102,9 @@ export async function siteCommand(world: World, options: SiteOptions): Promise<n
       files += 1;
       bytes += Buffer.byteLength(content);
     }
-    await replaceDirectory(world, temporary, target);
+    // Readers see the old site until the new one is whole.
+    await fs.rm(target, { recursive: true, force: true });
+    await fs.rename(temporary, target);
   } catch (error) {
     throw writeError(target, error);
   } finally {

@@ -1,5 +1,5 @@
 /** A figure of a case in a chart. Pure. */
-import type { IntervalChart } from '../report/document/document.ts';
+import { type IntervalChart, intervalOf } from '../report/document/document.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
 
 type Point = IntervalChart['groups'][number]['points'][number];
@@ -14,15 +14,10 @@ export function casePoint(
 ): Point[] {
   const statistic = summary[figure];
   if (statistic == null) return [];
-  const { median, n } = statistic;
-  // The interval of two trials is many times as wide as they are apart.
-  const { low, high } = n < 3 ? { low: null, high: null } : statistic;
   return [
     {
       ...texts,
-      value: median * scale,
-      low: low === null ? null : low * scale,
-      high: high === null ? null : high * scale,
+      ...intervalOf(statistic, scale),
       samples: okTrials(record, key).flatMap(({ figures }) => {
         const value = figures[figure];
         return value == null ? [] : [value * scale];

@@ -115,7 +115,10 @@ function verdicts(record: AnyRecord): Finding[] {
       return [
         {
           subject: caseTitle(record, item),
-          badge: { text: sizeText(estimand, delta), tone: isOpen ? 'even' : isBetter ? 'good' : 'bad' },
+          badge: {
+            text: (isOpen ? '≈ ' : '') + sizeText(estimand, delta),
+            tone: isOpen ? 'even' : isBetter ? 'good' : 'bad',
+          },
           sentence: `${capitalized(estimand.title)}${how}: ${verdictText(record, estimand, item, delta)}.`,
         },
       ];

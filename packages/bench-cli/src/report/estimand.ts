@@ -68,6 +68,12 @@ export function verdictWord(estimand: EstimandFacts, verdict: Verdict): string {
   return (verdict === better) === (goal === 'higher') ? 'higher' : 'lower';
 }
 
+/** Of an axis: what it counts in, and how much of that is one of the base unit. */
+export function axisUnit({ unit }: EstimandFacts): { readonly name: string; readonly scale: number } {
+  if (isSize(unit)) return { name: ' (MiB)', scale: 1 / 2 ** 20 };
+  return unit.endsWith('seconds') ? { name: ' (µs)', scale: 1e6 } : { name: '', scale: 1 };
+}
+
 /** Without the unit's name where a table's title has it. */
 export function showFigure({ unit }: EstimandFacts, value: number, all = beside(value)): string {
   return UNITS[unit].show(value, all);

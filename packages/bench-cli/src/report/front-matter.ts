@@ -68,6 +68,20 @@ export function slugFrom(words: readonly string[]): string {
     .slice(0, LONGEST_SLUG);
 }
 
+/** For names of any kind: each another one, in small letters only. */
+export function slugsOf(names: readonly string[]): Map<string, string> {
+  const slugs = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const name of new Set(names)) {
+    const plain = slugFrom([name]) || 'x';
+    let slug = plain;
+    for (let number = 2; taken.has(slug); number++) slug = `${plain}-${number}`;
+    taken.add(slug);
+    slugs.set(name, slug);
+  }
+  return slugs;
+}
+
 /** From `---` to `---`. Nothing in the facts or in the settings can end it early. */
 export function frontMatterOf(facts: PostFacts, post: PostSettings = {}): string {
   return [

@@ -1,6 +1,7 @@
 /** Every server kind, in the order of `bench servers`, and the servers that a run names. */
 import { nearest } from '@dinodns-bench/program';
 import type { RunConfiguration } from '../config/configuration.ts';
+import { withoutPath } from '../config/paths.ts';
 import { parseOwnServer, parseServerName, type ServerName, serverNameText } from '../config/server-name.ts';
 import { DEFAULTS } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
@@ -152,4 +153,16 @@ export function serverNames(): string[] {
 /** The servers of these names; see `findServer`. */
 export function findServers(names: readonly string[], settings: VersionSettings): Server[] {
   return names.map((name) => findServer(name, settings));
+}
+
+/** The name of an image, between its registry and its tag. */
+const IMAGE = /^(?:[^@]*\/)([^/@:]+)(?::[^/]*)?$/;
+
+/** The title of a server, before its version. */
+const TITLE = /^(.*\S) \d[\w.]*$/;
+
+/** `CoreDNS` for `coredns@1.13.1+file`, `coredns/coredns:1.15.0` and `CoreDNS 1.15.0`; a server of the user's own is a kind of its own. */
+export function kindTitle(server: string): string {
+  const name = IMAGE.exec(server)?.[1] ?? TITLE.exec(server)?.[1];
+  return serverTitle((name ?? parseServerName(withoutPath(server))?.kind ?? server).trim());
 }

@@ -1,24 +1,22 @@
 /** The page of a kind of server: its figures over versions and time, and where their level changed. */
-import { parseServerName } from '../config/server-name.ts';
 import { pointText } from '../history/axes.ts';
 import { serverOf } from '../history/entry.ts';
-import { type ListedFigure, rowOf } from '../history/listing.ts';
+import { levelsChart, versionsIn } from '../history/levels.ts';
+import { rowOf } from '../history/listing.ts';
 import { type FigureRow, figureRows, trendLines } from '../history/trend.ts';
-import { csvText } from '../report/csv.ts';
 import { pictureOf } from '../report/document/brief.ts';
-import { type EstimandFacts, showFigure } from '../report/estimand.ts';
+import type { Cell } from '../report/document/document.ts';
+import { tableMarkup } from '../report/document/page.ts';
+import { showFigure } from '../report/estimand.ts';
 import { type Html, html, prose } from '../report/html/markup.ts';
 import { formatFixed, formatP, signed } from '../report/numbers.ts';
 import type { Picture, ReportFile } from '../report/renderer.ts';
 import { VERSION_STEPS } from '../report/version-steps.ts';
-import { serverTitle } from '../servers/registry.ts';
+import { kindTitle, serverTitle } from '../servers/registry.ts';
 import { capitalized } from '../text.ts';
 import { dayOf, pictureMarkup, runLinks } from './parts.ts';
-import { siteShell } from './shell.ts';
-import { type Group, kindOf, machineText, type Site, type SiteRun } from './site-run.ts';
-
-/** So many groups are still legible in one picture. */
-const MAX_DRAWN = 12;
+import { page } from './shell.ts';
+import { type Group, machineText, type Site, type SiteRun } from './site-run.ts';
 
 /** What must be equal in figures that stand side by side. */
 function placeOf({ run, item: { point } }: FigureRow): string {
@@ -35,79 +33,70 @@ const placeKeyOf = (row: FigureRow) => JSON.stringify([row.run.experiment, row.r
 
 const nameOf = ({ item: { title, subject } }: Pick<FigureRow, 'item'>) => title ?? serverTitle(subject ?? '');
 
-/** Of the oldest run first, as trends need them. */
-function rowsOf(title: string, runs: readonly SiteRun[], { name }: EstimandFacts): FigureRow[] {
+/** By estimand, those that decide first; of the oldest run first, as trends need them. */
+function figuresOf({ title, runs }: Group): FigureRow[][] {
   const listed = runs.map(({ entry }) => rowOf(entry, ''));
-  return figureRows(listed, name).filter(({ item }) => {
+  const compared = listed.flatMap(({ estimands }) => estimands.filter((each) => each.compared !== 'no'));
+  const isOwn = ({ item }: FigureRow) => {
     const server = serverOf(item);
-    return server !== null && kindOf(server) === title;
-  });
+    return server !== null && kindTitle(server) === title;
+  };
+  const names = new Set(compared.map(({ name }) => name));
+  return [...names].map((name) => figureRows(listed, name).filter(isOwn));
 }
 
-/** The figures of the runs, those that decide first. */
-function estimandsOf(runs: readonly SiteRun[]): EstimandFacts[] {
-  const all = runs.flatMap(({ entry }) => entry.estimands).filter(({ compared }) => compared !== 'no');
-  return [...new Map(all.map((estimand) => [estimand.name, estimand])).values()];
-}
-
-function figureCell(estimand: EstimandFacts, row: FigureRow | undefined): Html {
-  if (row === undefined) return html`<td></td>`;
+function figureCell(row: FigureRow | undefined): Cell {
+  if (row === undefined) return { text: '' };
   const { median, low, high, isBound, both } = row.figure;
-  const show = (value: number) => showFigure(estimand, value);
-  const interval = low === null || high === null ? '' : ` [${show(low)}, ${show(high)}]`;
-  const spread = both === undefined ? interval : ` ${both.map(show).join(', ')}`;
-  const bound = estimand.better === 'more' ? 'at least ' : 'at most ';
-  return html`<td>${isBound && bound}${show(median)}<small>${spread}</small></td>`;
+  const show = (value: number) => showFigure(row.estimand, value);
+  const interval = low === null || high === null ? '' : `[${show(low)}, ${show(high)}]`;
+  const bound = row.estimand.better === 'more' ? 'at least ' : 'at most ';
+  return { text: (isBound ? bound : '') + show(median), below: both?.map(show).join(', ') ?? interval };
+}
+
+function addressIn(runs: readonly SiteRun[], id: string | undefined) {
+  const run = runs.find(({ entry }) => entry.id === id);
+  return run === undefined ? {} : { below: dayOf(run), address: `../runs/${run.slug}.html` };
+}
+
+function dayLink(runs: readonly SiteRun[], id: string | undefined): Html {
+  const { below = '', address = '' } = addressIn(runs, id);
+  return html`<a href="${address}">${below}</a>`;
 }
 
 /** A table for each experiment, point and machine. */
-function tables({ title, runs }: Group): Html[] {
-  const rows = estimandsOf(runs).flatMap((estimand) =>
-    rowsOf(title, runs, estimand).map((row) => ({ estimand, row })),
-  );
-  const runOf = new Map(runs.map((run) => [run.entry.id, run]));
-  const byPlace = Map.groupBy(rows, ({ row }) => placeKeyOf(row));
-  return [...byPlace.values()].map((members) => {
-    const [first] = members;
-    const place = first === undefined ? '' : placeOf(first.row);
-    const estimands = [...new Set(members.map(({ estimand }) => estimand))];
-    const byCase = Map.groupBy(members, ({ row: { run, item } }) => JSON.stringify([run.id, item.key]));
-    const newestFirst = [...byCase.values()].toSorted((a, b) =>
-      (b[0]?.row.run.startedAt ?? '').localeCompare(a[0]?.row.run.startedAt ?? ''),
+function tables(runs: readonly SiteRun[], figures: readonly FigureRow[]): Html[] {
+  return [...Map.groupBy(figures, placeKeyOf).values()].map((members) => {
+    const place = members.slice(0, 1).map(placeOf).join('');
+    const byEstimand = Map.groupBy(members, ({ estimand }) => estimand.name);
+    const byCase = Map.groupBy(members, ({ run, item }) => JSON.stringify([run.id, item.key]));
+    const newestFirst = [...byCase.values()].toSorted(([a], [b]) =>
+      (b?.run.startedAt ?? '').localeCompare(a?.run.startedAt ?? ''),
     );
-    const body = newestFirst.map((own) => {
-      const [one] = own;
-      const run = runOf.get(one?.row.run.id ?? '');
-      const cells = estimands.map((estimand) =>
-        figureCell(estimand, own.find((each) => each.estimand === estimand)?.row),
-      );
-      return html`<tr><th scope="row">${one === undefined ? '' : nameOf(one.row)}<br><small>${run !== undefined && html`<a href="../runs/${run.slug}.html">${dayOf(run)}</a>`}</small></th>${cells}</tr>`;
-    });
-    const heads = estimands.map((estimand) => html`<th scope="col">${capitalized(estimand.title)}</th>`);
-    return html`<h3>${place}</h3><div class="table-box" tabindex="0" role="region" aria-label="${place}"><table class="levels"><thead><tr><th scope="col">Server</th>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
+    const heads = [...byEstimand.values()].map(([one]) => capitalized(one?.estimand.title ?? ''));
+    const rows = newestFirst.map((own) => [
+      { text: own.slice(0, 1).map(nameOf).join(''), ...addressIn(runs, own[0]?.run.id) },
+      ...[...byEstimand.keys()].map((name) => figureCell(own.find(({ estimand }) => estimand.name === name))),
+    ]);
+    const columns = [{ title: 'Server' }, ...heads.map((title) => ({ title, isNumber: true }))];
+    return html`<h3>${place}</h3>${tableMarkup({ title: place, columns, rows })}`;
   });
 }
 
 /** Where a level changed, by the test of `bench trend`. */
-function changes({ title, runs }: Group): Html {
-  const slugs = new Map(runs.map((run) => [run.entry.id, run]));
-  const items = estimandsOf(runs).flatMap((estimand) =>
-    trendLines(rowsOf(title, runs, estimand), estimand.name).flatMap(
-      ({ changes: found, points, subject, machine }) =>
-        found.map(({ position, relativeChange, pValue }) => {
-          const run = slugs.get(points[position]?.runId ?? '');
-          const size = `${signed(formatFixed(relativeChange * 100, 1))} %`;
-          return html`<li>${prose(`${capitalized(estimand.title)} of ${serverTitle(subject ?? title)}: ${size} (p ${formatP(pValue)}) on ${machine}`)}${run !== undefined && html`, from <a href="../runs/${run.slug}.html">${dayOf(run)}</a> on`}</li>`;
-        }),
-    ),
-  );
+function changes({ title, runs }: Group, figures: readonly (readonly FigureRow[])[]): Html {
+  const items = figures
+    .flatMap((rows) => trendLines(rows, rows[0]?.estimand.name ?? ''))
+    .flatMap(({ changes: found, points, subject, machine, estimand }) =>
+      found.map(({ position, relativeChange, pValue }) => {
+        const size = `${signed(formatFixed(relativeChange * 100, 1))} %`;
+        return html`<li>${prose(`${capitalized(estimand.title)} of ${serverTitle(subject ?? title)}: ${size} (p ${formatP(pValue)}) on ${machine}`)}, from ${dayLink(runs, points[position]?.runId)} on</li>`;
+      }),
+    );
   const steps = runs.flatMap((run) =>
     run.brief.findings
       .filter(({ group }) => group === VERSION_STEPS)
-      .map(
-        ({ sentence }) =>
-          html`<li>${prose(sentence)} <small><a href="../runs/${run.slug}.html">${dayOf(run)}</a></small></li>`,
-      ),
+      .map(({ sentence }) => html`<li>${prose(sentence)} <small>${dayLink(runs, run.entry.id)}</small></li>`),
   );
   return html`${steps.length > 0 && html`<h3>${VERSION_STEPS}</h3><ul class="prose">${steps}</ul><h3>From run to run</h3>`}${
     items.length === 0
@@ -119,66 +108,18 @@ function changes({ title, runs }: Group): Html {
 /** CPU per query does not depend on the load generator. */
 const DRAWN_FIRST = 'cpu';
 
-/** Of two trials both, drawn as points. */
-function endsOf({ low, high, both }: ListedFigure, scale: number) {
-  const scaled = (value: number | null) => (value === null || both !== undefined ? null : value * scale);
-  return { low: scaled(low), high: scaled(high), samples: (both ?? []).map((value) => value * scale) };
-}
-
-const versionOf = ({ item }: FigureRow) => parseServerName(serverOf(item) ?? '')?.version ?? null;
-
-const versionsIn = (rows: readonly FigureRow[]) => new Set(rows.flatMap((row) => versionOf(row) ?? [])).size;
-
-/** What stands side by side: versions from the oldest on, each with its newest figure; without several, the newest runs. */
-function drawnOf(rows: readonly FigureRow[]) {
-  const hasVersions = versionsIn(rows) > 1;
-  const newest = [...new Map(rows.map((row) => [nameOf(row), row])).values()];
-  const versions = newest.filter((row) => versionOf(row) !== null);
-  versions.sort((a, b) => (versionOf(a) ?? '').localeCompare(versionOf(b) ?? '', 'en', { numeric: true }));
-  return (hasVersions ? versions : rows).slice(-MAX_DRAWN).map((row) => ({
-    row,
-    label: (hasVersions ? versionOf(row) : row.run.startedAt.slice(0, 10)) ?? '',
-    group: hasVersions ? versionOf(row) : row.run.id,
-    series: hasVersions ? nameOf(row).replace(` ${versionOf(row)}`, '') : nameOf(row),
-  }));
-}
-
 /** The case and machine with figures of the most versions, or without several, with the most figures. */
-async function pictureFor({ title, runs }: Group): Promise<Picture | null> {
-  const estimands = estimandsOf(runs).toSorted(
-    (a, b) => Number(b.name === DRAWN_FIRST) - Number(a.name === DRAWN_FIRST),
-  );
-  for (const estimand of estimands) {
-    const alike = Map.groupBy(rowsOf(title, runs, estimand), placeKeyOf);
-    const [rows = []] = [...alike.values()].toSorted(
+async function pictureFor(figures: readonly (readonly FigureRow[])[]): Promise<Picture | null> {
+  const isFirst = (rows: readonly FigureRow[]) => Number(rows[0]?.estimand.name === DRAWN_FIRST);
+  for (const all of figures.toSorted((a, b) => isFirst(b) - isFirst(a))) {
+    const [rows = []] = [...Map.groupBy(all, placeKeyOf).values()].toSorted(
       (a, b) => versionsIn(b) - versionsIn(a) || b.length - a.length,
     );
     const [first] = rows;
     if (first === undefined || rows.length < 2) continue;
-    const drawn = drawnOf(rows);
-    const names = [...new Set(drawn.map(({ series }) => series))];
-    const isTime = estimand.unit === 'seconds';
-    const scale = isTime ? 1e6 : 1;
-    const groups = [...Map.groupBy(drawn, ({ group }) => group).values()].map((members) => ({
-      label: members[0]?.label ?? '',
-      points: members.map(({ row, series }) => ({
-        series,
-        value: row.figure.median * scale,
-        ...endsOf(row.figure, scale),
-        tip: `${nameOf(row)}: ${showFigure(estimand, row.figure.median)}`,
-      })),
-    }));
-    return pictureOf(
-      {
-        type: 'intervals',
-        name: 'figures',
-        title: capitalized(estimand.title),
-        caption: `Medians of the trials of each run with their 95 % intervals: ${placeOf(first)}. Only those of the same run are a comparison.`,
-        axis: isTime ? `${estimand.title} (µs)` : estimand.title,
-        groups,
-      },
-      { series: names.map((name) => ({ name, title: name })) },
-    );
+    const levels = rows.map((row) => ({ ...row, name: nameOf(row) }));
+    const { chart, series } = levelsChart(levels, first.estimand, placeOf(first));
+    return pictureOf(chart, { series });
   }
   return null;
 }
@@ -186,17 +127,12 @@ async function pictureFor({ title, runs }: Group): Promise<Picture | null> {
 /** The page of the group, and its picture. */
 export async function* serverPages(group: Group, site: Site): AsyncGenerator<ReportFile> {
   const { title, slug, runs } = group;
-  const picture = await pictureFor(group);
-  const shown = tables(group);
+  const figures = figuresOf(group);
+  const picture = await pictureFor(figures);
+  const shown = tables(runs, figures.flat());
   const main = html`<header class="page-head"><p class="kind">Server</p><h1>${title}</h1><p class="lead">Over versions and time. Figures in one table are of the same case and machine; only servers of the same run are compared.</p></header>
 ${picture !== null && html`<section id="picture"><h2>In short</h2><div class="card">${pictureMarkup(slug, picture)}</div></section>`}
-${shown.length > 0 && html`<section id="changes"><h2>Changes of level</h2>${changes(group)}</section><section id="figures"><h2>Figures</h2>${shown}</section>`}
+${shown.length > 0 && html`<section id="changes"><h2>Changes of level</h2>${changes(group, figures)}</section><section id="figures"><h2>Figures</h2>${shown}</section>`}
 <section id="runs"><h2>Runs</h2>${runLinks(runs, '../')}</section>`;
-  yield {
-    path: `servers/${slug}.html`,
-    content: siteShell({ title: `${title}: DNS benchmark results`, root: '../', main }, site),
-  };
-  if (picture === null) return;
-  yield { path: `servers/${slug}.svg`, content: picture.svg };
-  yield { path: `servers/${slug}.csv`, content: csvText(picture.columns, picture.rows) };
+  yield* page({ path: `servers/${slug}`, title: `${title}: DNS benchmark results`, main, picture }, site);
 }

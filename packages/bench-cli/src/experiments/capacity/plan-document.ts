@@ -166,7 +166,7 @@ export function planDocument(record: PlanRecord): ReportDocument {
   const verdict = `A memory limit of ${limitText(plan.memoryLimitMegabytes)} ${heldText(verification)} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${verification.because}.`;
   const known = plan.verdicts.filter(({ fit }) => fit !== 'cannot tell');
   return {
-    kind: 'Capacity of cluster DNS',
+    kind: 'Capacity of cluster DNS, plan',
     title: `Plan for ${formatCount(plan.objects)} pods and services`,
     state: 'complete',
     headline: `${planSummary(record)}.`,

@@ -4,6 +4,7 @@
  *
  * Texts are plain: no markup, no line breaks. Figures in cells are formatted already; `data` has them unrounded.
  */
+import type { SummaryStatistic } from '../../results/record.ts';
 import { BENCH_VERSION } from '../../version.ts';
 
 /** Where a report is read. */
@@ -18,6 +19,8 @@ export interface Cell {
   readonly tone?: Tone;
   /** On a line of its own below the text, smaller: an interval. Default: none. */
   readonly below?: string;
+  /** Of another page, where that line leads. Default: nowhere. */
+  readonly address?: string;
 }
 
 export interface Column {
@@ -175,6 +178,13 @@ export interface IntervalChart extends ChartTexts {
       readonly tip: string;
     }[];
   }[];
+}
+
+/** A statistic in such a chart, whose axis has `scale` for one of the base unit. */
+export function intervalOf({ median, low, high, n }: SummaryStatistic, scale: number) {
+  // The interval of two trials is many times as wide as they are apart.
+  const end = (value: number | null) => (value === null || n < 3 ? null : value * scale);
+  return { value: median * scale, low: end(low), high: end(high) };
 }
 
 /** Differences from a baseline as shares of it, one below the other. */

@@ -39,7 +39,8 @@ function header({ kind, title, state, headline, facts }: ReportDocument): Html {
 </header>`;
 }
 
-function findingList(found: readonly Finding[], servers: readonly ChartServer[]): Html {
+/** `servers` are those of the charts, whose signs stand before their names. */
+export function findingList(found: readonly Finding[], servers: readonly ChartServer[] = []): Html {
   const rows = found.map(
     ({ subject, series = '', badge, sentence }) => html`<li>
 <div class="verdict-head"><span class="who">${serverSign(servers, series)}${subject}</span><span class="badge ${badge.tone ?? 'even'}">${badge.text}</span></div>
@@ -59,8 +60,8 @@ function findingCards({ findings: found }: ReportDocument, servers: readonly Cha
   return html`<div class="cards">${cards}</div>`;
 }
 
-/** The result for a reader in a hurry. */
-function leadCard({ text, bars, caption }: DocumentLead, servers: readonly ChartServer[]): Html {
+/** In the order of the run. */
+export function leadBars({ bars, caption }: DocumentLead, servers: readonly ChartServer[] = []): Html {
   const rows = bars.map(
     ({
       series,
@@ -70,13 +71,13 @@ function leadCard({ text, bars, caption }: DocumentLead, servers: readonly Chart
     }) => html`<li><span class="who">${serverSign(servers, series)}${title}</span>
 <svg class="length" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${(share * 100).toFixed(2)}" height="8"/></svg><b>${value}</b></li>`,
   );
-  return html`<div class="card in-short"><p>${prose(text)}</p><ul>${rows}</ul><p class="caption">${caption}</p></div>`;
+  return html`<ul>${rows}</ul><p class="caption">${caption}</p>`;
 }
 
 function findings({ document, series }: Page): Html {
   const { lead, warnings } = document;
   return html`<section id="findings"><h2>What was shown</h2>
-${lead !== undefined && leadCard(lead, series)}
+${lead !== undefined && html`<div class="card in-short"><p>${prose(lead.text)}</p>${leadBars(lead, series)}</div>`}
 ${warnings.length > 0 && html`<div class="notice"><b>Read with care</b><ul>${warnings.map((note) => html`<li>${prose(note)}</li>`)}</ul></div>`}
 ${findingCards(document, series)}
 </section>`;
@@ -92,17 +93,18 @@ function codeMarkup({ text, summary }: CodeBlock, id: string): Html {
   return html`<div class="copy"><pre id="${id}">${text}</pre><button type="button" class="needs-script" data-copy="${id}">Copy</button></div>`;
 }
 
-function tableMarkup({ title, columns, rows }: TableBlock): Html {
+export function tableMarkup({ title, columns, rows }: Omit<TableBlock, 'kind'>): Html {
   const classOf = (index: number) => (columns[index]?.isNumber === true ? 'number' : '');
   const heads = columns.map(
     ({ title: head, below = '' }, index) =>
       html`<th scope="col" class="${classOf(index)}">${head}${below !== '' && html`<small>${below}</small>`}</th>`,
   );
   const body = rows.map((row) => {
-    const cells = row.map(cellOf).map(({ text, tone, below = '' }, index) => {
+    const cells = row.map(cellOf).map(({ text, tone, below = '', address }, index) => {
       const content: Content = [
         tone === undefined ? text : html`<span class="tone ${tone}">${text}</span>`,
-        below !== '' && html`<small>${below}</small>`,
+        below !== '' &&
+          html`<small>${address === undefined ? below : html`<a href="${address}">${below}</a>`}</small>`,
       ];
       return index === 0
         ? html`<th scope="row">${content}</th>`

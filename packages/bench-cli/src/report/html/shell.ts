@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { ownText } from '../../own-files.ts';
 import { type ChartServer, darkRules } from '../charts/index.ts';
-import { type Html, html, trusted } from './markup.ts';
+import { type Content, type Html, html, trusted } from './markup.ts';
 import { serverRules } from './server-rules.ts';
 
 const [STYLE, SCRIPT] = ['page.css', 'page.js'].map((name) =>
@@ -36,35 +36,57 @@ export interface PageContent {
   readonly main: Html;
 }
 
-export function pageShell({ title, version, servers, skip, links, main }: PageContent): string {
-  const style = [STYLE ?? '', chartRules(servers.length), serverRules(servers)].join('\n');
-  const script = SCRIPT ?? '';
-  const policy =
-    `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
-    "base-uri 'none'; form-action 'none'";
-  const { markup } = html`<!doctype html>
+interface Frame extends Pick<PageContent, 'title' | 'version' | 'skip' | 'main'> {
+  readonly policy: string;
+  /** Style, and what else the head has. */
+  readonly head: Html;
+  /** Navigation. */
+  readonly top: Html;
+  /** After the version. */
+  readonly footer: Content;
+  /** After the footer. */
+  readonly end?: Html;
+}
+
+/** What pages of runs and those of a site have in common. */
+export function frame({ title, version, policy, head, skip, top, main, footer, end }: Frame): string {
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="dinodns-bench ${version}">
 <title>${title}</title>
-<style>${trusted(style)}</style>
+${head}
 </head>
 <body>
 <a class="skip" href="#${skip.id}">${skip.text}</a>
-<div class="top"><nav aria-label="Contents">${links.map(([id, text]) => html`<a href="#${id}">${text}</a>`)}</nav><button type="button" class="theme needs-script" data-theme-button>Theme: system</button></div>
-<main>
+<div class="top">${top}</div>
+<main id="main">
 ${main}
 </main>
-<footer>Made by dinodns-bench ${version} from <a href="run.json">run.json</a>, which holds every figure unrounded.</footer>
-<div id="tip" role="status" hidden></div>
-<script>${trusted(script)}</script>
+<footer>Made by dinodns-bench ${version}${footer}</footer>
+${end ?? null}
 </body>
 </html>
-`;
-  return markup;
+`.markup;
+}
+
+export function pageShell({ title, version, servers, skip, links, main }: PageContent): string {
+  const style = [STYLE ?? '', chartRules(servers.length), serverRules(servers)].join('\n');
+  const script = SCRIPT ?? '';
+  return frame({
+    ...{ title, version, skip, main },
+    policy:
+      `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
+      "base-uri 'none'; form-action 'none'",
+    head: html`<style>${trusted(style)}</style>`,
+    top: html`<nav aria-label="Contents">${links.map(([id, text]) => html`<a href="#${id}">${text}</a>`)}</nav><button type="button" class="theme needs-script" data-theme-button>Theme: system</button>`,
+    footer: html` from <a href="run.json">run.json</a>, which holds every figure unrounded.`,
+    end: html`<div id="tip" role="status" hidden></div>
+<script>${trusted(script)}</script>`,
+  });
 }

@@ -165,7 +165,7 @@ export function casesDocument(record: CasesRecord): DocumentParts {
   const counters = counterTable(record);
   const hasCounters = counters.kind === 'table' && counters.rows.length > 0;
   return {
-    kind: 'Capacity of cluster DNS',
+    kind: `Capacity of cluster DNS, ${experiment === CACHING ? 'caching' : 'throughput'}`,
     title:
       experiment === CACHING
         ? 'Caching tiers of cluster DNS'

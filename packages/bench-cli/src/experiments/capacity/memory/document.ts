@@ -160,7 +160,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
   const objects = memoryCases(record.cases).map((point) => point.objects);
   const peaks = record.cases.flatMap(({ summary }) => summary.relistPeak?.median ?? []);
   return {
-    kind: 'Capacity of cluster DNS',
+    kind: 'Capacity of cluster DNS, memory',
     title: `Memory of ${isOnCluster ? 'a private CoreDNS on a cluster' : `CoreDNS ${versions}`} by pods and services`,
     result:
       peaks.length === 0

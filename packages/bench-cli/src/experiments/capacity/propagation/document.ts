@@ -114,7 +114,7 @@ export function propagationDocument(record: PropagationRecord): DocumentParts {
   const [least] = claims(record);
   const delay = least === undefined ? null : medianOf(least, 'median');
   return {
-    kind: 'Capacity of cluster DNS',
+    kind: 'Capacity of cluster DNS, propagation',
     title: 'How long a new Service takes to resolve',
     subject: 'Load',
     result:

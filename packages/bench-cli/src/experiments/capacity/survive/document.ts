@@ -251,7 +251,7 @@ export function surviveDocument(record: Record): DocumentParts {
   const size = sizes.size === 1 ? `${formatCount(Number([...sizes][0]))} objects: ` : '';
   const result = resultOf(record);
   return {
-    kind: 'Capacity of cluster DNS',
+    kind: 'Capacity of cluster DNS, survive',
     title: 'The smallest memory limit that CoreDNS survives',
     result: result === undefined ? undefined : `${size}${result}`,
     tables: [
