@@ -58,6 +58,6 @@ describe('a verification on this machine', () => {
   it('fails under a limit that is too small: the kernel kills it, and that is said', async () => {
     const { held, because } = await verified(8e6, 0);
     expect(held).toBe(false);
-    expect(because).toBe('under a limit of 8.0 MB it ran out of memory and was killed by the kernel');
+    expect(because).toBe('under a limit of 7.63 MiB it ran out of memory and was killed by the kernel');
   }, 90_000);
 });

@@ -1,5 +1,5 @@
 /** Figures of this experiment as people read them. Pure. */
-import { beside, formatFixed, formatShort } from '../../report/numbers.ts';
+import { beside, formatBytes, formatFixed, formatShort } from '../../report/numbers.ts';
 import type { SummaryStatistic } from '../../results/record.ts';
 
 /** Megabytes are 10⁶ bytes, as in the published formulas. */
@@ -9,6 +9,9 @@ export const BYTES_PER_MEGABYTE = 1e6;
 export function megabytes(bytes: number): string {
   return formatShort(bytes / BYTES_PER_MEGABYTE);
 }
+
+/** `49.0 MiB`: megabytes as people write memory. */
+export const memoryText = (megabytes: number) => formatBytes(megabytes * BYTES_PER_MEGABYTE);
 
 const MEBIBYTE = 2 ** 20;
 

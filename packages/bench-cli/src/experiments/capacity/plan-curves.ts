@@ -1,7 +1,7 @@
 /** The lines that a plan rests on, as a chart shows them: memory of one replica against the number of objects. Pure. */
 import type { LineChart, Series } from '../../report/document/document.ts';
-import { formatCount, formatFixed } from '../../report/numbers.ts';
-import { BYTES_PER_MEGABYTE } from './figures.ts';
+import { formatCount } from '../../report/numbers.ts';
+import { BYTES_PER_MEGABYTE, memoryText } from './figures.ts';
 import { EXTRAPOLATION, type MemoryBasis, objectsOf, publishedBasis, type Size } from './memory-basis.ts';
 import { ASSUMED_PEAK_RATIO, sizeOf } from './plan.ts';
 import type { CapacityPlan, Curve } from './plan-record.ts';
@@ -65,6 +65,8 @@ export function curvesOf(plan: CapacityPlan, basis: MemoryBasis): Curve[] {
 export const seriesOf = (curves: readonly Curve[]): Series[] =>
   curves.map(({ title }) => ({ name: title, title }));
 
+const mebibytesOf = (megabytes: number) => (megabytes * BYTES_PER_MEGABYTE) / 2 ** 20;
+
 export function planChart(
   {
     objects,
@@ -77,17 +79,17 @@ export function planChart(
 ): LineChart {
   const today = demand.memoryLimitBytes;
   const marks = [
-    { y: memoryLimitMegabytes, label: 'recommended limit' },
-    ...(today === null ? [] : [{ y: today / BYTES_PER_MEGABYTE, label: "today's limit" }]),
+    { y: mebibytesOf(memoryLimitMegabytes), label: 'recommended limit' },
+    ...(today === null ? [] : [{ y: today / 2 ** 20, label: "today's limit" }]),
   ];
   const width = Math.max(...curves.flatMap(({ points }) => points.map((point) => point.objects)));
   return {
     type: 'lines',
     name: 'memory',
     title: 'Memory of one replica by pods and services',
-    caption: `MB (10⁶ bytes) with a full cache, under queries, ${configuration === 'autopath' ? 'with autopath' : 'default configuration'}. Shaded: the ${formatCount(objects)} objects of the plan. Basis: ${source}. Published data include 35 MB for cache and load.`,
+    caption: `MiB with a full cache, under queries, ${configuration === 'autopath' ? 'with autopath' : 'default configuration'}. Shaded: the ${formatCount(objects)} objects of the plan. Basis: ${source}. Published data include ${memoryText(CACHE_MEGABYTES + LOAD_MEGABYTES)} for cache and load.`,
     xAxis: 'pods and services',
-    yAxis: 'MB',
+    yAxis: 'MiB',
     panels: [
       {
         title: '',
@@ -95,8 +97,8 @@ export function planChart(
           series: title,
           points: points.map((point) => ({
             x: point.objects,
-            y: point.megabytes,
-            tip: `${title}, ${formatCount(point.objects)} objects: ${formatFixed(point.megabytes, 1)} MB`,
+            y: mebibytesOf(point.megabytes),
+            tip: `${title}, ${formatCount(point.objects)} objects: ${memoryText(point.megabytes)}`,
           })),
         })),
         bands: [{ from: Math.max(0, objects - width / 250), to: objects + width / 250 }],

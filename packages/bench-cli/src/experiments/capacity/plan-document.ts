@@ -12,13 +12,14 @@ import {
   text,
 } from '../../report/document/index.ts';
 import { clusterFacts, environmentFacts } from '../../report/facts.ts';
-import { formatCount, formatCpus, formatFixed } from '../../report/numbers.ts';
+import { formatCount, formatCpus, formatMebibytes } from '../../report/numbers.ts';
 import { asSentence } from '../../text.ts';
 import type { PhaseFigures } from './beside/phases.ts';
-import { isQuantity, limitText } from './plan.ts';
+import { memoryText } from './figures.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
 import type { CapacityPlan, Figure, PlanRecord, Verdict, Verification } from './plan-record.ts';
 import { planYaml } from './plan-yaml.ts';
+import { heldReason } from './verify/verification.ts';
 
 const TONES: Readonly<Record<Verdict['fit'], Tone>> = {
   fits: 'good',
@@ -26,13 +27,25 @@ const TONES: Readonly<Record<Verdict['fit'], Tone>> = {
   'cannot tell': 'warn',
 };
 
-const megabytes = (bytes: number | null) => (bytes === null ? '–' : formatFixed(bytes / 1e6, 1));
+const mebibytes = (bytes: number | null) => (bytes === null ? '–' : formatMebibytes(bytes));
 
 function figureText(figure: Figure): string {
   const { value, unit } = figure;
-  if (isQuantity(figure)) return limitText(value);
-  if (unit === 'MB') return `${formatFixed(value, 1)} MB`;
+  if (unit === 'MB') return memoryText(value);
   return unit === 'CPUs' ? formatCpus(value) : `${formatCount(value)}${unit === 'queries/s' ? ' /s' : ''}`;
+}
+
+/** Megabytes between the words of a record, but not those of a published formula; `45.4 to 48.2 MB` are two. */
+const MEGABYTES = /(?<!÷ [\d,]+ \+ [\d.]*)(?<![\d.])(\d[\d.]*)(?: to (\d[\d.]*))? MB\b/g;
+
+/** Records have megabytes, in sentences too. People write limits in Mi, so reports have MiB only. */
+function inMebibytes(sentence: string): string {
+  return sentence.replaceAll(MEGABYTES, (_text, ...ends: readonly (string | undefined)[]) =>
+    ends
+      .slice(0, 2)
+      .flatMap((end) => (end === undefined ? [] : memoryText(Number(end))))
+      .join(' to '),
+  );
 }
 
 const FIGURES = 'The figures of the plan and where they come from';
@@ -51,16 +64,16 @@ function phaseRow(phase: PhaseFigures): string[] {
   const { queries } = phase;
   return [
     PHASE_TITLES[phase.phase],
-    megabytes(phase.p95Bytes),
-    megabytes(phase.peakBytes),
-    megabytes(phase.rssBytes),
-    megabytes(phase.heapInuseBytes),
+    mebibytes(phase.p95Bytes),
+    mebibytes(phase.peakBytes),
+    mebibytes(phase.rssBytes),
+    mebibytes(phase.heapInuseBytes),
     formatCount(queries.sent),
     formatCount(queries.lost),
   ];
 }
 
-const PHASE_COLUMNS = ['', 'p95 MB', 'peak MB', 'resident MB', 'heap in use MB', 'queries', 'lost'].map(
+const PHASE_COLUMNS = ['', 'p95 MiB', 'peak MiB', 'resident MiB', 'heap in use MiB', 'queries', 'lost'].map(
   (title, index) => ({ title, isNumber: index > 0 }),
 );
 
@@ -68,6 +81,10 @@ const phaseTable = ({ phases }: Verification) =>
   table('Memory in each phase', PHASE_COLUMNS, phases.map(phaseRow));
 
 const heldText = ({ held }: Verification) => (held ? 'held' : 'did not hold');
+
+/** Of a plan that held from its figures; any other as it was told. */
+const reasonFor = (verification: Verification) =>
+  verification.held ? heldReason(verification) : inMebibytes(verification.because);
 
 /** What was left of a limit that held, and whether a smaller one would have done. */
 function marginText({ held, marginRatio }: Verification): string {
@@ -80,14 +97,14 @@ function verifiedFinding(verification: Verification): Finding {
   return {
     subject: 'The plan, verified',
     badge: { text: heldText(verification), tone: verification.held ? 'good' : 'bad' },
-    sentence: `${verification.because}${marginText(verification)}.`,
+    sentence: `${reasonFor(verification)}${marginText(verification)}.`,
   };
 }
 
 const verdictFinding = ({ about, fit, because }: Verdict): Finding => ({
   subject: `Today's ${about}`,
   badge: { text: fit, tone: TONES[fit] },
-  sentence: `${because}.`,
+  sentence: `${inMebibytes(because)}.`,
 });
 
 /** An answer has no badges. */
@@ -119,19 +136,22 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
           table(
             FIGURES,
             [{ title: '' }, { title: '' }],
-            plan.figures.map((figure) => [{ text: figure.name, below: figure.basis }, figureText(figure)]),
+            plan.figures.map((figure) => [
+              { text: figure.name, below: inMebibytes(figure.basis) },
+              figureText(figure),
+            ]),
           ),
         ],
       },
       ...(verification === undefined ? [] : [verified(verification)]),
-      { title: 'Notes', blocks: [list(plan.notes)] },
+      { title: 'Notes', blocks: [list(plan.notes.map(inMebibytes))] },
     ],
   });
 }
 
 /** The verdict on the plan in one line. */
 export function planSummary({ plan, verification }: PlanRecord): string {
-  const limit = `${limitText(plan.memoryLimitMegabytes)} for ${formatCount(plan.objects)} objects`;
+  const limit = `${memoryText(plan.memoryLimitMegabytes)} for ${formatCount(plan.objects)} objects`;
   return `${limit}: ${heldText(verification)}`;
 }
 
@@ -163,7 +183,7 @@ function conditions(record: PlanRecord): (readonly [string, string])[] {
 
 export function planDocument(record: PlanRecord): ReportDocument {
   const { plan, basis, curves, verification } = record;
-  const verdict = `A memory limit of ${limitText(plan.memoryLimitMegabytes)} ${heldText(verification)} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${verification.because}.`;
+  const verdict = `A memory limit of ${memoryText(plan.memoryLimitMegabytes)} ${heldText(verification)} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${reasonFor(verification)}.`;
   const known = plan.verdicts.filter(({ fit }) => fit !== 'cannot tell');
   return {
     kind: 'Capacity of cluster DNS, plan',
@@ -181,14 +201,14 @@ export function planDocument(record: PlanRecord): ReportDocument {
           table(
             FIGURES,
             [{ title: '' }, { title: 'value', isNumber: true }, { title: 'basis' }],
-            plan.figures.map((figure) => [figure.name, figureText(figure), figure.basis]),
+            plan.figures.map((figure) => [figure.name, figureText(figure), inMebibytes(figure.basis)]),
           ),
           chart(planChart(plan, curves, basis.source)),
         ],
       },
       {
         title: 'Verified',
-        blocks: [phaseTable(verification), list(plan.notes)],
+        blocks: [phaseTable(verification), list(plan.notes.map(inMebibytes))],
       },
       { title: 'As Kubernetes objects', blocks: [code(planYaml(plan), 'yaml')], isBrief: false },
       {
@@ -212,12 +232,15 @@ export function planDocument(record: PlanRecord): ReportDocument {
     post: {
       slug: 'cluster-dns-capacity-plan',
       description: verdict,
-      excerpt: [verdict, ...known.map(({ about, because }) => `Today's ${about}: ${because}.`)].join(' '),
+      excerpt: [
+        verdict,
+        ...known.map(({ about, because }) => `Today's ${about}: ${inMebibytes(because)}.`),
+      ].join(' '),
       caveats: [
         verification.target === 'local'
           ? 'It was verified on one machine, with generated objects and an API server of this project.'
           : 'It was verified with generated objects beside the DNS of this cluster.',
-        ...plan.notes.slice(0, 1),
+        ...plan.notes.slice(0, 1).map(inMebibytes),
         ...record.warnings,
       ].map(asSentence),
       tags: ['dns', 'coredns', 'kubernetes', 'capacity'],

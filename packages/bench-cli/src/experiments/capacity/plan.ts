@@ -1,5 +1,6 @@
 /** How much memory and how many replicas the DNS of a cluster needs. Pure. Every line names its basis. */
-import { memoryQuantity } from '../../quantity.ts';
+import { wholeMebibytes } from '../../quantity.ts';
+import { formatCount } from '../../report/numbers.ts';
 import { BYTES_PER_MEGABYTE } from './figures.ts';
 import type { Expected, MemoryBasis, Size } from './memory-basis.ts';
 import type { CapacityPlan, Demand, Figure, Verdict } from './plan-record.ts';
@@ -58,8 +59,14 @@ interface Memory {
   /** The largest peak. */
   readonly peak: Expected;
   readonly isPeakMeasured: boolean;
+  /** In whole mebibytes, as people write them. */
+  readonly request: number;
   readonly limit: number;
 }
+
+/** At least as much, in mebibytes without a fraction. */
+const whole = (megabytes: number) =>
+  (wholeMebibytes(megabytes * BYTES_PER_MEGABYTE) * 2 ** 20) / BYTES_PER_MEGABYTE;
 
 function memoryOf(basis: MemoryBasis, size: Size, survived: SurvivedLimit | null): Memory {
   const steady = basis.steady(size);
@@ -74,36 +81,23 @@ function memoryOf(basis: MemoryBasis, size: Size, survived: SurvivedLimit | null
   const peak = largest === undefined ? assumed : largest.high < steady.high ? steady : largest;
   // Less than is requested cannot be a limit.
   const limit = survived === null ? peak.high * LIMIT_MARGIN : Math.max(survived.megabytes, steady.high);
-  return { steady, peak, isPeakMeasured: largest !== undefined, limit };
+  const amounts = { request: whole(steady.high), limit: whole(limit) };
+  return { steady, peak, isPeakMeasured: largest !== undefined, ...amounts };
 }
 
-/** Figures that people write into manifests. */
-const MEMORY_REQUEST = 'memory request';
-const MEMORY_LIMIT = 'memory limit';
-
-export function isQuantity({ name }: Pick<Figure, 'name'>): boolean {
-  return name === MEMORY_REQUEST || name === MEMORY_LIMIT;
-}
-
-/** As it stands in a manifest, and in the unit of the other figures: `91Mi (94.38 MB)`. */
-export function limitText(megabytes: number): string {
-  return `${memoryQuantity(megabytes * BYTES_PER_MEGABYTE)} (${round(megabytes)} MB)`;
-}
+const textOf = (megabytes: number) => `${round(megabytes)} MB`;
 
 function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: number): [Verdict['fit'], string] {
-  if (today < steady.value) return ['does not fit', `less than the ${round(steady.value)} MB of steady use`];
-  if (today >= limit) return ['fits', `at least the recommended ${limitText(limit)}`];
+  if (today < steady.value) return ['does not fit', `less than the ${textOf(steady.value)} of steady use`];
+  if (today >= limit) return ['fits', `at least the recommended ${textOf(limit)}`];
   if (isPeakMeasured && today < peak.low) {
-    return ['does not fit', `less than the ${round(peak.value)} MB of the peak while all objects are read`];
+    return ['does not fit', `less than the ${textOf(peak.value)} of the peak while all objects are read`];
   }
   if (isPeakMeasured && today >= peak.high) {
-    return [
-      'fits',
-      `above the peak of ${round(peak.value)} MB, but below the recommended ${limitText(limit)}`,
-    ];
+    return ['fits', `above the peak of ${textOf(peak.value)}, but below the recommended ${textOf(limit)}`];
   }
   const why = isPeakMeasured ? 'it is within the interval of the peak' : 'the peak is assumed, not measured';
-  return ['cannot tell', `more than steady use, less than the recommended ${limitText(limit)}, and ${why}`];
+  return ['cannot tell', `more than steady use, less than the recommended ${textOf(limit)}, and ${why}`];
 }
 
 function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
@@ -117,7 +111,7 @@ function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
   const today = memoryLimitBytes / BYTES_PER_MEGABYTE;
   const [fit, because] = memoryFit(memory, today);
   const link = because.startsWith('more') ? ': ' : ', ';
-  return { about: 'memory', fit, because: `the limit is ${limitText(today)}${link}${because}` };
+  return { about: 'memory', fit, because: `the limit is ${textOf(today)}${link}${because}` };
 }
 
 function replicaVerdict({ replicas, internalLookups, externalLookups }: Demand, needed: number): Verdict {
@@ -137,7 +131,7 @@ function replicaVerdict({ replicas, internalLookups, externalLookups }: Demand, 
 
 function memoryNotes(configuration: Configuration, basis: MemoryBasis): string[] {
   const data = fittedLine(PUBLISHED_POINTS[configuration]);
-  const published = `The published formula is of CoreDNS 1.2.5 and was made from ${PUBLISHED_POINTS[configuration].length} sizes; least squares through its own data gives (pods + services) ÷ ${Math.round(data.objectsPerMegabyte)} + ${data.baseMegabytes.toFixed(1)} MB.`;
+  const published = `The published formula is of CoreDNS 1.2.5 and was made from ${PUBLISHED_POINTS[configuration].length} sizes; least squares through its own data gives (pods + services) ÷ ${formatCount(data.objectsPerMegabyte)} + ${data.baseMegabytes.toFixed(1)} MB.`;
   if (basis.kind === 'measured') {
     const upper =
       'Steady memory and peaks are anonymous memory, which is what counts against a limit; request and limit use the upper end of the interval that 95 % of all starts are in.';
@@ -154,7 +148,7 @@ function figure(name: string, value: number, unit: Figure['unit'], basis: string
 }
 
 function withRange({ low, high }: Expected): string {
-  return low === high ? '' : `; 95 % of all starts: ${round(low)} to ${round(high)} MB`;
+  return low === high ? '' : `; 95 % of all starts: ${round(low)} to ${textOf(high)}`;
 }
 
 function steadyFigures(configuration: Configuration, basis: MemoryBasis, size: Size): Figure[] {
@@ -215,8 +209,8 @@ const steadyEnd = (isExact: boolean) => (isExact ? 'steady memory' : 'upper end 
 /** A limit that survived is not taken below the request. */
 function limitBasis({ limit }: Memory, survived: SurvivedLimit | null, isExact: boolean): string {
   if (survived === null) return `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`;
-  if (limit === survived.megabytes) return survived.source;
-  return `${steadyEnd(isExact)}, as the memory request: more than ${limitText(survived.megabytes)}, which was ${survived.source}`;
+  if (limit === whole(survived.megabytes)) return survived.source;
+  return `${steadyEnd(isExact)}, as the memory request: more than ${textOf(survived.megabytes)}, which was ${survived.source}`;
 }
 
 /** The plan for a demand, from own measurements, or published ones; `survived`: the limit, instead of one above the peak. */
@@ -238,8 +232,8 @@ export function planCapacity(
     ...queryFigures(demand, queries),
     ...steadyFigures(configuration, basis, size),
     ...peakFigures(basis, size, memory),
-    figure(MEMORY_REQUEST, memory.steady.high, 'MB', steadyEnd(isExact)),
-    figure(MEMORY_LIMIT, memory.limit, 'MB', limitBasis(memory, survived, isExact)),
+    figure('memory request', memory.request, 'MB', steadyEnd(isExact)),
+    figure('memory limit', memory.limit, 'MB', limitBasis(memory, survived, isExact)),
     ...replicaFigures(throughput, replicas),
   ];
   return {
@@ -249,7 +243,7 @@ export function planCapacity(
     figures,
     queriesPerSecond: queries.internal + queries.external,
     replicas,
-    memoryRequestMegabytes: round(memory.steady.high),
+    memoryRequestMegabytes: round(memory.request),
     memoryLimitMegabytes: round(memory.limit),
     verdicts: [memoryVerdict(demand, memory), replicaVerdict(demand, replicas)],
     notes: [

@@ -1,5 +1,5 @@
 /** Whether a recommendation held: what was tried, what was seen, and the verdict. Pure. */
-import { formatCount } from '../../../report/numbers.ts';
+import { beside, formatBytes, formatCount } from '../../../report/numbers.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
 import type { Attempt, Verification } from '../plan-record.ts';
 
@@ -36,7 +36,16 @@ function sumOf(phases: readonly PhaseFigures[]): QueryCounts {
   );
 }
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+/** Why it held. */
+export function heldReason({
+  memoryLimitBytes,
+  peakBytes,
+  queries,
+}: Pick<Verification, 'memoryLimitBytes' | 'peakBytes' | 'queries'>): string {
+  const all = beside(memoryLimitBytes, peakBytes ?? 0);
+  const used = peakBytes === null ? 'an unknown part' : formatBytes(peakBytes, all);
+  return `used ${used} of ${formatBytes(memoryLimitBytes, all)} at most, was not killed, and answered all ${formatCount(queries.sent)} queries`;
+}
 
 function reasonOf(
   { memoryLimitBytes }: Attempt,
@@ -44,13 +53,12 @@ function reasonOf(
   queries: QueryCounts,
   peakBytes: number | null,
 ): string {
-  if (death !== null) return `under a limit of ${megabytes(memoryLimitBytes)} ${death}`;
+  if (death !== null) return `under a limit of ${formatBytes(memoryLimitBytes)} ${death}`;
   if (queries.lost > 0)
     return `${formatCount(queries.lost)} of ${formatCount(queries.sent)} queries had no answer within 5 seconds`;
   if (queries.wrong > 0)
     return `${formatCount(queries.wrong)} of ${formatCount(queries.answered)} answers had a wrong response code`;
-  const used = peakBytes === null ? 'an unknown part' : megabytes(peakBytes);
-  return `used ${used} of ${megabytes(memoryLimitBytes)} at most, was not killed, and answered all ${formatCount(queries.sent)} queries`;
+  return heldReason({ memoryLimitBytes, peakBytes, queries });
 }
 
 /** What a start has shown. */
