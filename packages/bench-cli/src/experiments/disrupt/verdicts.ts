@@ -16,22 +16,18 @@ const ALIKE = 0.02;
 
 const isAlike = (a: number, b: number) => Math.abs(a - b) <= ALIKE * Math.max(a, b);
 
-/** What a fault cost those of one server, or of one combination of factors. */
-interface Cost {
-  readonly cases: readonly EngineCase[];
-  /** In the worst of the cases. */
-  readonly missed: number;
-}
-
-const costOf = (cases: readonly EngineCase[]): Cost => ({ cases, missed: Math.max(...cases.map(missed)) });
+/** In the worst of them. */
+const most = (cases: readonly EngineCase[], name: string) =>
+  Math.max(...cases.map((item) => medianOf(item, name)));
+const mostMissed = (cases: readonly EngineCase[]) => Math.max(...cases.map(missed));
 
 /** The worst first; those that cost as much are one. */
-function grouped(costs: readonly Cost[]): Cost[] {
-  const groups: Cost[] = [];
-  for (const cost of costs.toSorted((a, b) => b.missed - a.missed)) {
+function grouped(parts: readonly (readonly EngineCase[])[]): EngineCase[][] {
+  const groups: EngineCase[][] = [];
+  for (const part of parts.toSorted((a, b) => mostMissed(b) - mostMissed(a))) {
     const last = groups.at(-1);
-    if (last === undefined || !isAlike(last.missed, cost.missed)) groups.push(cost);
-    else groups.splice(-1, 1, { ...last, cases: [...last.cases, ...cost.cases] });
+    if (last !== undefined && isAlike(mostMissed(last), mostMissed(part))) last.push(...part);
+    else groups.push([...part]);
   }
   return groups;
 }
@@ -41,11 +37,14 @@ export const serversOf = (cases: readonly EngineCase[]) => [
   ...new Set(cases.map(({ point }) => valueText('server', point.server ?? ''))),
 ];
 
+const serversAmong = (all: readonly EngineCase[], some: readonly EngineCase[] = []) =>
+  listed(serversOf(all.filter((item) => some.includes(item))));
+
 /** ` with Unbound`, or what only these cases have in common. */
-function whereText(record: DisruptRecord, { cases }: Cost, all: readonly EngineCase[]): string {
-  if (serversOf(all).length === 1) return sharedText(record, cases, all);
-  if (cases.length === all.length) return ' with every server';
-  return ` with ${listed(serversOf(all.filter((item) => cases.includes(item))))}`;
+function whereText(record: DisruptRecord, some: readonly EngineCase[], all: readonly EngineCase[]): string {
+  if (serversOf(all).length === 1) return sharedText(record, some, all);
+  if (some.length === all.length) return ' with every server';
+  return ` with ${serversAmong(all, some)}`;
 }
 
 /** What faults cost that cost as much: those of one kind share a sentence. */
@@ -53,14 +52,14 @@ interface Outcome {
   readonly names: readonly FaultName[];
   readonly cases: readonly EngineCase[];
   readonly isOfServers: boolean;
-  readonly groups: readonly Cost[];
+  /** Of servers, or of combinations of factors: those that it cost as much, the worst first. */
+  readonly groups: readonly (readonly EngineCase[])[];
 }
 
 function outcomeOf(names: readonly FaultName[], cases: readonly EngineCase[]): Outcome {
   const byServer = [...Map.groupBy(cases, ({ point }) => point.server).values()];
   const isOfServers = byServer.length > 1;
-  const groups = grouped((isOfServers ? byServer : cases.map((item) => [item])).map(costOf));
-  return { names, cases, isOfServers, groups };
+  return { names, cases, isOfServers, groups: grouped(isOfServers ? byServer : cases.map((item) => [item])) };
 }
 
 /** `the upstream was slow or silent`; null for phrases that do not begin alike. */
@@ -82,6 +81,12 @@ function whenOf(names: readonly FaultName[]): string {
   return sharedBeginning(phrases) ?? listed(phrases, 'or');
 }
 
+const isOneOutcome = (a: Outcome, b: Outcome) =>
+  a.groups.length === 1 &&
+  b.groups.length === 1 &&
+  isAlike(mostMissed(a.cases), mostMissed(b.cases)) &&
+  causeOf([...a.names, ...b.names]) !== null;
+
 /** Of each fault with a trial that succeeded. */
 function outcomesOf(record: DisruptRecord, faults: readonly EngineCase[]): Outcome[] {
   const outcomes: Outcome[] = [];
@@ -90,11 +95,8 @@ function outcomesOf(record: DisruptRecord, faults: readonly EngineCase[]): Outco
     if (cases.length === 0) continue;
     const own = outcomeOf([name], cases);
     const last = outcomes.at(-1);
-    const [a, b] = [last?.groups, own.groups].map((groups) => (groups?.length === 1 ? groups[0] : undefined));
-    const names = [...(last?.names ?? []), name];
-    const isSame = last !== undefined && a !== undefined && b !== undefined && isAlike(a.missed, b.missed);
-    if (isSame && causeOf(names) !== null)
-      outcomes.splice(-1, 1, outcomeOf(names, [...last.cases, ...cases]));
+    if (last !== undefined && isOneOutcome(last, own))
+      outcomes.splice(-1, 1, outcomeOf([...last.names, name], [...last.cases, ...cases]));
     else outcomes.push(own);
   }
   return outcomes;
@@ -103,8 +105,7 @@ function outcomesOf(record: DisruptRecord, faults: readonly EngineCase[]): Outco
 /** With which servers clients lost most, and when that made no difference; only of several servers and faults. */
 function leadOf(outcomes: readonly Outcome[]): string[] {
   const namesOf = (some: readonly Outcome[]) => some.flatMap(({ names }) => names);
-  const worst = ({ cases, groups: [first] }: Outcome) =>
-    listed(serversOf(cases.filter((item) => first?.cases.includes(item))));
+  const worst = ({ cases, groups: [first] }: Outcome) => serversAmong(cases, first);
   const differing = outcomes.filter(({ isOfServers, groups }) => isOfServers && groups.length > 1);
   if (differing.length === 0 || namesOf(outcomes).length === 1) return [];
   const parts = [...Map.groupBy(differing, worst)].map(
@@ -142,8 +143,8 @@ function decidingValues({ settings }: DisruptRecord, cases: readonly EngineCase[
   return ranges.find(isApart) ?? [];
 }
 
-const gapText = ({ cases, missed: count }: Cost) =>
-  count === 0 ? '' : ` (longest gap ${formatTime(Math.max(...cases.map((item) => medianOf(item, 'gap'))))})`;
+const gapText = (cases: readonly EngineCase[]) =>
+  mostMissed(cases) === 0 ? '' : ` (longest gap ${formatTime(most(cases, 'gap'))})`;
 
 /** What it cost, by the factor that decides; and a sentence about its worst and its best case. */
 function byFactor(record: DisruptRecord, { cases, groups }: Outcome, of: string): readonly string[] | null {
@@ -153,9 +154,8 @@ function byFactor(record: DisruptRecord, { cases, groups }: Outcome, of: string)
   const parts = values.map(
     ({ text, least, most }, at) => `${rangeText(least, most)}${at === 0 ? of : ''} with ${text}`,
   );
-  const [most, fewest] = [worst, best].map((cost) => whereText(record, cost, cases));
-  const ends =
-    most === '' || fewest === '' ? [] : [`Most were lost${most}${gapText(worst)}, fewest${fewest}.`];
+  const [there, here] = [worst, best].map((group) => whereText(record, group, cases));
+  const ends = there === '' || here === '' ? [] : [`Most were lost${there}${gapText(worst)}, fewest${here}.`];
   return [listed(parts), ...ends];
 }
 
@@ -164,13 +164,13 @@ function byGroup(record: DisruptRecord, { names, cases, isOfServers, groups }: O
   const told = isOfServers ? groups : groups.filter((_, at) => at === 0 || at === groups.length - 1);
   const isWorst = isOfServers && cases.length > names.length * serversOf(cases).length;
   const parts = told.map((group, index) => {
-    const count = group.missed === 0 ? 'none' : `${isWorst ? 'up to ' : ''}${formatCount(group.missed)}`;
-    const where = whereText(record, group, cases) || (told.length > 1 && index > 0 ? ' at best' : '');
-    if (index > 0) return `${count}${where}`;
-    return `${count}${of}${group.missed === 0 ? '' : where}${gapText(group)}`;
+    const missing = mostMissed(group);
+    const count = missing === 0 ? 'none' : `${isWorst ? 'up to ' : ''}${formatCount(missing)}`;
+    const where = whereText(record, group, cases);
+    if (index > 0) return `${index === told.length - 1 ? 'and ' : ''}${count}${where || ' at best'}`;
+    return `${count}${of}${missing === 0 ? '' : where}${gapText(group)}`;
   });
-  const [last = '', ...before] = parts.toReversed();
-  return [...before.toReversed(), before.length === 0 ? last : `and ${last}`].join(', ');
+  return parts.join(', ');
 }
 
 /** A sentence for each fault, or for those of one kind that cost as much; before several, what they come to. */
@@ -181,11 +181,10 @@ export function verdictsOf(record: DisruptRecord, faults: readonly EngineCase[])
     value === undefined || others.length > 0 ? [] : [valueText(name, value)],
   );
   const outcomes = outcomesOf(record, faults);
+  const of = ` of ${formatCount(rate * duration)} queries`;
   const sentences = outcomes.flatMap((outcome) => {
-    const { names, cases } = outcome;
-    const late = Math.max(...cases.map((item) => medianOf(item, 'over1s')));
-    const subject = `${causeOf(names)}${fixed.length === 0 ? '' : ` with ${listed(fixed)}`}`;
-    const of = ` of ${formatCount(rate * duration)} queries`;
+    const late = most(outcome.cases, 'over1s');
+    const subject = `${causeOf(outcome.names)}${fixed.length === 0 ? '' : ` with ${listed(fixed)}`}`;
     const [costs, ...rest] = byFactor(record, outcome, of) ?? [byGroup(record, outcome, of)];
     const lateText = late === 0 ? '' : `; up to ${formatCount(late)} answers took longer than 1\u00a0s`;
     return [`${subject} cost ${costs}${lateText}.`, ...rest];
