@@ -149,7 +149,7 @@ describe('the reader of a node', () => {
     expect(watch.lost()).toEqual([]);
     end({ exitCode: 137, reason: 'Error' });
     await expect.poll(() => watch.lost().length).toBe(1);
-    await watch.stop();
+    await watch[Symbol.asyncDispose]();
     const warnings = ['the reader of the connection tracking of worker has ended'];
     expect(recorded(watch)).toEqual({ entries: null, warnings });
   });
@@ -174,7 +174,7 @@ describe('the reader of a node', () => {
       await refused;
       const watch = await watching;
       expect(recorded(watch)).toEqual({ entries: null, warnings: [reason] });
-      await watch.stop();
+      await watch[Symbol.asyncDispose]();
     },
   );
 
@@ -217,7 +217,7 @@ describe('the reader of a node', () => {
 
   it('that was stopped is not lost', async () => {
     const { watch } = await opened();
-    await watch.stop();
+    await watch[Symbol.asyncDispose]();
     expect(watch.lost()).toEqual([]);
   });
 });
@@ -230,5 +230,5 @@ it('the endpoints of a Service are known as soon as they are watched', async () 
   });
   const watch = await watchEndpoints(client, { namespace: 'n', service: 'dns' }, signal);
   expect(watch.readings.map(({ ready }) => [...ready])).toEqual([['10.0.0.7']]);
-  await watch.stop();
+  await watch[Symbol.asyncDispose]();
 });

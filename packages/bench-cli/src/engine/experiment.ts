@@ -137,6 +137,18 @@ export interface Opened<Context, Settings = never, Decided = never> extends Asyn
   closing?(): readonly string[];
 }
 
+/** Opened, where how a trial is measured depends on what was opened: this machine, a cluster. */
+export interface Measuring<Evidence> {
+  measure(planned: PlannedTrial, on: TrialEvents): Promise<Evidence>;
+}
+
+export type TargetRequest<Settings> = Omit<OpenRequest<Settings, unknown>, 'decided'>;
+
+/** Decided, where each target decides something of its own, which only its opening needs. */
+export interface DecidedTarget<Settings, Evidence> {
+  open(request: TargetRequest<Settings>): Promise<Opened<Measuring<Evidence>>>;
+}
+
 /** A trial may reject with it: the failure is a result like any other, but no trial can be taken after it. */
 export class LastTrial extends Error {
   override readonly name = 'LastTrial';

@@ -7,6 +7,7 @@ import type { DetailedInterval, LoadDetail } from '../loaders/loader.ts';
 import type { LoadResult } from '../results/record.ts';
 import { count, seconds } from '../results/record-units.ts';
 import { median } from '../stats/intervals.ts';
+import { percentileIn } from '../stats/percentile.ts';
 import { unexpectedIn } from './response-codes.ts';
 
 /** Of the timeline in the record. */
@@ -99,6 +100,7 @@ export const clientLossesSchema = z.object({
   /** In tenths of a second, from the first query. */
   timeline: z.array(bucketSchema),
 });
+export type ClientLosses = z.output<typeof clientLossesSchema>;
 
 function bucketsOf({ timeline, expected, timeoutSeconds }: DisturbedLoad): Bucket[] {
   const buckets: Bucket[] = [];
@@ -165,10 +167,8 @@ function lateOf({ hdrHistogram }: LoadResult): number[] {
 }
 
 /** Base units, nothing rounded. */
-export function clientLosses(of: DisturbedLoad): z.output<typeof clientLossesSchema> {
+export function clientLosses(of: DisturbedLoad): ClientLosses {
   const { load, fault, expected } = of;
-  const percentile = (wanted: number) =>
-    load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
   return {
     fault,
     queriesSent: load.queriesSent,
@@ -178,8 +178,8 @@ export function clientLosses(of: DisturbedLoad): z.output<typeof clientLossesSch
     late: lateOf(load),
     longestGapSeconds: longestGap(of),
     recoveredSeconds: recoveredAfter(of),
-    p50Seconds: percentile(50),
-    p99Seconds: percentile(99),
+    p50Seconds: percentileIn(load.latencyPercentiles, 50),
+    p99Seconds: percentileIn(load.latencyPercentiles, 99),
     timeline: bucketsOf(of),
     ...socketsOf(of),
   };
@@ -187,7 +187,7 @@ export function clientLosses(of: DisturbedLoad): z.output<typeof clientLossesSch
 
 /** Per second, medians over loads, in tenths of a second since the fault of each began; loads begin and end at different times. */
 export function alignedMedians(
-  loads: readonly Pick<z.output<typeof clientLossesSchema>, 'timeline' | 'fault'>[],
+  loads: readonly Pick<ClientLosses, 'timeline' | 'fault'>[],
   key: keyof Bucket,
 ) {
   const aligned = loads.map(({ timeline, fault }) => ({

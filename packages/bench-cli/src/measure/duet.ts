@@ -23,10 +23,10 @@ import {
 } from './duet-contestant.ts';
 import { measureInOneJob } from './duet-job.ts';
 import { measureSlices } from './duet-slices.ts';
-import { checkDeployment, type Loaded, type Measured, measuredOf } from './measured.ts';
+import { type Loaded, type Measured, measuredOf } from './measured.ts';
 import { joinSlices, overSlices } from './merge-slices.ts';
 import { createNeighbourMeter } from './neighbours.ts';
-import { deployTrial, failureOf, type TrialOutcome, warmUp } from './trial.ts';
+import { checkAndWarmUp, deployTrial, failureOf, type TrialOutcome } from './trial.ts';
 import type { TrialContext } from './trial-context.ts';
 
 /**
@@ -69,9 +69,7 @@ async function deploy({ context, events }: Round, contestant: Contestant): Promi
 async function prepare({ context, events }: Round, contestant: Contestant): Promise<void> {
   if (!isUp(contestant)) return;
   const { planned, server, deployment } = contestant;
-  events.phase('checking answers');
-  contestant.checkedAnswers = await checkDeployment({ context, planned, server, deployment });
-  await warmUp(context, planned, deployment, events);
+  contestant.checkedAnswers = await checkAndWarmUp({ context, planned, server, deployment }, events);
   contestant.counting = await countServer(context, deployment);
 }
 

@@ -1,7 +1,11 @@
 /** A steady load, and an event in it: on this machine and on a cluster. */
 import type { SocketReport } from '@dinodns-bench/load';
+import { z } from 'zod';
 import type { DetailedInterval, LoadOutcome } from '../loaders/loader.ts';
+import { bytes, count } from '../results/record-units.ts';
 import type { Clock } from '../world.ts';
+import { clientLosses, clientLossesSchema, type DisturbedLoad } from './client-losses.ts';
+import { mergeLoads } from './merge-loads.ts';
 
 /** How the load tells that it began, and each of its intervals. */
 export interface LoadEvents {
@@ -105,4 +109,51 @@ export async function loadWithEvent({
     started.reject(new Error('the load is over'));
     await disrupting.catch(() => undefined);
   }
+}
+
+/** In a record. */
+export const eventLossesSchema = clientLossesSchema.extend({
+  /** Good answers that were older than their TTL by more than a second; absent where that was not looked for. */
+  stale: count.optional(),
+  /** Of the servers together before and after the load, and the peak of one process; null where it cannot be read. */
+  memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
+  /** Whether the load generator was late with one query in a hundred by more than a millisecond, or otherwise the limit. */
+  limited: z.boolean().optional(),
+});
+
+export interface WatchedEvent
+  extends LoadWithEvent,
+    Pick<DisturbedLoad, 'expected' | 'durationSeconds' | 'timeoutSeconds'> {
+  /** Resident memory of the servers: of all together now, and the peak of one since its start; null where it cannot be read. */
+  memoryNow(): Promise<{ readonly bytes: number; readonly peakBytes: number } | null>;
+}
+
+/** What clients lost meanwhile; and when the event began, by the clock that was given. */
+export async function eventLosses({
+  expected,
+  durationSeconds,
+  timeoutSeconds,
+  memoryNow,
+  ...event
+}: WatchedEvent): Promise<{
+  readonly losses: z.output<typeof eventLossesSchema>;
+  readonly beganSeconds: number;
+}> {
+  const before = await memoryNow();
+  const { outcomes, limited, startSeconds, event: fault, ...loaded } = await loadWithEvent(event);
+  const after = await memoryNow();
+  const load = mergeLoads(outcomes.map(({ result }) => result));
+  const stale = outcomes.flatMap((outcome) => outcome.stale ?? []);
+  return {
+    losses: {
+      ...clientLosses({ ...loaded, load, fault, expected, durationSeconds, timeoutSeconds }),
+      limited,
+      memory:
+        before === null || after === null
+          ? null
+          : { before: before.bytes, after: after.bytes, peak: after.peakBytes },
+      ...(stale.length === 0 ? {} : { stale: stale.reduce((sum, each) => sum + each, 0) }),
+    },
+    beganSeconds: fault.begin + startSeconds,
+  };
 }

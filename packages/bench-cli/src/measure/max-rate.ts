@@ -7,6 +7,7 @@ import { BenchError } from '../errors.ts';
 import type { LoadOutcome } from '../loaders/loader.ts';
 import { attemptSeconds, type PlannedTrial } from '../plan/plan.ts';
 import type { LoadResult, MaxRate } from '../results/record.ts';
+import { percentileIn } from '../stats/percentile.ts';
 import type { Deployment } from '../targets/target.ts';
 import { anyWasTheLimit } from './limiting-factor.ts';
 import { runLoaders } from './load.ts';
@@ -31,7 +32,7 @@ export function assessAttempt(
   limits: RateLimits,
 ): RateAttempt & MaxRate['attempts'][number] {
   const lostRatio = load.queriesSent === 0 ? 1 : load.queriesLost / load.queriesSent;
-  const p99 = load.latencyPercentiles?.find(({ percentile }) => percentile === 99)?.seconds ?? null;
+  const p99 = percentileIn(load.latencyPercentiles, 99);
   const wasSent = load.queriesSent >= rate * seconds * (1 - UNSENT_SHARE);
   const isFast = limits.maxP99Seconds === null || (p99 !== null && p99 <= limits.maxP99Seconds);
   const sustained = wasSent && lostRatio <= limits.maxLostRatio && isFast;

@@ -8,7 +8,7 @@ import type { Deployment } from '../targets/target.ts';
 import { countServer } from './count-server.ts';
 import { loadAndObserve, type Pace, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
-import { checkDeployment, type Loaded, type Measured, measuredOf } from './measured.ts';
+import { checkDeployment, type Loaded, type Measured, measuredOf, type Subject } from './measured.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
 import { watched } from './watch-neighbours.ts';
 
@@ -127,9 +127,7 @@ async function measure(
 ): Promise<Measured> {
   const { configuration } = context;
   const subject = { context, planned, server, deployment };
-  progress.phase('checking answers');
-  const checkedAnswers = await checkDeployment(subject);
-  await warmUp(context, planned, deployment, progress);
+  const checkedAnswers = await checkAndWarmUp(subject, progress);
   const maxRate =
     configuration.objective === 'max-rate' ? await searchRate(context, planned, deployment, progress) : null;
   progress.phase('measuring');
@@ -157,15 +155,13 @@ async function watchedLoad(
   }
 }
 
-/** Load that does not count. */
-export async function warmUp(
-  context: TrialContext,
-  planned: PlannedTrial,
-  deployment: Deployment,
-  progress: TrialProgress,
-): Promise<void> {
+/** Before the load that counts. Resolves with how many answers were checked. */
+export async function checkAndWarmUp(subject: Subject, progress: TrialProgress): Promise<number> {
+  const { context, planned, deployment } = subject;
   const { warmupSeconds } = context.configuration;
-  if (warmupSeconds === 0) return;
+  progress.phase('checking answers');
+  const checked = await checkDeployment(subject);
+  if (warmupSeconds === 0) return checked;
   progress.phase('warming up');
   await runLoaders(context, planned, deployment, {
     stage: 'warm-up',
@@ -174,6 +170,7 @@ export async function warmUp(
     progress,
     onStarted: () => undefined,
   });
+  return checked;
 }
 
 function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxRate> {

@@ -8,7 +8,7 @@ import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
 import { counted, listed, unbroken } from '../../text.ts';
 import type { DisruptRecord } from './evidence.ts';
 import { repeatsNames } from './factors.ts';
-import { FAULT_SECONDS, FAULTS, faultsOf } from './faults.ts';
+import { FAULT_SECONDS, FAULTS, faultsOf, isOfUpstream } from './faults.ts';
 import { lookupsName } from './figures.ts';
 import { isFault, overTime, socketPicture } from './pictures.ts';
 import { causeOf, medianOf, serversOf, verdictsOf } from './verdicts.ts';
@@ -122,9 +122,7 @@ const lowered = (sentence: string) =>
 /** The question of a post. */
 function questionOf({ settings, cases }: DisruptRecord): string {
   const names = faultsOf(settings);
-  const cause = names.every((name) => FAULTS[name].behaviour !== undefined)
-    ? 'a failing upstream'
-    : 'a failing server';
+  const cause = names.every(isOfUpstream) ? 'a failing upstream' : 'a failing server';
   return `What does ${names.length === 1 ? lowered(causeOf(names) ?? '') : cause} cost clients of ${listed(serversOf(cases))}?`;
 }
 
@@ -170,10 +168,8 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
       { title: 'Sockets', estimands: ['losing', 'socket-gap'] },
       { title: 'Lookups', estimands: RESOLVER_NAMES.map(lookupsName) },
       { title: 'Memory', estimands: ['memory-before', 'memory-peak', 'memory-after'] },
-      ...(record.settings.target === 'local' ? [] : [{ title: 'Endpoints', estimands: ['gone', 'back'] }]),
-      ...(record.settings.conntrack
-        ? [{ title: 'Connection tracking', estimands: ['stale-entries', 'stale-until'] }]
-        : []),
+      { title: 'Endpoints', estimands: ['gone', 'back'] },
+      { title: 'Connection tracking', estimands: ['stale-entries', 'stale-until'] },
     ],
     opening: {
       title: 'Over time',

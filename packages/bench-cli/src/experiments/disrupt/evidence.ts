@@ -1,13 +1,12 @@
-/** What a trial of `bench disrupt` leaves in the record. Base units, nothing rounded. */
+/** What is decided for a run of `bench disrupt`, and what a trial leaves in the record. Base units, nothing rounded. */
 import { z } from 'zod';
+import type { DecidedTarget, ExperimentPlan } from '../../engine/experiment.ts';
 import type { EngineRecord } from '../../engine/record.ts';
-import { clientLossesSchema } from '../../measure/client-losses.ts';
-import { bytes, count, seconds } from '../../results/record-units.ts';
+import { eventLossesSchema } from '../../measure/load-with-event.ts';
+import { count, seconds } from '../../results/record-units.ts';
 import type { DisruptSettings } from './settings.ts';
 
-export const disruptEvidenceSchema = clientLossesSchema.extend({
-  /** Good answers that were older than their TTL by more than a second; absent without an upstream, and of answers from elsewhere. */
-  stale: count.optional(),
+export const disruptEvidenceSchema = eventLossesSchema.extend({
   /** Of the Service, by its EndpointSlices; absent on one machine. */
   endpoints: z
     .object({
@@ -30,10 +29,7 @@ export const disruptEvidenceSchema = clientLossesSchema.extend({
     .optional(),
   /** Of the pods before the fault, one for each; absent on one machine. */
   nodes: z.array(z.string()).optional(),
-  /** Of the servers together before and after the load, and the peak of one process; null where it cannot be read. */
-  memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
-  /** Whether the load generator was late with one query in a hundred by more than a millisecond, or otherwise the limit. */
-  limited: z.boolean().optional(),
 });
 export type DisruptEvidence = z.output<typeof disruptEvidenceSchema>;
 export type DisruptRecord = EngineRecord<DisruptEvidence, DisruptSettings>;
+export type DisruptPlan = ExperimentPlan<DecidedTarget<DisruptSettings, DisruptEvidence>>;

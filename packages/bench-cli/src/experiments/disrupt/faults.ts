@@ -32,6 +32,14 @@ interface Fault {
   behaviour?(delaySeconds: number): Behaviour;
 }
 
+const upstreamError = (code: 'SERVFAIL' | 'REFUSED'): Fault => ({
+  title: `upstream ${code}`,
+  cause: `An upstream that answered ${code}`,
+  when: `the upstream answered ${code}`,
+  what: `for --outage, the upstream answers every query with ${code}`,
+  behaviour: () => ({ kind: 'error', code }),
+});
+
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   restart: {
     title: 'restart',
@@ -65,20 +73,8 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     what: 'for --outage, the upstream does not answer',
     behaviour: () => ({ kind: 'silent' }),
   },
-  'upstream-servfail': {
-    title: 'upstream SERVFAIL',
-    cause: 'An upstream that answered SERVFAIL',
-    when: 'the upstream answered SERVFAIL',
-    what: 'for --outage, the upstream answers every query with SERVFAIL',
-    behaviour: () => ({ kind: 'error', code: 'SERVFAIL' }),
-  },
-  'upstream-refused': {
-    title: 'upstream REFUSED',
-    cause: 'An upstream that answered REFUSED',
-    when: 'the upstream answered REFUSED',
-    what: 'for --outage, the upstream answers every query with REFUSED',
-    behaviour: () => ({ kind: 'error', code: 'REFUSED' }),
-  },
+  'upstream-servfail': upstreamError('SERVFAIL'),
+  'upstream-refused': upstreamError('REFUSED'),
   rollout: {
     title: 'rolling update',
     cause: 'A rolling update',
@@ -117,9 +113,12 @@ export const CONTROL = 'control';
 /** From the first query to the fault: long enough to see how it was before. */
 export const FAULT_SECONDS = 2;
 
-export function needsUpstream(faults: readonly FaultName[]): boolean {
-  return faults.some((name) => FAULTS[name].behaviour !== undefined);
-}
+/** What the load of a trial is, and when the fault begins. */
+export const timesOf = ({ duration, timeout }: { readonly duration: number; readonly timeout: number }) => ({
+  ...{ afterSeconds: FAULT_SECONDS, durationSeconds: duration, timeoutSeconds: timeout },
+});
+
+export const isOfUpstream = (name: FaultName) => FAULTS[name].behaviour !== undefined;
 
 interface Place {
   /** What tells it apart from the others, in the keys of its cases. */
@@ -177,7 +176,7 @@ function obstacle(name: FaultName, server: Server): Refusal {
       'Give dinodns or dinodns-stock, or use --fault restart.',
     ];
   return (
-    FAULTS[name].behaviour !== undefined &&
+    isOfUpstream(name) &&
     server.planForwarding === undefined && [
       'bench cannot configure it to forward',
       'Give coredns in any version, or unbound.',

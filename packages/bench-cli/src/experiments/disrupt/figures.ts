@@ -18,30 +18,11 @@ const figure = (
   title: string,
   unit: 'count' | 'seconds' | 'bytes',
   compared: 'ratio' | 'no',
-  of: (evidence: DisruptEvidence) => number | null,
-): Estimand<DisruptEvidence> => ({ name, title, unit, better: 'less', compared, of });
-
-const ESTIMANDS: readonly Estimand<DisruptEvidence>[] = [
-  {
-    name: 'answered',
-    title: 'answered',
-    unit: 'ratio',
-    better: 'more',
-    compared: 'ratio',
-    of: ({ queriesSent, queriesLost, errors }) =>
-      queriesSent === 0 ? null : Math.max(0, (queriesSent - queriesLost - errors) / queriesSent),
-  },
-  figure('lost', 'lost', 'count', 'no', ({ queriesLost }) => queriesLost),
-  figure('errors', 'errors', 'count', 'no', ({ errors }) => errors),
-  figure('stale', 'stale', 'count', 'no', ({ stale }) => stale ?? null),
-  ...LATE_SECONDS.map((limit, index) =>
-    figure(`over${limit}s`, `over ${limit}\u00a0s`, 'count', 'no', ({ late }) => late[index] ?? 0),
-  ),
-  figure('gap', 'longest gap', 'seconds', 'ratio', ({ longestGapSeconds }) => longestGapSeconds),
-  figure('recovered', 'recovered after', 'seconds', 'no', ({ recoveredSeconds }) => recoveredSeconds),
-  figure('p50', 'p50', 'seconds', 'ratio', ({ p50Seconds }) => p50Seconds),
-  figure('p99', 'p99', 'seconds', 'ratio', ({ p99Seconds }) => p99Seconds),
-];
+  of: (evidence: DisruptEvidence) => number | null | undefined,
+): Estimand<DisruptEvidence> => ({
+  ...{ name, title, unit, better: 'less', compared },
+  of: (evidence) => of(evidence) ?? null,
+});
 
 /** Lookups that fail although their resolver asks again. Expected, so no whole number; null where it cannot be told. */
 const lookups = (rate: number, timeoutSeconds: number) =>
@@ -61,37 +42,6 @@ const lookups = (rate: number, timeoutSeconds: number) =>
     }),
   );
 
-/** Of sockets that are used again and again. */
-const BY_SOCKET: readonly Estimand<DisruptEvidence>[] = [
-  figure('losing', 'sockets that lost a query', 'count', 'no', ({ sockets }) => sockets?.losing ?? null),
-  figure(
-    'socket-gap',
-    'longest gap of a socket',
-    'seconds',
-    'ratio',
-    ({ sockets }) => sockets?.longestGapSeconds ?? null,
-  ),
-];
-
-/** Of the servers together, but for the peak, which is that of one process. */
-const MEMORY = (['before', 'peak', 'after'] as const).map((when) =>
-  figure(`memory-${when}`, `memory, ${when}`, 'bytes', 'no', ({ memory }) => memory?.[when] ?? null),
-);
-
-/** Only of a cluster. */
-const ON_CLUSTER: readonly Estimand<DisruptEvidence>[] = [
-  figure('gone', 'endpoint gone after', 'seconds', 'no', ({ endpoints }) => endpoints?.goneSeconds ?? null),
-  figure('back', 'endpoints back after', 'seconds', 'no', ({ endpoints }) => endpoints?.backSeconds ?? null),
-];
-
-/** Nothing is known where no entry of the Service was seen: not every network plugin has them. */
-const CONNTRACK: readonly Estimand<DisruptEvidence>[] = [
-  figure('stale-entries', 'entries to a pod that is gone', 'count', 'no', ({ conntrack }) =>
-    conntrack === undefined || conntrack.used === 0 ? null : conntrack.stale,
-  ),
-  figure('stale-until', 'used until', 'seconds', 'no', ({ conntrack }) => conntrack?.lastSeconds ?? null),
-];
-
 export function estimandsOf({
   target,
   rate,
@@ -99,11 +49,53 @@ export function estimandsOf({
   conntrack,
 }: Pick<DisruptSettings, 'target' | 'rate' | 'timeout' | 'conntrack'>): readonly Estimand<DisruptEvidence>[] {
   return [
-    ...ESTIMANDS,
-    ...BY_SOCKET,
+    {
+      name: 'answered',
+      title: 'answered',
+      unit: 'ratio',
+      better: 'more',
+      compared: 'ratio',
+      of: ({ queriesSent, queriesLost, errors }) =>
+        queriesSent === 0 ? null : Math.max(0, (queriesSent - queriesLost - errors) / queriesSent),
+    },
+    figure('lost', 'lost', 'count', 'no', ({ queriesLost }) => queriesLost),
+    figure('errors', 'errors', 'count', 'no', ({ errors }) => errors),
+    figure('stale', 'stale', 'count', 'no', ({ stale }) => stale),
+    ...LATE_SECONDS.map((limit, index) =>
+      figure(`over${limit}s`, `over ${limit}\u00a0s`, 'count', 'no', ({ late }) => late[index] ?? 0),
+    ),
+    figure('gap', 'longest gap', 'seconds', 'ratio', ({ longestGapSeconds }) => longestGapSeconds),
+    figure('recovered', 'recovered after', 'seconds', 'no', ({ recoveredSeconds }) => recoveredSeconds),
+    figure('p50', 'p50', 'seconds', 'ratio', ({ p50Seconds }) => p50Seconds),
+    figure('p99', 'p99', 'seconds', 'ratio', ({ p99Seconds }) => p99Seconds),
+    // Of sockets that are used again and again.
+    figure('losing', 'sockets that lost a query', 'count', 'no', ({ sockets }) => sockets?.losing),
+    figure(
+      'socket-gap',
+      'longest gap of a socket',
+      'seconds',
+      'ratio',
+      ({ sockets }) => sockets?.longestGapSeconds,
+    ),
     ...lookups(rate, timeout),
-    ...MEMORY,
-    ...(target === 'kubernetes' ? ON_CLUSTER : []),
-    ...(conntrack ? CONNTRACK : []),
+    // Of the servers together, but for the peak, which is that of one process.
+    ...(['before', 'peak', 'after'] as const).map((when) =>
+      figure(`memory-${when}`, `memory, ${when}`, 'bytes', 'no', ({ memory }) => memory?.[when]),
+    ),
+    ...(target === 'kubernetes'
+      ? [
+          figure('gone', 'endpoint gone after', 'seconds', 'no', ({ endpoints }) => endpoints?.goneSeconds),
+          figure('back', 'endpoints back after', 'seconds', 'no', ({ endpoints }) => endpoints?.backSeconds),
+        ]
+      : []),
+    // Nothing is known where no entry of the Service was seen: not every network plugin has them.
+    ...(conntrack
+      ? [
+          figure('stale-entries', 'entries to a pod that is gone', 'count', 'no', ({ conntrack: read }) =>
+            read === undefined || read.used === 0 ? null : read.stale,
+          ),
+          figure('stale-until', 'used until', 'seconds', 'no', ({ conntrack: read }) => read?.lastSeconds),
+        ]
+      : []),
   ];
 }

@@ -1,5 +1,5 @@
 /** Faults of servers on this machine, and of the upstream of servers that forward: their plan, and what trials share. */
-import type { ExperimentPlan, Opened, OpenRequest } from '../../engine/experiment.ts';
+import type { Measuring, Opened, OpenRequest } from '../../engine/experiment.ts';
 import { pointKey, pointsOf } from '../../engine/factors.ts';
 import { type DecidedServers, openServers, planServers } from '../../engine/servers.ts';
 import { refuse } from '../../errors.ts';
@@ -7,15 +7,11 @@ import { EXTERNAL } from '../../servers/coredns-cluster/cluster.ts';
 import type { Server } from '../../servers/server.ts';
 import { externalNames } from '../../workload/cluster-names.ts';
 import type { World } from '../../world.ts';
-import type { Decided, DisruptContext } from './context.ts';
+import type { DisruptEvidence, DisruptPlan } from './evidence.ts';
 import { FORWARDING, repeatsNames } from './factors.ts';
-import { demandFaults, FAULT_SECONDS, type FaultName, needsUpstream, planFaults } from './faults.ts';
+import { demandFaults, FAULT_SECONDS, type FaultName, faultsOf, isOfUpstream, planFaults } from './faults.ts';
 import type { DisruptSettings } from './settings.ts';
 import { disruptTrial, LOAD_NAMES } from './trial.ts';
-
-interface DecidedHere extends DecidedServers {
-  readonly faults: readonly FaultName[];
-}
 
 /** After the fault, at least: to see whether all is as before. */
 const AFTER_SECONDS = 1;
@@ -26,9 +22,7 @@ const CHECKED_NAMES = 100;
 /** The same with names of the upstream, those of the load under a name of their own. */
 function withUpstream(decided: DecidedServers, queries: number, repeats: boolean): DecidedServers {
   const checked = decided.workloads.map(({ name }) => externalNames(name, 0, CHECKED_NAMES));
-  const sent = repeats
-    ? externalNames(LOAD_NAMES, CHECKED_NAMES, CHECKED_NAMES)
-    : externalNames(LOAD_NAMES, CHECKED_NAMES, Math.ceil(queries));
+  const sent = externalNames(LOAD_NAMES, CHECKED_NAMES, repeats ? CHECKED_NAMES : Math.ceil(queries));
   return { ...decided, workloads: [...checked, sent] };
 }
 
@@ -47,7 +41,7 @@ function demandPossible(
       `Use at least ${least} s, ${FAULT_SECONDS} of them before and ${AFTER_SECONDS} after the fault, or a shorter --outage.`,
     ],
     factor !== undefined &&
-      !needsUpstream(faults) && [
+      !faults.some(isOfUpstream) && [
         `--factors: ${factor} needs an upstream, and no fault of this run has one`,
         'Give a fault of the upstream, such as --fault upstream-silent.',
       ],
@@ -75,21 +69,17 @@ function demandPossible(
   );
 }
 
-export async function planHere(
-  settings: DisruptSettings,
-  faults: readonly FaultName[],
-  world: World,
-): Promise<ExperimentPlan<Decided>> {
+export async function planHere(settings: DisruptSettings, world: World): Promise<DisruptPlan> {
   const { duration, warmup, rate, factors } = settings;
+  const faults = faultsOf(settings);
   // One instance that is given the whole tier: what is disrupted is all there is.
   const servers = await planServers(world, 'disrupt', { ...settings, mode: 'multi' }, duration + warmup);
   const { decided } = servers;
   demandFaults(faults, decided.servers);
   demandPossible(settings, faults, decided.servers);
-  const here: DecidedHere = {
-    ...(needsUpstream(faults) ? withUpstream(decided, rate * duration, repeatsNames(factors)) : decided),
-    faults,
-  };
+  const here = faults.some(isOfUpstream)
+    ? withUpstream(decided, rate * duration, repeatsNames(factors))
+    : decided;
   return {
     ...planFaults(
       faults,
@@ -105,11 +95,13 @@ export async function planHere(
   };
 }
 
-async function openHere(request: OpenRequest<DisruptSettings, DecidedHere>): Promise<Opened<DisruptContext>> {
+async function openHere(
+  request: OpenRequest<DisruptSettings, DecidedServers>,
+): Promise<Opened<Measuring<DisruptEvidence>>> {
   const { startUpstream } = await import('@dinodns-bench/cluster-objects');
   const { settings, decided } = request;
   await using made = new AsyncDisposableStack();
-  const upstream = needsUpstream(decided.faults) ? await startUpstream({ external: EXTERNAL }) : null;
+  const upstream = faultsOf(settings).some(isOfUpstream) ? await startUpstream({ external: EXTERNAL }) : null;
   made.defer(async () => upstream?.close());
   const opened = made.use(await openServers(request));
   const place = { trials: opened.context, decided, settings, upstream };

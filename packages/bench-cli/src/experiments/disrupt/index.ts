@@ -1,25 +1,24 @@
 /** Disrupt: what do clients lose when a server fails, or when its upstream does? */
 import type { PodFault } from '../../cluster-changes/pod-faults.ts';
 import { defineExperiment } from '../../engine/command.ts';
-import type { ExperimentPlan } from '../../engine/experiment.ts';
+import type { Measuring } from '../../engine/experiment.ts';
 import { demandFactors } from '../../engine/factors.ts';
 import type { World } from '../../world.ts';
-import type { Decided, DisruptContext } from './context.ts';
 import { disruptDocument } from './document.ts';
-import { disruptEvidenceSchema } from './evidence.ts';
+import { type DisruptEvidence, type DisruptPlan, disruptEvidenceSchema } from './evidence.ts';
 import { FACTORS } from './factors.ts';
 import { demandPlace, faultsOf } from './faults.ts';
 import { estimandsOf } from './figures.ts';
 import { DISRUPT_GROUPS, DISRUPT_SETTINGS, type DisruptSettings } from './settings.ts';
 
-async function plan(settings: DisruptSettings, world: World): Promise<ExperimentPlan<Decided>> {
+async function plan(settings: DisruptSettings, world: World): Promise<DisruptPlan> {
   const { target, factors } = settings;
   const faults = faultsOf(settings);
   demandPlace(faults, target);
   demandFactors(FACTORS, factors, target);
   if (target === 'local') {
     const { planHere } = await import('./here.ts');
-    return planHere(settings, faults, world);
+    return planHere(settings, world);
   }
   const { planOnCluster } = await import('./cluster/plan.ts');
   // Those of the other target were refused.
@@ -44,7 +43,7 @@ export const disrupt = defineExperiment({
   plan,
   open: (request) => request.decided.open(request),
   evidence: disruptEvidenceSchema,
-  trial: (context: DisruptContext, planned, on) => context.measure(planned, on),
+  trial: ({ measure }: Measuring<DisruptEvidence>, planned, on) => measure(planned, on),
   estimands: estimandsOf,
   document: disruptDocument,
 });

@@ -4,17 +4,16 @@ import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.t
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
 import { lossDetail } from '../../measure/client-losses.ts';
 import { runLoaders } from '../../measure/load.ts';
-import type { Begun } from '../../measure/load-with-event.ts';
-import { checkDeployment } from '../../measure/measured.ts';
+import { type Begun, eventLosses } from '../../measure/load-with-event.ts';
+import type { Subject } from '../../measure/measured.ts';
 import { killWorker, memoryOf } from '../../measure/server-processes.ts';
-import { warmUp, withServer } from '../../measure/trial.ts';
+import { checkAndWarmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
-import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
 import type { ForwardOptions, Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
-import { freshSockets, measureFault } from './context.ts';
 import type { DisruptEvidence } from './evidence.ts';
-import { CONTROL, FAULTS, type FaultName, faultsOf } from './faults.ts';
+import { freshSockets } from './factors.ts';
+import { CONTROL, FAULTS, type FaultName, faultsOf, timesOf } from './faults.ts';
 import type { DisruptSettings } from './settings.ts';
 
 /** What all trials on this machine share. */
@@ -29,14 +28,9 @@ export interface LocalPlace {
 /** Name of the workload that is sent to servers with an upstream. */
 export const LOAD_NAMES = 'new names';
 
-interface Subject {
-  readonly context: TrialContext;
-  readonly planned: ServerTrial;
-  readonly server: Server;
-  readonly deployment: Deployment;
+interface Disrupted extends Subject {
   readonly fault: FaultName | typeof CONTROL;
   readonly point: Point;
-  readonly on: TrialEvents;
   /** To the server, where it can be lost. */
   readonly path: Path | null;
 }
@@ -48,34 +42,25 @@ async function pathTo({ endpoints: [server] }: Deployment): Promise<Path | null>
 }
 
 export async function disruptTrial(
-  shared: LocalPlace,
-  planned: PlannedTrial,
+  place: LocalPlace,
+  trial: PlannedTrial,
   on: TrialEvents,
 ): Promise<DisruptEvidence> {
-  const { trials, decided, upstream } = shared;
+  const { trials, decided, upstream, settings } = place;
+  const { subject, point } = trial.case;
   // The plan has no other subjects.
-  const fault = planned.case.subject as Subject['fault'];
-  const found = serverTrial(decided, planned, planned.case.point.server);
-  const server = upstream === null ? found.server : forwarding(found.server, upstream, planned.case.point);
-  const sockets = freshSockets(shared.settings, planned.case.point);
+  const fault = subject as Disrupted['fault'];
+  const { server: found, planned } = serverTrial(decided, trial, point.server);
+  const server = upstream === null ? found : forwarding(found, upstream, point);
   try {
-    return await withServer(trials, found.planned, server, on, async (context, deployed) => {
+    return await withServer(trials, planned, server, on, async (context, deployed) => {
       on.files(server.name, deployed.files);
-      await using path = faultsOf(shared.settings).includes('path-lost') ? await pathTo(deployed) : null;
+      await using path = faultsOf(settings).includes('path-lost') ? await pathTo(deployed) : null;
       const deployment = path === null ? deployed : { ...deployed, endpoints: [path] };
-      on.phase('checking answers');
-      const { configuration } = context;
-      const disrupted = {
-        ...{ point: planned.case.point, planned: found.planned, server, deployment, fault, on, path },
-        context: {
-          ...context,
-          configuration: { ...configuration, clients: sockets ?? configuration.clients },
-        },
-      };
-      await checkDeployment(disrupted);
-      await warmUp(context, found.planned, deployment, on);
+      const disrupted = { context, planned, server, deployment, fault, point, path };
+      await checkAndWarmUp(disrupted, on);
       // The path must not be closed before.
-      return await measure(shared, disrupted);
+      return await measure(place, disrupted, on);
     });
   } finally {
     upstream?.behave(NORMAL);
@@ -106,19 +91,24 @@ const NORMAL = { kind: 'answer', delaySeconds: 0 } as const;
 /** Each answer tells when it was made: the answer check is over, and would take it for a wrong one. */
 const STAMPED = { ...NORMAL, isStamped: true } as const;
 
-async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvidence> {
-  const { context, server, deployment, fault, on } = subject;
-  const { upstream, settings } = shared;
-  const planned: ServerTrial =
-    upstream === null
-      ? subject.planned
-      : { ...subject.planned, case: { ...subject.planned.case, workload: LOAD_NAMES } };
+async function measure(
+  place: LocalPlace,
+  { context: found, planned: checked, ...disrupted }: Disrupted,
+  on: TrialEvents,
+): Promise<DisruptEvidence> {
+  const { upstream, settings } = place;
+  const { server, deployment, fault, point } = disrupted;
+  const sockets = freshSockets(settings, point);
+  const { configuration, world, signal } = found;
+  const clients = sockets ?? configuration.clients;
+  const context = { ...found, configuration: { ...configuration, clients } };
+  const planned =
+    upstream === null ? checked : { ...checked, case: { ...checked.case, workload: LOAD_NAMES } };
   const expected = expectedCodes(context, planned, server);
   upstream?.behave(STAMPED);
-  const { evidence } = await measureFault({
-    ...{ clock: context.world.clock, on, signal: context.signal, settings, fault },
-    expected,
-    memoryNow: () => memoryOf(context.world, deployment),
+  const { losses } = await eventLosses({
+    ...{ clock: world.clock, on, signal, event: fault, expected, ...timesOf(settings) },
+    memoryNow: () => memoryOf(world, deployment),
     load: ({ onStarted, onRate }) =>
       runLoaders(context, planned, deployment, {
         stage: 'load',
@@ -126,21 +116,21 @@ async function measure(shared: LocalPlace, subject: Subject): Promise<DisruptEvi
         openLoop: true,
         durationSeconds: settings.duration,
         detail: {
-          ...lossDetail(freshSockets(settings, subject.point) === null, expected),
-          ...(upstream === null ? {} : { maxAgeSeconds: maxAgeOf(subject.point) }),
+          ...lossDetail(sockets === null, expected),
+          ...(upstream === null ? {} : { maxAgeSeconds: maxAgeOf(point) }),
         },
         progress: { phase: on.phase, rate: onRate },
         onStarted,
       }),
-    act: (begun) => disrupt(shared, subject, begun),
+    act: (begun) => disrupt(place, { ...disrupted, context, planned }, begun),
   });
-  return evidence;
+  return losses;
 }
 
 /** Makes the fault, and resolves at its end. */
 async function disrupt(
   { upstream, settings }: LocalPlace,
-  { context, deployment, fault, path }: Subject,
+  { context, deployment, fault, path }: Disrupted,
   { signal, isOver }: Begun,
 ): Promise<void> {
   const behaviour = fault === CONTROL ? undefined : FAULTS[fault].behaviour?.(settings.delay);

@@ -4,16 +4,17 @@ import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/se
 import { BenchError } from '../../errors.ts';
 import { type LoadInterval, STEP_SECONDS } from '../../loaders/loader.ts';
 import { type LoadStage, loadAndObserve, runLoaders } from '../../measure/load.ts';
-import { checkDeployment, type Loaded } from '../../measure/measured.ts';
+import type { Loaded } from '../../measure/measured.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
 import { unexpectedIn } from '../../measure/response-codes.ts';
-import { warmUp, withServer } from '../../measure/trial.ts';
+import { checkAndWarmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
 import { watched } from '../../measure/watch-neighbours.ts';
 import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
 import type { Losses, NeighbourSecond } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
 import { takenOver } from '../../stats/neighbours.ts';
+import { percentileIn } from '../../stats/percentile.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { LossEvidence, Probe, Recovery } from './evidence.ts';
 import { multiplesFor } from './multiples.ts';
@@ -65,9 +66,7 @@ export function lossTrial(
 
 async function measure(request: Request, deployment: Deployment): Promise<LossEvidence> {
   const { context, planned, server, settings, progress } = request;
-  progress.phase('checking answers');
-  await checkDeployment({ context, planned, server, deployment });
-  await warmUp(context, planned, deployment, progress);
+  await checkAndWarmUp({ context, planned, server, deployment }, progress);
   progress.phase('searching for the highest rate');
   const probes: Probe[] = [];
   const neighbours: NeighbourSecond[] = [];
@@ -178,8 +177,6 @@ async function probeAt(
   neighbours.push(...(loaded.neighbours ?? []));
   const { outcomes, observation, losses } = loaded;
   const load = mergeLoads(outcomes.map(({ result }) => result));
-  const percentile = (wanted: number) =>
-    load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
   const sentRate = load.queriesSent / durationSeconds;
   const unexpectedAnswers = unexpectedIn(load.responseCodes, expected);
   return {
@@ -190,8 +187,8 @@ async function probeAt(
     lostRatio: load.queriesSent === 0 ? 1 : load.queriesLost / load.queriesSent,
     unexpectedAnswers,
     goodput: (load.queriesCompleted - unexpectedAnswers) / load.runTimeSeconds,
-    p50Seconds: percentile(50),
-    p99Seconds: percentile(99),
+    p50Seconds: percentileIn(load.latencyPercentiles, 50),
+    p99Seconds: percentileIn(load.latencyPercentiles, 99),
     // The observation lasts longer than the load, which is over before the time-out of its last query.
     cpuCores: observation === null ? null : observation.cpuSeconds / load.runTimeSeconds,
     generatorLimited: sentRate < rate * MIN_SENT_RATIO || ownLosses(losses) * 2 > load.queriesLost,

@@ -1,6 +1,7 @@
 /** From a placement to figures, by name set. A placement is one value, however long it was. Pure. */
 import type { Estimand } from '../../engine/estimand.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
+import { percentileIn } from '../../stats/percentile.ts';
 import { NAME_SETS, type NameSet, type Phase, type SwapEvidence } from './evidence.ts';
 import type { SwapSettings } from './settings.ts';
 
@@ -78,7 +79,7 @@ export function figuresOf(evidence: SwapEvidence, names: NameSet, pace: Pace): P
     cpuSecondsPerQuery: netCores === null ? null : netCores / load.qps,
     rateHeldRatio,
     lostRatio: load.queriesSent === 0 ? null : load.queriesLost / load.queriesSent,
-    p99Seconds: load.latencyPercentiles?.find(({ percentile }) => percentile === 99)?.seconds ?? null,
+    p99Seconds: percentileIn(load.latencyPercentiles, 99),
     memoryBytes: observation?.memoryBytes?.mean ?? null,
     excluded,
   };

@@ -77,12 +77,11 @@ function unreadable(node: string, error: string): BenchError {
   );
 }
 
-export interface ConntrackWatch {
+export interface ConntrackWatch extends AsyncDisposable {
   /** So far. */
   readings(): readonly ConntrackReading[];
   /** Why a reader did not start, or ended by itself: what it would have said is not known. */
   lost(): readonly unknown[];
-  stop(): Promise<void>;
 }
 
 /** As `staleEntries`; null where a reader is lost, of which `warn` is told. */
@@ -140,7 +139,7 @@ async function watchNode(
       return lines.map(({ atSeconds, pods }) => ({ atSeconds: atSeconds + offset, pods }));
     },
     lost: () => lost,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       over.abort(new Error('the load is over'));
       await running;
     },
@@ -173,14 +172,14 @@ export async function watchConntrack(
     readings: () =>
       watches.flatMap(({ readings }) => readings()).toSorted((a, b) => a.atSeconds - b.atSeconds),
     lost: () => watches.flatMap(({ lost }) => lost()),
-    stop: async () => void (await Promise.all(watches.map((watch) => watch.stop()))),
+    [Symbol.asyncDispose]: async () =>
+      void (await Promise.all(watches.map((watch) => watch[Symbol.asyncDispose]()))),
   };
 }
 
 /** @throws BenchError `E_CONFIG` where it cannot be read, and as `nodesToRead` and `runOnce` */
 export async function demandConntrack(run: ClusterRun, address: string, signal: AbortSignal): Promise<void> {
-  const watch = await watchConntrack(run, { address, runSeconds: TRY_SECONDS, signal });
-  await watch.stop();
+  await using watch = await watchConntrack(run, { address, runSeconds: TRY_SECONDS, signal });
   const [reason] = watch.lost();
   if (reason !== undefined) throw reason;
 }

@@ -42,12 +42,11 @@ export function endpointTimes(readings: readonly EndpointReading[], fromSeconds:
   return { goneSeconds: since(gone), backSeconds: since(back) };
 }
 
-export interface EndpointWatch {
+export interface EndpointWatch extends AsyncDisposable {
   readonly readings: readonly EndpointReading[];
-  stop(): Promise<void>;
 }
 
-/** Resolves after the first reading, and watches until it is stopped. @throws as `follow` before that */
+/** Resolves after the first reading, and watches until it is disposed of. @throws as `follow` before that */
 export async function watchEndpoints(
   client: KubeClient,
   { namespace, service }: { readonly namespace: string; readonly service: string },
@@ -68,7 +67,7 @@ export async function watchEndpoints(
   await heard.promise;
   return {
     readings,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       over.abort(new Error('the load is over'));
       await watching.catch(() => undefined);
     },

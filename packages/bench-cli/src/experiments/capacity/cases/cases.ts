@@ -1,27 +1,10 @@
 /** What throughput and caching share: where their trials come from, the figures, and names of points. */
 import type { Estimand } from '../../../engine/estimand.ts';
-import type {
-  ExperimentPlan,
-  Opened,
-  OpenRequest,
-  PlannedTrial,
-  TrialEvents,
-} from '../../../engine/experiment.ts';
+import type { DecidedTarget, ExperimentPlan } from '../../../engine/experiment.ts';
 import type { CasesEvidence, LoadFigures } from './evidence.ts';
 
-/** What all trials share. */
-export interface CasesContext {
-  measure(planned: PlannedTrial, on: TrialEvents): Promise<CasesEvidence>;
-}
-
-export type CasesRequest = Omit<OpenRequest<unknown, unknown>, 'decided'>;
-
 /** What is decided: servers of a target, or pods of a cluster. */
-export interface CasesDecided {
-  open(request: CasesRequest): Promise<Opened<CasesContext>>;
-}
-
-export type CasesPlan = ExperimentPlan<CasesDecided>;
+export type CasesPlan = ExperimentPlan<DecidedTarget<unknown, CasesEvidence>>;
 
 /** A trial's two loads with what surrounds them, besides `duration` twice: starting, checking, stopping. */
 const OVERHEAD_SECONDS = 4;

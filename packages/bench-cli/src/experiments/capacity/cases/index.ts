@@ -1,24 +1,22 @@
 /** `bench capacity throughput` and `bench capacity caching`: how many lookups a second, and at what cost. */
 import { defineExperiment } from '../../../engine/command.ts';
-import {
-  type CasesContext,
-  type CasesDecided,
-  type CasesPlan,
-  type CasesRequest,
-  ESTIMANDS,
-} from './cases.ts';
+import type { Measuring, OpenRequest, PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
+import { type CasesPlan, ESTIMANDS } from './cases.ts';
 import { casesDocument } from './document.ts';
-import { CACHING, type CasesRecord, casesEvidenceSchema, THROUGHPUT } from './evidence.ts';
+import {
+  CACHING,
+  type CasesEvidence,
+  type CasesRecord,
+  casesEvidenceSchema,
+  THROUGHPUT,
+} from './evidence.ts';
 import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './settings.ts';
 
 const common = {
-  open: (request: CasesRequest & { readonly decided: CasesDecided }) => request.decided.open(request),
+  open: (request: OpenRequest<unknown, CasesPlan['decided']>) => request.decided.open(request),
   evidence: casesEvidenceSchema,
-  trial: (
-    { measure }: CasesContext,
-    planned: Parameters<CasesContext['measure']>[0],
-    on: Parameters<CasesContext['measure']>[1],
-  ) => measure(planned, on),
+  trial: ({ measure }: Measuring<CasesEvidence>, planned: PlannedTrial, on: TrialEvents) =>
+    measure(planned, on),
   estimands: () => ESTIMANDS,
   document: (record: CasesRecord) => casesDocument(record),
 };

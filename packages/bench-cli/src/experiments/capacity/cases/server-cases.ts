@@ -1,17 +1,24 @@
 /** A trial of a server of a target: at saturation, and at half of that. */
-import type { Opened, OpenRequest, PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
+import type {
+  Measuring,
+  Opened,
+  OpenRequest,
+  PlannedTrial,
+  TargetRequest,
+  TrialEvents,
+} from '../../../engine/experiment.ts';
 import { type DecidedServers, openServers } from '../../../engine/servers.ts';
 import { BenchError } from '../../../errors.ts';
 import { loadAndObserve } from '../../../measure/load.ts';
-import { checkDeployment, measuredOf, type Subject } from '../../../measure/measured.ts';
-import { warmUp, withServer } from '../../../measure/trial.ts';
+import { measuredOf, type Subject } from '../../../measure/measured.ts';
+import { checkAndWarmUp, withServer } from '../../../measure/trial.ts';
 import type { TrialContext } from '../../../measure/trial-context.ts';
 import type { LoadResult, TrialMetrics } from '../../../results/record.ts';
 import type { LimitedBy } from '../../../results/record-units.ts';
 import type { Server } from '../../../servers/server.ts';
+import { percentileIn } from '../../../stats/percentile.ts';
 import { corednsMetrics } from '../api-control.ts';
 import { metricIn } from '../memory/memory-of.ts';
-import type { CasesContext, CasesRequest } from './cases.ts';
 import type { CasesEvidence, LoadFigures } from './evidence.ts';
 
 /** What runs in a trial, and what is asked. */
@@ -30,9 +37,9 @@ export interface ServerCases {
 }
 
 export async function openServerCases(
-  request: CasesRequest,
+  request: TargetRequest<unknown>,
   cases: ServerCases,
-): Promise<Opened<CasesContext>> {
+): Promise<Opened<Measuring<CasesEvidence>>> {
   const opened = await openServers({ ...request, decided: cases.servers } as OpenRequest<
     unknown,
     DecidedServers
@@ -58,9 +65,7 @@ async function measure(
   return withServer(trials, planned, server, on, async (context, deployment) => {
     on.files(server.name, deployment.files);
     const subject = { context, planned, server, deployment };
-    on.phase('checking answers');
-    const checkedAnswers = await checkDeployment(subject);
-    await warmUp(context, planned, deployment, on);
+    const checkedAnswers = await checkAndWarmUp(subject, on);
     on.phase('saturation');
     const saturation = await loadAt(subject, 'saturation', null, on);
     const counters = metricsPort === null ? {} : await countersAt(metricsPort, context.signal);
@@ -101,12 +106,14 @@ export function figuresOf(
     throw new BenchError('E_LOADER_FAILED', 'the load generator reported no lookups', {
       fix: 'Check that it is of this version.',
     });
-  const p99 = lookups.latencyPercentiles?.find(({ percentile }) => percentile === 99)?.seconds ?? null;
   return {
     wantedLookupsPerSecond,
     queriesPerSecond: qps,
     lookupsPerSecond: lookups.perSecond,
-    lookupLatencySeconds: { mean: lookups.latencySeconds.mean, p99 },
+    lookupLatencySeconds: {
+      mean: lookups.latencySeconds.mean,
+      p99: percentileIn(lookups.latencyPercentiles, 99),
+    },
     queryLatencySeconds: latencySeconds?.mean ?? null,
     cpuCores,
     memoryBytes,

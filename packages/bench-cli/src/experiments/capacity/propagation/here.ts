@@ -1,18 +1,20 @@
 /** Propagation on this machine: starts of CoreDNS beside an API server of ours. */
 import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
-import type { Opened } from '../../../engine/experiment.ts';
+import type { Measuring, Opened, TargetRequest } from '../../../engine/experiment.ts';
 import { fileNameOf } from '../../../text.ts';
 import type { ConfigurationName } from '../configurations.ts';
 import { openCoredns } from '../machine.ts';
-import type { PropagationContext, PropagationRequest } from './context.ts';
+import type { PropagationEvidence } from './evidence.ts';
 import { measureStart } from './measure.ts';
-import { pollSecondsOf } from './settings.ts';
+import { type PropagationSettings, pollSecondsOf } from './settings.ts';
 import { loadOf } from './words.ts';
 
 /** A tenth of the Services has no address of its own. */
 const HEADLESS = 0.1;
 
-export async function openHere(request: PropagationRequest): Promise<Opened<PropagationContext>> {
+export async function openHere(
+  request: TargetRequest<PropagationSettings>,
+): Promise<Opened<Measuring<PropagationEvidence>>> {
   const { settings } = request;
   const opened = await openCoredns(request, 'capacity propagation', settings);
   const { context } = opened;

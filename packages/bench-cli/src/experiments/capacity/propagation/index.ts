@@ -2,18 +2,15 @@
 import { canonicalServerName } from '../../../config/server-name.ts';
 import { defineExperiment } from '../../../engine/command.ts';
 import type { Estimand } from '../../../engine/estimand.ts';
-import type { ExperimentPlan, Opened } from '../../../engine/experiment.ts';
+import type { DecidedTarget, ExperimentPlan, Measuring } from '../../../engine/experiment.ts';
 import { median } from '../../../stats/intervals.ts';
 import { percentileOf } from '../../../stats/percentile.ts';
-import type { PropagationContext, PropagationRequest } from './context.ts';
 import { propagationDocument } from './document.ts';
 import { type PropagationEvidence, propagationEvidenceSchema } from './evidence.ts';
 import { demandPossible, objectsOf, PROPAGATION_SETTINGS, type PropagationSettings } from './settings.ts';
 import { changesText, loadName, loadOf, objectsText } from './words.ts';
 
-interface Decided {
-  open(request: PropagationRequest): Promise<Opened<PropagationContext>>;
-}
+type Plan = ExperimentPlan<DecidedTarget<PropagationSettings, PropagationEvidence>>;
 
 const figure = (
   name: string,
@@ -70,7 +67,7 @@ function secondsPerTrial({ services, target }: PropagationSettings, objects: num
   return start + objects / 50_000 + services * each;
 }
 
-async function plan(settings: PropagationSettings): Promise<ExperimentPlan<Decided>> {
+async function plan(settings: PropagationSettings): Promise<Plan> {
   const { demandClusterServers } = await import('../machine.ts');
   demandClusterServers(settings.servers);
   demandPossible(settings);
@@ -122,7 +119,7 @@ export const propagation = defineExperiment({
   plan,
   open: (request) => request.decided.open(request),
   evidence: propagationEvidenceSchema,
-  trial: ({ measure }: PropagationContext, planned, on) => measure(planned, on),
+  trial: ({ measure }: Measuring<PropagationEvidence>, planned, on) => measure(planned, on),
   estimands: () => ESTIMANDS,
   document: propagationDocument,
 });

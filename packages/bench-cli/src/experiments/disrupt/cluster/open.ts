@@ -11,7 +11,7 @@ import { explained } from '../../../cluster-changes/explain.ts';
 import { type Guarded, openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import { faultRights, rollingInPlace } from '../../../cluster-changes/pod-faults.ts';
 import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
-import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
+import type { Measuring, Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
 import { imageRecord } from '../../../servers/image-record.ts';
@@ -27,7 +27,7 @@ import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts'
 import { BENCH_VERSION } from '../../../version.ts';
 import { writeQueryFile } from '../../../workload/load-workload.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
-import type { DisruptContext } from '../context.ts';
+import type { DisruptEvidence } from '../evidence.ts';
 import type { DisruptSettings } from '../settings.ts';
 import { type ClusterPlace, clusterTrial, type DecidedCluster } from './trial.ts';
 
@@ -69,7 +69,7 @@ async function placeIn(
  * @throws BenchError `E_USAGE` without consent, `E_CLUSTER_FORBIDDEN` that names every missing right; in both cases before
  * anything is created
  */
-export async function openOnCluster(request: Request): Promise<Opened<DisruptContext>> {
+export async function openOnCluster(request: Request): Promise<Opened<Measuring<DisruptEvidence>>> {
   const { world, runId, settings, decided, signal, force, display } = request;
   const { copy, server, faults, role, changedPaths } = decided;
   const { workload } = copy;

@@ -3,7 +3,7 @@ import { openChangeable } from '../../../cluster-changes/changeable.ts';
 import { readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import { explained } from '../../../cluster-changes/explain.ts';
 import type { PodFault } from '../../../cluster-changes/pod-faults.ts';
-import type { ExperimentPlan, Point } from '../../../engine/experiment.ts';
+import type { Point } from '../../../engine/experiment.ts';
 import { pointKey, pointsOf } from '../../../engine/factors.ts';
 import { type Refusal, refuse } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -18,7 +18,7 @@ import { choiceOf, findWorkload, serverNameOf } from '../../../targets/kubernete
 import { type CopyPlan, demandApart, planCopy } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
 import { lameduckOf, withLameduck } from '../../../targets/kubernetes/dns-copy/variants.ts';
 import type { World } from '../../../world.ts';
-import type { Decided } from '../context.ts';
+import type { DisruptPlan } from '../evidence.ts';
 import { FAULT_SECONDS, planFaults } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
 import type { DecidedCluster } from './trial.ts';
@@ -132,7 +132,7 @@ export async function planOnCluster(
   settings: DisruptSettings,
   faults: readonly PodFault[],
   world: World,
-): Promise<ExperimentPlan<Decided>> {
+): Promise<DisruptPlan> {
   if (settings.inPlace) demandInPlace(settings, faults);
   const signal = AbortSignal.timeout(LIMIT_MS);
   const { client } = await openChangeable(world, settings.context, signal);

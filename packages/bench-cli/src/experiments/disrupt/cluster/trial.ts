@@ -17,6 +17,7 @@ import type { Loader } from '../../../loaders/loader.ts';
 import { checkAnswers } from '../../../measure/answer-check.ts';
 import { lossDetail } from '../../../measure/client-losses.ts';
 import { loadFor } from '../../../measure/load.ts';
+import { eventLosses } from '../../../measure/load-with-event.ts';
 import type { Server } from '../../../servers/server.ts';
 import { openCheckedClient } from '../../../targets/kubernetes/checker.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
@@ -34,9 +35,9 @@ import { breakable, copyAt, graceSecondsOf } from '../../../targets/kubernetes/d
 import { endpointTimes, watchEndpoints } from '../../../targets/kubernetes/endpoints.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import type { BenchWorkload } from '../../../workload/workload.ts';
-import { freshSockets, measureFault } from '../context.ts';
 import type { DisruptEvidence } from '../evidence.ts';
-import { CONTROL } from '../faults.ts';
+import { freshSockets } from '../factors.ts';
+import { CONTROL, timesOf } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
 
 export interface DecidedCluster {
@@ -134,28 +135,17 @@ async function measure(
   const { run, settings, loader, rawDirectory, queryFile, signal: outer } = place;
   const { client, world } = run;
   const { namespace, service } = copy.workload;
-  const { rate, duration, timeout } = settings;
   const { point, subject } = planned.case;
   const fault = subject as PodFault | typeof CONTROL;
   const endpoint = { address: service.address, port: 53, instances: copy.pods.length };
   const sockets = freshSockets(settings, point);
-  await using watches = new AsyncDisposableStack();
-  const stopAtEnd = <Watch extends { stop(): Promise<void> }>(watch: Watch) =>
-    watches.adopt(watch, ({ stop }) => stop());
+  const { rate, duration, timeout } = settings;
   // Which pods are ready has to be known before entries that lead to others are counted.
-  const endpoints = stopAtEnd(await watchEndpoints(client, { namespace, service: service.name }, outer));
-  const conntrack = settings.conntrack
-    ? stopAtEnd(
-        await watchConntrack(run, {
-          address: service.address,
-          runSeconds: WATCH_SECONDS + duration,
-          signal: outer,
-        }),
-      )
-    : null;
-  const { evidence, faultSeconds } = await measureFault({
-    ...{ clock: world.clock, on, signal: outer, settings, fault },
-    expected: EXPECTED,
+  await using endpoints = await watchEndpoints(client, { namespace, service: service.name }, outer);
+  const reading = { address: service.address, runSeconds: WATCH_SECONDS + duration, signal: outer };
+  await using conntrack = settings.conntrack ? await watchConntrack(run, reading) : null;
+  const { losses, beganSeconds } = await eventLosses({
+    ...{ clock: world.clock, on, signal: outer, event: fault, expected: EXPECTED, ...timesOf(settings) },
     // The DNS itself has no program beside it.
     memoryNow: async () =>
       place.roll === null ? memoryOfServers(client, await podsOf(client, copy.workload, outer), outer) : null,
@@ -163,13 +153,11 @@ async function measure(
       const outcome = await loader.load({
         ...{ endpoint, queryFile, onStarted, signal: outer },
         ...{ transport: 'udp', source: null, dnssecOk: false, openLoop: true },
-        durationSeconds: duration,
-        ratePerSecond: rate,
+        ...{ durationSeconds: duration, ratePerSecond: rate, timeoutSeconds: timeout },
         detail: lossDetail(sockets === null, EXPECTED),
         ...loadFor({ clients: settings.clients, threads: 1, outstanding: 100 }, endpoint),
         ...(sockets === null ? {} : { clients: sockets }),
         threads: 1,
-        timeoutSeconds: timeout,
         outputFile: `${rawDirectory}/trial-${planned.order + 1}.txt`,
         onProgress: onRate,
       });
@@ -183,17 +171,17 @@ async function measure(
     },
   });
   const isWhole = await isRolledOut(podsOfFault(place, copy, outer));
-  const times = endpointTimes(endpoints.readings, faultSeconds);
+  const changes = endpointTimes(endpoints.readings, beganSeconds);
   const entries =
     conntrack &&
-    entriesRead(conntrack, endpoints.readings, faultSeconds, (reason) =>
+    entriesRead(conntrack, endpoints.readings, beganSeconds, (reason) =>
       on.warning(`trial ${planned.order + 1} has no figures of the connection tracking: ${reason}`),
     );
   return {
-    ...evidence,
+    ...losses,
     nodes: copy.pods.map(({ spec }) => spec?.nodeName ?? ''),
     // Otherwise the last change is still to come.
-    endpoints: isWhole ? times : { ...times, backSeconds: null },
+    endpoints: isWhole ? changes : { ...changes, backSeconds: null },
     ...(entries === null ? {} : { conntrack: entries }),
   };
 }

@@ -9,7 +9,13 @@ import {
 } from '../../../../config/kubernetes-settings.ts';
 import { pickSettings } from '../../../../config/setting.ts';
 import { closedAfter } from '../../../../engine/close.ts';
-import type { Opened, PlannedTrial, Subject } from '../../../../engine/experiment.ts';
+import type {
+  Measuring,
+  Opened,
+  PlannedTrial,
+  Subject,
+  TargetRequest,
+} from '../../../../engine/experiment.ts';
 import { BenchError } from '../../../../errors.ts';
 import { parseEvent } from '../../../../loaders/builtin/events.ts';
 import { SEGMENTATION } from '../../../../loaders/builtin/options.ts';
@@ -31,7 +37,7 @@ import type { World } from '../../../../world.ts';
 import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
 import { demandClusterServers } from '../../machine.ts';
 import { type CacheState, cacheStates, subjectsAt } from '../caching.ts';
-import type { CasesContext, CasesPlan, CasesRequest } from '../cases.ts';
+import type { CasesPlan } from '../cases.ts';
 import type { CasesEvidence } from '../evidence.ts';
 import { figuresOf } from '../server-cases.ts';
 import type { CachingSettings } from '../settings.ts';
@@ -149,9 +155,9 @@ function programsOf({ images, coredns }: Means) {
 
 /** A namespace with the Services that are looked up, and the right to read; everything is deleted at the end. */
 async function openTiers(
-  { world, runId, display, signal }: CasesRequest,
+  { world, runId, display, signal }: TargetRequest<unknown>,
   means: Means,
-): Promise<Opened<CasesContext>> {
+): Promise<Opened<Measuring<CasesEvidence>>> {
   const { settings } = means;
   const client = await openClient(world, settings.context);
   const described = await describeBoth(world, client, settings, signal);

@@ -1,7 +1,13 @@
 /** Propagation on a cluster: starts of a private CoreDNS, in whose pod Services are created and asked for until they resolve. */
 import { type ClusterSpec, defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
 import { kubernetesOf } from '../../../../config/kubernetes-settings.ts';
-import type { Opened, PlannedTrial, TrialEvents } from '../../../../engine/experiment.ts';
+import type {
+  Measuring,
+  Opened,
+  PlannedTrial,
+  TargetRequest,
+  TrialEvents,
+} from '../../../../engine/experiment.ts';
 import { formatCount } from '../../../../report/numbers.ts';
 import { imageRecord } from '../../../../servers/image-record.ts';
 import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
@@ -15,13 +21,14 @@ import { endIfRefused, KeptObjects } from '../../cluster/private-dns.ts';
 import { SERVICE_LABELS } from '../../cluster/synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
 import { CONFIGURATIONS, type ConfigurationName } from '../../configurations.ts';
-import type { PropagationContext, PropagationRequest } from '../context.ts';
 import type { PropagationEvidence } from '../evidence.ts';
 import { type PropagationSettings, pollSecondsOf } from '../settings.ts';
 import { loadOf } from '../words.ts';
 import { readPropagation } from './lines.ts';
 
-export async function openOnCluster(request: PropagationRequest): Promise<Opened<PropagationContext>> {
+export async function openOnCluster(
+  request: TargetRequest<PropagationSettings>,
+): Promise<Opened<Measuring<PropagationEvidence>>> {
   const { world, settings: asked, runId, display } = request;
   const settings = kubernetesOf(asked);
   const client = await openClient(world, settings.context);
