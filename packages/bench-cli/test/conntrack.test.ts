@@ -1,8 +1,9 @@
 /** Entries of the connection tracking beside the endpoints of a Service, and readers of them that are lost. */
 import { describe, expect, it } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
+import type { ClusterPlace } from '../src/experiments/disrupt/cluster/place.ts';
 import { demandOften } from '../src/experiments/disrupt/cluster/plan.ts';
-import { type ClusterPlace, clusterTrial } from '../src/experiments/disrupt/cluster/trial.ts';
+import { clusterTrial } from '../src/experiments/disrupt/cluster/trial.ts';
 import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
 import type { LoadRequest } from '../src/loaders/loader.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';

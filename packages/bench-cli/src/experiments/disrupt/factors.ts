@@ -1,7 +1,6 @@
 /** What `bench disrupt` varies besides the fault. */
 import type { Point } from '../../engine/experiment.ts';
 import { type Factor, type Factors, wholeNumbers, words } from '../../engine/factors.ts';
-import type { DisruptSettings } from './settings.ts';
 
 export const FACTORS = {
   /** Seconds that CoreDNS goes on after SIGTERM. */
@@ -24,6 +23,7 @@ export const repeatsNames = (factors: Factors<typeof FACTORS>) =>
   factors.cache !== undefined || factors.serve_stale !== undefined;
 
 /** As many sockets as queries, as of programs that open one for each; null for few that are used again and again. */
-export function freshSockets({ rate, duration }: DisruptSettings, { sockets }: Point): number | null {
-  return sockets === 'fresh' ? Math.ceil(rate * duration) : null;
-}
+export const freshSockets = (
+  { rate, duration }: { readonly rate: number; readonly duration: number },
+  { sockets }: Point,
+) => (sockets === 'fresh' ? Math.ceil(rate * duration) : null);

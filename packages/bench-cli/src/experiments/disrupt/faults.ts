@@ -24,8 +24,8 @@ interface Fault {
   readonly title: string;
   /** As the subject of a sentence. */
   readonly cause: string;
-  /** After `when`. */
-  readonly when: string;
+  /** After `when`; absent on a cluster, where only one server is compared. */
+  readonly when?: string;
   /** For the method of a report. */
   readonly what: string;
   /** How the upstream behaves meanwhile. Absent for a fault of the server itself. */
@@ -78,31 +78,26 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   rollout: {
     title: 'rolling update',
     cause: 'A rolling update',
-    when: 'all pods were replaced',
     what: 'an annotation of the pod template changes, and its controller replaces all pods',
   },
   delete: {
     title: 'pod deleted',
     cause: 'A deleted pod',
-    when: 'a pod was deleted',
     what: 'one pod is deleted with its grace period',
   },
   kill: {
     title: 'pod killed',
     cause: 'A killed pod',
-    when: 'a pod was killed',
     what: 'SIGKILL for the server in one pod, without lameduck',
   },
   'scale-down': {
     title: 'scaled down',
     cause: 'Scaling down',
-    when: 'a pod was scaled away',
     what: 'the Deployment gets one replica less',
   },
   drain: {
     title: 'node drained',
     cause: 'A drained node',
-    when: 'a node was drained',
     what: 'a node is cordoned, and the pods on it are evicted',
   },
 };

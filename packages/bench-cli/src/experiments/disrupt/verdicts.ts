@@ -77,7 +77,7 @@ export function causeOf(names: readonly FaultName[]): string | null {
 }
 
 function whenOf(names: readonly FaultName[]): string {
-  const phrases = names.map((name) => FAULTS[name].when);
+  const phrases = names.flatMap((name) => FAULTS[name].when ?? []);
   return sharedBeginning(phrases) ?? listed(phrases, 'or');
 }
 

@@ -21,7 +21,7 @@ import type { World } from '../../../world.ts';
 import type { DisruptPlan } from '../evidence.ts';
 import { FAULT_SECONDS, planFaults } from '../faults.ts';
 import type { DisruptSettings } from '../settings.ts';
-import type { DecidedCluster } from './trial.ts';
+import type { DecidedCluster } from './place.ts';
 
 /** Planning takes a few requests. */
 const LIMIT_MS = 60_000;
