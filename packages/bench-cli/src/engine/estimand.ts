@@ -18,3 +18,17 @@ export interface Estimand<Evidence> extends EstimandFacts {
   /** Base units; null where the trial has no such figure. */
   of(evidence: Evidence): number | Bound | null;
 }
+
+type Figure<Evidence> = (evidence: Evidence) => number | Bound | null | undefined;
+
+/** A figure of which less is better. */
+export const lessOf = <Evidence>(
+  name: string,
+  title: string,
+  unit: EstimandFacts['unit'],
+  compared: EstimandFacts['compared'],
+  of: Figure<Evidence>,
+): Estimand<Evidence> => ({
+  ...{ name, title, unit, better: 'less', compared },
+  of: (evidence) => of(evidence) ?? null,
+});

@@ -18,15 +18,11 @@ function endText(record: DisruptRecord, item: EngineCase): string {
   const open = all.filter(({ recoveredSeconds }) => recoveredSeconds === null).length;
   const { recovered } = item.summary;
   if (all.every(({ recoveredSeconds }) => recoveredSeconds === 0)) return 'No interruption.';
-  const parts = [
-    ...(recovered == null
-      ? []
-      : [`Clients recovered ${formatTime(recovered.median)} after the fault began.`]),
-    ...(open === 0
-      ? []
-      : [`In ${open} of ${counted(all.length, 'trial')} they had not when the load ended.`]),
-  ];
-  return parts.join(' ');
+  const when =
+    recovered == null ? '' : `Clients recovered ${formatTime(recovered.median)} after the fault began.`;
+  const never =
+    open === 0 ? '' : `In ${open} of ${counted(all.length, 'trial')} they had not when the load ended.`;
+  return [when, never].filter((text) => text !== '').join(' ');
 }
 
 function findingOf(record: DisruptRecord, item: EngineCase): Finding {

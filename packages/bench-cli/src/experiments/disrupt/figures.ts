@@ -1,5 +1,5 @@
 /** The figures of a trial, and how faults are compared with their control. Pure. */
-import type { Estimand } from '../../engine/estimand.ts';
+import { type Estimand, lessOf } from '../../engine/estimand.ts';
 import { BUCKET_SECONDS, LATE_SECONDS } from '../../measure/client-losses.ts';
 import {
   canTellFailed,
@@ -13,16 +13,7 @@ import type { DisruptSettings } from './settings.ts';
 
 export const lookupsName = (resolver: ResolverName) => `failed-${resolver}`;
 
-const figure = (
-  name: string,
-  title: string,
-  unit: 'count' | 'seconds' | 'bytes',
-  compared: 'ratio' | 'no',
-  of: (evidence: DisruptEvidence) => number | null | undefined,
-): Estimand<DisruptEvidence> => ({
-  ...{ name, title, unit, better: 'less', compared },
-  of: (evidence) => of(evidence) ?? null,
-});
+const figure = lessOf<DisruptEvidence>;
 
 /** Lookups that fail although their resolver asks again. Expected, so no whole number; null where it cannot be told. */
 const lookups = (rate: number, timeoutSeconds: number) =>

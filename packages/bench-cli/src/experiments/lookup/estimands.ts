@@ -1,5 +1,5 @@
 /** The figures of a trial. Pure. */
-import type { Estimand } from '../../engine/estimand.ts';
+import { type Estimand, lessOf } from '../../engine/estimand.ts';
 import { median } from '../../stats/intervals.ts';
 import { percentileOf } from './distribution.ts';
 import type { LookupEvidence } from './evidence.ts';
@@ -17,7 +17,7 @@ function time(
 ): Estimand<LookupEvidence> {
   // The tail of a trial is too wide for --until to wait for.
   const awaited = !name.endsWith('P99');
-  return { name, title, unit: 'seconds', better: 'less', compared, family: 'times', awaited, of };
+  return { ...lessOf(name, title, 'seconds', compared, of), family: 'times', awaited };
 }
 
 const percentiles = TIMED.flatMap((phase) =>
@@ -41,27 +41,21 @@ const first = TIMED.map((phase) =>
 
 const COUNTED: readonly Estimand<LookupEvidence>[] = [
   {
-    name: 'repeatedSyn',
-    title: 'connections with a repeated SYN',
-    unit: 'ratio',
-    better: 'less',
-    compared: 'difference',
-    awaited: false,
-    of({ packets }) {
+    ...lessOf('repeatedSyn', 'connections with a repeated SYN', 'ratio', 'difference', ({ packets }) => {
       // A packet that the capture lost may have been the repeated one, or the first of two.
       if (packets === null || !packets.isWhole) return null;
       const { connections, connectionsRepeated } = packets.handshakes;
       return connections === 0 ? null : connectionsRepeated / connections;
-    },
+    }),
+    awaited: false,
   },
-  {
-    name: 'failedSamples',
-    title: 'failed samples',
-    unit: 'ratio',
-    better: 'less',
-    compared: 'no',
-    of: ({ samples: { taken, succeeded } }) => (taken - succeeded) / taken,
-  },
+  lessOf(
+    'failedSamples',
+    'failed samples',
+    'ratio',
+    'no',
+    ({ samples: { taken, succeeded } }) => (taken - succeeded) / taken,
+  ),
 ];
 
 export function lookupEstimands(settings: LookupSettings): readonly Estimand<LookupEvidence>[] {

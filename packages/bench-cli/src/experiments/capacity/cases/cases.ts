@@ -1,5 +1,5 @@
 /** What throughput and caching share: where their trials come from, the figures, and names of points. */
-import type { Estimand } from '../../../engine/estimand.ts';
+import { type Estimand, lessOf } from '../../../engine/estimand.ts';
 import type { DecidedTarget, ExperimentPlan } from '../../../engine/experiment.ts';
 import type { CasesEvidence, LoadFigures } from './evidence.ts';
 
@@ -19,8 +19,6 @@ export function secondsPerTrial({
   return 2 * duration + warmup + OVERHEAD_SECONDS;
 }
 
-type Facts = Omit<Estimand<CasesEvidence>, 'of'>;
-
 /** Anything but the server's CPU kept the rate from being higher. */
 const unlessBound = (figure: (load: LoadFigures) => number) => (evidence: CasesEvidence) => {
   const { saturation } = evidence;
@@ -28,17 +26,7 @@ const unlessBound = (figure: (load: LoadFigures) => number) => (evidence: CasesE
   return saturation.limitedBy === 'server' ? value : { bound: value };
 };
 
-const saturated = (facts: Facts, figure: (load: LoadFigures) => number | null): Estimand<CasesEvidence> => ({
-  ...facts,
-  of: ({ saturation }) => figure(saturation),
-});
-
-const halved = (facts: Facts, figure: (load: LoadFigures) => number | null): Estimand<CasesEvidence> => ({
-  ...facts,
-  of: ({ half }) => (half === null ? null : figure(half)),
-});
-
-const LESS = { better: 'less', compared: 'no' } as const;
+const less = lessOf<CasesEvidence>;
 
 export const ESTIMANDS: readonly Estimand<CasesEvidence>[] = [
   {
@@ -49,30 +37,20 @@ export const ESTIMANDS: readonly Estimand<CasesEvidence>[] = [
     ...{ name: 'queries', title: 'queries per second', unit: 'queries/s', better: 'more', compared: 'no' },
     of: unlessBound(({ queriesPerSecond }) => queriesPerSecond),
   },
-  saturated(
-    { name: 'cpu', title: 'CPU per lookup', unit: 'CPU seconds', better: 'less', compared: 'ratio' },
-    ({ cpuCores, lookupsPerSecond }) => (cpuCores === null ? null : cpuCores / lookupsPerSecond),
+  less('cpu', 'CPU per lookup', 'CPU seconds', 'ratio', ({ saturation: { cpuCores, lookupsPerSecond } }) =>
+    cpuCores === null ? null : cpuCores / lookupsPerSecond,
   ),
-  saturated(
-    { name: 'memory', title: 'memory', unit: 'bytes', better: 'less', compared: 'ratio' },
-    ({ memoryBytes }) => memoryBytes,
+  less('memory', 'memory', 'bytes', 'ratio', ({ saturation }) => saturation.memoryBytes),
+  less('cores', 'CPUs used', 'cores', 'no', ({ saturation }) => saturation.cpuCores),
+  less('lost', 'lost', 'ratio', 'no', ({ saturation }) => saturation.lostRatio),
+  less('halfLatency', 'mean at half load', 'seconds', 'no', ({ half }) => half?.lookupLatencySeconds.mean),
+  less('halfP99', 'p99 at half load', 'seconds', 'no', ({ half }) => half?.lookupLatencySeconds.p99),
+  less(
+    'latency',
+    'mean at saturation',
+    'seconds',
+    'no',
+    ({ saturation }) => saturation.lookupLatencySeconds.mean,
   ),
-  saturated({ name: 'cores', title: 'CPUs used', unit: 'cores', ...LESS }, ({ cpuCores }) => cpuCores),
-  saturated({ name: 'lost', title: 'lost', unit: 'ratio', ...LESS }, ({ lostRatio }) => lostRatio),
-  halved(
-    { name: 'halfLatency', title: 'mean at half load', unit: 'seconds', ...LESS },
-    ({ lookupLatencySeconds }) => lookupLatencySeconds.mean,
-  ),
-  halved(
-    { name: 'halfP99', title: 'p99 at half load', unit: 'seconds', ...LESS },
-    ({ lookupLatencySeconds }) => lookupLatencySeconds.p99,
-  ),
-  saturated(
-    { name: 'latency', title: 'mean at saturation', unit: 'seconds', ...LESS },
-    ({ lookupLatencySeconds }) => lookupLatencySeconds.mean,
-  ),
-  saturated(
-    { name: 'p99', title: 'p99 at saturation', unit: 'seconds', ...LESS },
-    ({ lookupLatencySeconds }) => lookupLatencySeconds.p99,
-  ),
+  less('p99', 'p99 at saturation', 'seconds', 'no', ({ saturation }) => saturation.lookupLatencySeconds.p99),
 ];

@@ -1,6 +1,6 @@
 /** Memory: how much does CoreDNS need for how many objects, on this machine and on a cluster? */
 import { defineExperiment } from '../../../engine/command.ts';
-import type { Estimand } from '../../../engine/estimand.ts';
+import { type Estimand, lessOf } from '../../../engine/estimand.ts';
 import { serverWords } from '../figures.ts';
 import { memoryDocument } from './document.ts';
 import {
@@ -29,14 +29,10 @@ import { FIGURE_TITLES } from './tables.ts';
 /** What a cluster must hold; the others depend on when Go last collected its garbage. */
 const COMPARED: readonly MemoryFigure[] = ['coldStartPeak', 'steady', 'relistPeak'];
 
-const estimandOf = (figure: MemoryFigure): Estimand<MemoryEvidence> => ({
-  name: figure,
-  title: FIGURE_TITLES[figure],
-  unit: 'decimal bytes',
-  better: 'less',
-  compared: COMPARED.includes(figure) ? 'ratio' : 'no',
-  of: (evidence) => figureOf(evidence, figure),
-});
+const estimandOf = (figure: MemoryFigure): Estimand<MemoryEvidence> => {
+  const compared = COMPARED.includes(figure) ? 'ratio' : 'no';
+  return lessOf(figure, FIGURE_TITLES[figure], 'decimal bytes', compared, (each) => figureOf(each, figure));
+};
 
 export const capacityMemory = defineExperiment({
   name: MEMORY_NAME,

@@ -1,7 +1,7 @@
 /** Propagation: how long does a new Service take to resolve? */
 import { canonicalServerName } from '../../../config/server-name.ts';
 import { defineExperiment } from '../../../engine/command.ts';
-import type { Estimand } from '../../../engine/estimand.ts';
+import { type Estimand, lessOf } from '../../../engine/estimand.ts';
 import type { DecidedTarget, ExperimentPlan, Measuring } from '../../../engine/experiment.ts';
 import { median } from '../../../stats/intervals.ts';
 import { percentileOf } from '../../../stats/percentile.ts';
@@ -18,14 +18,12 @@ const figure = (
   compared: 'ratio' | 'no',
   values: (evidence: PropagationEvidence) => readonly number[],
   of: (values: readonly number[]) => number,
-): Estimand<PropagationEvidence> => ({
-  ...{ name, title, unit: 'seconds', better: 'less', compared },
-  of(evidence) {
+) =>
+  lessOf<PropagationEvidence>(name, title, 'seconds', compared, (evidence) => {
     const found = values(evidence);
     const figure = found.length === 0 ? null : of(found);
     return figure === Number.POSITIVE_INFINITY ? null : figure;
-  },
-});
+  });
 
 /** A Service that did not resolve took longer than any that did; a figure that falls on one is not known. */
 const DELAYS = ({ delaysSeconds, unresolved }: PropagationEvidence) => [
@@ -51,10 +49,7 @@ export const ESTIMANDS: readonly Estimand<PropagationEvidence>[] = [
     ({ creationSeconds = [] }) => creationSeconds,
     (values) => median([...values]),
   ),
-  {
-    ...{ name: 'unresolved', title: 'not resolved', unit: 'count', better: 'less', compared: 'no' },
-    of: ({ unresolved }) => unresolved,
-  },
+  lessOf('unresolved', 'not resolved', 'count', 'no', ({ unresolved }) => unresolved),
   {
     ...{ name: 'held', title: 'changes per second', unit: 'count', better: 'more', compared: 'no' },
     of: ({ heldChurnPerSecond }) => heldChurnPerSecond,

@@ -1,6 +1,6 @@
 /** Survive: what is the smallest memory limit under which CoreDNS is not killed? */
 import { defineExperiment } from '../../../engine/command.ts';
-import type { Estimand } from '../../../engine/estimand.ts';
+import { type Estimand, lessOf } from '../../../engine/estimand.ts';
 import { surviveDocument } from './document.ts';
 import {
   decisive,
@@ -29,26 +29,19 @@ const TIMES = [
 ] as const;
 
 const ESTIMANDS: readonly Estimand<SurviveEvidence>[] = [
-  {
-    ...{ name: 'limit', title: 'memory limit needed', unit: 'bytes', better: 'less', compared: 'ratio' },
-    of: ({ limitBytes }) => limitBytes,
-  },
-  ...TIMES.map(
-    ([name, scenario]): Estimand<SurviveEvidence> => ({
-      ...{ name, title: `right after ${scenario}`, unit: 'seconds', better: 'less', compared: 'no' },
-      of: (evidence) => slowest(evidence, scenario),
-    }),
+  lessOf('limit', 'memory limit needed', 'bytes', 'ratio', ({ limitBytes }) => limitBytes),
+  ...TIMES.map(([name, scenario]) =>
+    lessOf<SurviveEvidence>(name, `right after ${scenario}`, 'seconds', 'no', (evidence) =>
+      slowest(evidence, scenario),
+    ),
   ),
-  {
-    ...{ name: 'lost', title: 'queries lost or failed', unit: 'ratio', better: 'less', compared: 'no' },
-    of: (evidence) => {
-      const queries = decisive(evidence).flatMap(({ scenarios }) =>
-        scenarios.flatMap((each) => each.queries ?? []),
-      );
-      const sent = queries.reduce((sum, each) => sum + each.sent, 0);
-      return sent === 0 ? null : queries.reduce((sum, { lost, servfail }) => sum + lost + servfail, 0) / sent;
-    },
-  },
+  lessOf('lost', 'queries lost or failed', 'ratio', 'no', (evidence) => {
+    const queries = decisive(evidence).flatMap(({ scenarios }) =>
+      scenarios.flatMap((each) => each.queries ?? []),
+    );
+    const sent = queries.reduce((sum, each) => sum + each.sent, 0);
+    return sent === 0 ? null : queries.reduce((sum, { lost, servfail }) => sum + lost + servfail, 0) / sent;
+  }),
 ];
 
 export const capacitySurvive = defineExperiment({
