@@ -13,7 +13,7 @@ import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import type { PhaseFigures } from '../src/experiments/capacity/beside/phases.ts';
 import { openSyntheticRun } from '../src/experiments/capacity/cluster/synthetic-run.ts';
 import { STREAMS_VARIABLE } from '../src/experiments/capacity/survive/settings.ts';
-import { type ApiSource, startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
+import { type LocalStartRequest, startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
 import { newRunId } from '../src/results/run-id.ts';
 import { corednsProgram } from '../src/servers/coredns/program.ts';
 import { median } from '../src/stats/intervals.ts';
@@ -24,6 +24,7 @@ import { realWorld } from '../src/world.ts';
 const [services = 500, endpoints = 9500, starts = 4] = process.argv.slice(2).map(Number);
 const world = realWorld();
 const signal = new AbortController().signal;
+type ApiSource = NonNullable<LocalStartRequest['api']>;
 const runId = newRunId(world.clock.now());
 
 /** The address of the cluster, and a token of the account that may read it. */
@@ -41,7 +42,7 @@ async function apiOf(directory: string): Promise<ApiSource> {
   const caFile = join(directory, 'ca.crt');
   await writeFile(tokenFile, status?.token ?? '', { mode: 0o600 });
   await writeFile(caFile, Buffer.from(server.caData ?? '', 'base64'));
-  return { url: server.server, tokenFile, caFile };
+  return { API_SERVER: server.server, TOKEN_FILE: tokenFile, CA_FILE: caFile };
 }
 
 const { executable } = await corednsProgram.provide(world, {

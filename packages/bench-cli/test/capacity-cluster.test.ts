@@ -4,10 +4,11 @@ import type { V1Job } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
-import { parsePhaseLine } from '../src/experiments/capacity/beside/phases.ts';
+import { readPhases } from '../src/experiments/capacity/beside/read-phases.ts';
 import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
 import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
-import { dnsAccount, dnsPod } from '../src/experiments/capacity/cluster/dns-job.ts';
+import { dnsAccount } from '../src/experiments/capacity/cluster/dns-account.ts';
+import { dnsPod } from '../src/experiments/capacity/cluster/dns-job.ts';
 import { startDns } from '../src/experiments/capacity/cluster/start-dns.ts';
 import {
   headlessShare,
@@ -169,8 +170,8 @@ describe('the private CoreDNS', () => {
   } as const;
 
   it('may read and nothing else, and its role goes with the namespace', () => {
-    const { role, binding } = dnsAccount({ metadata: { name: 'n', uid: 'u' } }, 'run');
-    expect(new Set(role.rules?.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']));
+    const { role, binding } = dnsAccount({ metadata: { name: 'n', uid: 'u' } }, 'run').reading;
+    expect(new Set(role.rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']));
     for (const { metadata } of [role, binding]) {
       expect(metadata?.ownerReferences).toEqual([
         { apiVersion: 'v1', kind: 'Namespace', name: 'n', uid: 'u' },
@@ -230,9 +231,13 @@ describe('the private CoreDNS', () => {
   });
 
   it('is measured by lines of JSON; others are not its', () => {
-    expect(parsePhaseLine('(node:7) Warning: something')).toBeNull();
-    expect(parsePhaseLine('{"phase":"unknown"}')).toBeNull();
-    expect(parsePhaseLine('{broken')).toBeNull();
-    expect(parsePhaseLine('{"ended":"CoreDNS has ended"}')).toEqual({ ended: 'CoreDNS has ended' });
+    const reader = readPhases();
+    for (const line of ['(node:7) Warning: something', '{"phase":"unknown"}', '{broken']) reader.onLine(line);
+    // A finding about CoreDNS.
+    reader.onLine('{"ended":"CoreDNS has ended"}');
+    reader.demandSound();
+    expect(reader).toMatchObject({ figures: [], total: null, late: null });
+    reader.onLine('{"failed":"something"}');
+    expect(() => reader.demandSound()).toThrow('could not be measured: something');
   });
 });

@@ -8,7 +8,6 @@ import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDnsClient } from '../src/dns/client.ts';
 import { readPropagation } from '../src/experiments/capacity/propagation/cluster/lines.ts';
-import type { PropagationEvidence } from '../src/experiments/capacity/propagation/evidence.ts';
 import { ESTIMANDS } from '../src/experiments/capacity/propagation/index.ts';
 import { figuresOf } from '../src/experiments/capacity/propagation/measure.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
@@ -172,12 +171,8 @@ describe('the lines of the program on a cluster', () => {
     });
 
   it('become the figures of each rate; a Service that did not resolve has none', () => {
-    const figures: PropagationEvidence[] = [];
     const seen: number[] = [];
-    const reader = readPropagation(
-      (done) => seen.push(done),
-      (found) => figures.push(found),
-    );
+    const reader = readPropagation((done) => seen.push(done));
     for (const line of [
       '(node:7) Warning: something',
       service(0.01),
@@ -189,9 +184,8 @@ describe('the lines of the program on a cluster', () => {
     ]) {
       reader.onLine(line);
     }
-    reader.demandComplete();
     expect(seen).toEqual([1, 2, 1]);
-    expect(figures).toEqual([
+    expect(reader.figures()).toEqual([
       {
         delaysSeconds: [0.01],
         resolutionsSeconds: [0.001],
@@ -210,12 +204,9 @@ describe('the lines of the program on a cluster', () => {
     ['{"failed":"the API server answered POST / with 403"}', 'E_LOADER_FAILED'],
     ['{"churn":0,"heldChurnPerSecond":0}', 'E_LOADER_FAILED'],
   ])('%s is %s', (line, code) => {
-    const reader = readPropagation(
-      () => undefined,
-      () => undefined,
-    );
+    const reader = readPropagation(() => undefined);
     reader.onLine(line);
-    expect(() => reader.demandComplete()).toThrow(expect.objectContaining({ code }));
+    expect(() => reader.figures()).toThrow(expect.objectContaining({ code }));
   });
 });
 
@@ -302,14 +293,10 @@ describe('the program in the pod', () => {
     try {
       const env = { ...cluster.env, CHURN: '0,100', SERVICES: '5', POLL_MS: '1' };
       const { status, signal, lines } = await runProgram(env);
-      const figures: PropagationEvidence[] = [];
-      const reader = readPropagation(
-        () => undefined,
-        (found) => figures.push(found),
-      );
+      const reader = readPropagation(() => undefined);
       for (const line of lines) reader.onLine(line);
       expect([status, signal], lines.join('\n')).toEqual([0, 'SIGTERM']);
-      reader.demandComplete();
+      const figures = reader.figures();
       expect(figures.map(({ delaysSeconds, unresolved }) => [delaysSeconds.length, unresolved])).toEqual([
         [5, 0],
         [5, 0],

@@ -106,7 +106,10 @@ export function caseTitle(record: Cases, item: EngineCase): string {
 }
 
 /** `12.3 ms [11.9 ms, 12.8 ms]`, on one line; `–` for none. */
-export function interval(summary: SummaryStatistic | null, show: typeof formatShort): string {
+export function interval(
+  summary: Pick<SummaryStatistic, 'median' | 'low' | 'high'> | null,
+  show: typeof formatShort,
+): string {
   if (summary === null) return '–';
   const { median, low, high } = summary;
   if (low === null || high === null || low === high) return unbroken(show(median));

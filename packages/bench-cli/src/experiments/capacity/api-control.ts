@@ -15,7 +15,6 @@ const statusSchema = z.object({
   /** The latest. */
   resourceVersion: z.number(),
 });
-export type ApiStatus = z.output<typeof statusSchema>;
 
 const serviceSchema = z.object({ name: z.string(), address: z.string() });
 /** A Service that will be created, or another name: what it resolves to. */
@@ -72,44 +71,38 @@ async function request(
   }
 }
 
-export interface ApiControl {
-  status(): Promise<ApiStatus>;
-  /** 410 Gone for everybody: everything is read again. */
-  expire(): Promise<void>;
-  /** All endpoints of this share of the Services are replaced; resolves with names that have another address now. */
-  replace(share: number): Promise<readonly AnnouncedService[]>;
-  /** Nobody can reach it for a while, this control neither; then it knows no earlier version. */
-  outage(seconds: number): Promise<void>;
-  /** Creates and deletes Services, together this many a second; 0 stops. */
-  churn(perSecond: number): Promise<void>;
-  /** A Service is created after a while; says now which. */
-  announce(afterSeconds: number): Promise<AnnouncedService>;
-  /** The changes after a version, the oldest first. */
-  changesAfter(resourceVersion: number): Promise<readonly ServiceChange[]>;
-}
+export type ApiControl = ReturnType<typeof apiControl>;
 
-export function apiControl(port: number, signal: AbortSignal): ApiControl {
+export function apiControl(port: number, signal: AbortSignal) {
   const base = `http://127.0.0.1:${port}/control`;
-  const ask = async (method: 'GET' | 'POST', path: string): Promise<unknown> =>
-    JSON.parse(await request('the API server', `${base}/${path}`, method, signal));
+  const ask = (method: 'GET' | 'POST', path: string) =>
+    request('the API server', `${base}/${path}`, method, signal);
+  const answered = async <S extends z.ZodType>(schema: S, method: 'GET' | 'POST', path: string) =>
+    schema.parse(JSON.parse(await ask(method, path)));
   return {
-    status: async () => statusSchema.parse(await ask('GET', 'status')),
-    expire: async () => {
-      await ask('POST', 'expire');
-    },
-    replace: async (share) =>
-      z.object({ names: z.array(serviceSchema) }).parse(await ask('POST', `replace?share=${share}`)).names,
-    outage: async (seconds) => {
-      await ask('POST', `outage?seconds=${seconds}`);
-    },
-    churn: async (perSecond) => {
-      await ask('POST', `churn?rate=${perSecond}`);
-    },
-    announce: async (afterSeconds) =>
-      z.object({ service: serviceSchema }).parse(await ask('POST', `announce?after=${afterSeconds}`)).service,
-    changesAfter: async (resourceVersion) =>
-      z.object({ changes: z.array(changeSchema) }).parse(await ask('GET', `changes?after=${resourceVersion}`))
-        .changes,
+    status: () => answered(statusSchema, 'GET', 'status'),
+    /** 410 Gone for everybody: everything is read again. */
+    expire: () => ask('POST', 'expire'),
+    /** All endpoints of this share of the Services are replaced; resolves with names that have another address now. */
+    replace: async (share: number) =>
+      (await answered(z.object({ names: z.array(serviceSchema) }), 'POST', `replace?share=${share}`)).names,
+    /** Nobody can reach it for a while, this control neither; then it knows no earlier version. */
+    outage: (seconds: number) => ask('POST', `outage?seconds=${seconds}`),
+    /** Creates and deletes Services, together this many a second; 0 stops. */
+    churn: (perSecond: number) => ask('POST', `churn?rate=${perSecond}`),
+    /** A Service is created after a while; says now which. */
+    announce: async (afterSeconds: number) =>
+      (await answered(z.object({ service: serviceSchema }), 'POST', `announce?after=${afterSeconds}`))
+        .service,
+    /** The changes after a version, the oldest first. */
+    changesAfter: async (resourceVersion: number) =>
+      (
+        await answered(
+          z.object({ changes: z.array(changeSchema) }),
+          'GET',
+          `changes?after=${resourceVersion}`,
+        )
+      ).changes,
   };
 }
 

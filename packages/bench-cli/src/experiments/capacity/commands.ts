@@ -15,8 +15,7 @@ const PLAN_HELP = exitStatusHelp([...RUN_REASONS, 'threshold'], {
 
 export async function addCapacityCommands(program: Command, call: Call): Promise<void> {
   const capacity = program.command('capacity');
-  await capacityMemory.addCommands(program, call);
-  for (const experiment of [capacitySurvive, throughput, caching, propagation])
+  for (const experiment of [capacityMemory, capacitySurvive, throughput, caching, propagation])
     await experiment.addCommands(program, call);
   addFlags(capacity.command('plan'), PLAN_SETTINGS)
     .description(

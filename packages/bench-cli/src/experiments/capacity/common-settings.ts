@@ -1,7 +1,7 @@
 /** Settings that several measurements of this experiment have. */
 import { z } from 'zod';
 import type { Setting } from '../../config/setting.ts';
-import { list, text } from '../../config/value-schemas.ts';
+import { list, number, text } from '../../config/value-schemas.ts';
 import { CONFIGURATION_NAMES } from './configurations.ts';
 
 const CONFIGURATIONS_MESSAGE = `must be a list of ${CONFIGURATION_NAMES.join(', ')}`;
@@ -20,3 +20,15 @@ export const CONFIGURATIONS_SETTING = {
   schema: list(z.enum(CONFIGURATION_NAMES, CONFIGURATIONS_MESSAGE), CONFIGURATIONS_MESSAGE),
   distinct: true,
 } as const satisfies Setting;
+
+/** As many as the generator of objects makes. */
+const MAX_OBJECTS = 1_000_000;
+const OBJECTS_MESSAGE = `must be a list of whole numbers from 0 to ${MAX_OBJECTS.toLocaleString('en')}, for example 0,15820,63280`;
+
+/** Numbers of objects. */
+export const objectsList = list(
+  number(
+    z.number(OBJECTS_MESSAGE).int(OBJECTS_MESSAGE).min(0, OBJECTS_MESSAGE).max(MAX_OBJECTS, OBJECTS_MESSAGE),
+  ),
+  OBJECTS_MESSAGE,
+);

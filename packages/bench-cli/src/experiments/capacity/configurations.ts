@@ -29,3 +29,9 @@ export const CONFIGURATIONS: Readonly<Record<ConfigurationName, CapacityConfigur
 export function watchesPods(name: ConfigurationName): boolean {
   return CONFIGURATIONS[name].choice.pods === 'verified';
 }
+
+/** The published configuration that reads the same objects as this one of a record. */
+export function publishedConfiguration({ configuration }: { readonly configuration: string }): Configuration {
+  const known = Object.entries(CONFIGURATIONS).find(([name]) => name === configuration)?.[1];
+  return known?.published ?? 'default';
+}

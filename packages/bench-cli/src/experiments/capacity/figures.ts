@@ -28,18 +28,6 @@ export function serverWords(name: string): string {
 /** A figure of several trials with its 95 % interval, where there is one. */
 export type Summary = Readonly<Pick<SummaryStatistic, 'median' | 'low' | 'high'>>;
 
-/** `69.8 [68.1, 71.2]`, with words kept on one line; `–` for none. */
-export function withInterval(summary: Summary | null, show: typeof formatShort): string {
-  if (summary === null) return '–';
-  const { median, low, high } = summary;
-  if (low === null || high === null) return show(median);
-  const all = beside(median, low, high);
-  return `${show(median, all)}\u00a0[${show(low, all)},\u00a0${show(high, all)}]`;
-}
-
-/** A column of figures. */
-export const numberColumn = (title: string) => ({ title, isNumber: true });
-
 /** `1,165 objects/MB` is the published form of a slope; bytes for each object is ours. */
 export function kilobytesEach(bytes: number): string {
   return `${formatFixed(bytes / 1000, 2)} kB`;

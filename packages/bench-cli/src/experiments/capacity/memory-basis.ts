@@ -55,21 +55,17 @@ export const objectsOf = ({ services, pods }: Pick<Size, 'services' | 'pods'>): 
 
 const exactly = (value: number): Expected => ({ value, low: value, high: value });
 
-const FORMULAS: Readonly<Record<Configuration, string>> = {
-  default: '(pods + services) ÷ 1000 + 54',
-  autopath: '(pods + services) ÷ 250 + 56',
-};
-
 /** The published formula, which has no interval and no peaks. */
 export function publishedBasis(configuration: Configuration): MemoryBasis {
+  const line = PUBLISHED_LINES[configuration];
   return {
     kind: 'published',
     source: PUBLISHED_BASIS,
     version: null,
-    formula: FORMULAS[configuration],
+    formula: `(pods + services) ÷ ${line.objectsPerMegabyte} + ${line.baseMegabytes}`,
     maxObjects: MAX_PUBLISHED_OBJECTS,
     countsEndpoints: false,
-    steady: (size) => exactly(megabytesOf(PUBLISHED_LINES[configuration], objectsOf(size))),
+    steady: (size) => exactly(megabytesOf(line, objectsOf(size))),
     coldStartPeak: () => null,
     relistPeak: () => null,
   };

@@ -1,6 +1,12 @@
 /** The report of a plan and its verification, for every format. Pure. */
-
-import { answer, type Finding, only, type Section, type Tone } from '../../report/document/document.ts';
+import {
+  answer,
+  type Finding,
+  numbers,
+  only,
+  type Section,
+  type Tone,
+} from '../../report/document/document.ts';
 import {
   chart,
   code,
@@ -60,25 +66,31 @@ const PHASE_TITLES: Readonly<Record<PhaseFigures['phase'], string>> = {
   outage: 'after an outage',
 };
 
-function phaseRow(phase: PhaseFigures): string[] {
-  const { queries } = phase;
-  return [
-    PHASE_TITLES[phase.phase],
-    mebibytes(phase.p95Bytes),
-    mebibytes(phase.peakBytes),
-    mebibytes(phase.rssBytes),
-    mebibytes(phase.heapInuseBytes),
-    formatCount(queries.sent),
-    formatCount(queries.lost),
-  ];
-}
-
-const PHASE_COLUMNS = ['', 'p95 MiB', 'peak MiB', 'resident MiB', 'heap in use MiB', 'queries', 'lost'].map(
-  (title, index) => ({ title, isNumber: index > 0 }),
-);
+/** The figures of a phase: as a column for people, and for spreadsheets. */
+const PHASE_FIGURES: readonly (readonly [
+  title: string,
+  name: string,
+  of: (phase: PhaseFigures) => number | null,
+])[] = [
+  ['p95 MiB', 'p95_bytes', ({ p95Bytes }) => p95Bytes],
+  ['peak MiB', 'peak_bytes', ({ peakBytes }) => peakBytes],
+  ['resident MiB', 'resident_bytes', ({ rssBytes }) => rssBytes],
+  ['heap in use MiB', 'heap_in_use_bytes', ({ heapInuseBytes }) => heapInuseBytes],
+  ['queries', 'queries', ({ queries }) => queries.sent],
+  ['lost', 'lost', ({ queries }) => queries.lost],
+];
 
 const phaseTable = ({ phases }: Verification) =>
-  table('Memory in each phase', PHASE_COLUMNS, phases.map(phaseRow));
+  table(
+    'Memory in each phase',
+    ['', ...numbers(...PHASE_FIGURES.map(([title]) => title))],
+    phases.map((phase) => [
+      PHASE_TITLES[phase.phase],
+      ...PHASE_FIGURES.map(([title, , of]) =>
+        title.endsWith('MiB') ? mebibytes(of(phase)) : formatCount(of(phase) ?? 0),
+      ),
+    ]),
+  );
 
 const heldText = ({ held }: Verification) => (held ? 'held' : 'did not hold');
 
@@ -135,7 +147,7 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
         blocks: [
           table(
             FIGURES,
-            [{ title: '' }, { title: '' }],
+            ['', ''],
             plan.figures.map((figure) => [
               { text: figure.name, below: inMebibytes(figure.basis) },
               figureText(figure),
@@ -200,7 +212,7 @@ export function planDocument(record: PlanRecord): ReportDocument {
         blocks: [
           table(
             FIGURES,
-            [{ title: '' }, { title: 'value', isNumber: true }, { title: 'basis' }],
+            ['', ...numbers('value'), 'basis'],
             plan.figures.map((figure) => [figure.name, figureText(figure), inMebibytes(figure.basis)]),
           ),
           chart(planChart(plan, curves, basis.source)),
@@ -218,16 +230,8 @@ export function planDocument(record: PlanRecord): ReportDocument {
       },
     ],
     data: {
-      columns: ['phase', 'p95_bytes', 'peak_bytes', 'resident_bytes', 'heap_in_use_bytes', 'queries', 'lost'],
-      rows: verification.phases.map((phase) => [
-        phase.phase,
-        phase.p95Bytes,
-        phase.peakBytes,
-        phase.rssBytes,
-        phase.heapInuseBytes,
-        phase.queries.sent,
-        phase.queries.lost,
-      ]),
+      columns: ['phase', ...PHASE_FIGURES.map(([, name]) => name)],
+      rows: verification.phases.map((phase) => [phase.phase, ...PHASE_FIGURES.map(([, , of]) => of(phase))]),
     },
     post: {
       slug: 'cluster-dns-capacity-plan',

@@ -101,32 +101,23 @@ function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: numbe
 }
 
 function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
-  if (memoryLimitBytes === null) {
-    return {
-      about: 'memory',
-      fit: 'cannot tell',
-      because: "today's memory limit is unknown; pass --memory-limit",
-    };
-  }
+  const about = 'memory';
+  if (memoryLimitBytes === null)
+    return { about, fit: 'cannot tell', because: "today's memory limit is unknown; pass --memory-limit" };
   const today = memoryLimitBytes / BYTES_PER_MEGABYTE;
   const [fit, because] = memoryFit(memory, today);
   const link = because.startsWith('more') ? ': ' : ', ';
-  return { about: 'memory', fit, because: `the limit is ${textOf(today)}${link}${because}` };
+  return { about, fit, because: `the limit is ${textOf(today)}${link}${because}` };
 }
 
 function replicaVerdict({ replicas, internalLookups, externalLookups }: Demand, needed: number): Verdict {
-  if (replicas === null)
-    return {
-      about: 'replicas',
-      fit: 'cannot tell',
-      because: 'the replicas of today are not known; give --replicas',
-    };
-  if (internalLookups + externalLookups === 0) {
-    const because = 'the lookups are not known; give --lookups-internal and --lookups-external';
-    return { about: 'replicas', fit: 'cannot tell', because };
-  }
+  const about = 'replicas';
+  const unknown = (because: string): Verdict => ({ about, fit: 'cannot tell', because });
+  if (replicas === null) return unknown('the replicas of today are not known; give --replicas');
+  if (internalLookups + externalLookups === 0)
+    return unknown('the lookups are not known; give --lookups-internal and --lookups-external');
   const because = `there are ${replicas}, ${needed} are needed`;
-  return { about: 'replicas', fit: replicas >= needed ? 'fits' : 'does not fit', because };
+  return { about, fit: replicas >= needed ? 'fits' : 'does not fit', because };
 }
 
 function memoryNotes(configuration: Configuration, basis: MemoryBasis): string[] {

@@ -4,6 +4,8 @@
  * with two vCPUs; type A only; a search list of four domains, so that an external name costs five queries.
  */
 
+import { BYTES_PER_MEGABYTE } from './figures.ts';
+
 /** How the `kubernetes` plugin is set up; `autopath` needs `pods verified`, so it watches every pod. */
 export type Configuration = 'default' | 'autopath';
 
@@ -44,6 +46,9 @@ export const PUBLISHED_QPS: Readonly<Record<Configuration, { internal: number; e
   autopath: { internal: 33_918, external: 31_428 },
 };
 
+/** The node's own search domain: an external name costs five queries. */
+export const PUBLISHED_SEARCH: readonly string[] = ['mydomain.com'];
+
 /** The largest number of objects that was measured. */
 export const MAX_PUBLISHED_OBJECTS = 158_200;
 
@@ -65,4 +70,20 @@ export function fittedLine(points: readonly (readonly [number, number])[]): Memo
 
 export function megabytesOf({ objectsPerMegabyte, baseMegabytes }: MemoryLine, objects: number): number {
   return objects / objectsPerMegabyte + baseMegabytes;
+}
+
+/** Bytes by the published formula, which has a full cache and 30,000 queries a second in it: beside `steady`. */
+export function formulaBytes(configuration: Configuration, objects: number): number {
+  return megabytesOf(PUBLISHED_LINES[configuration], objects) * BYTES_PER_MEGABYTE;
+}
+
+/** Bytes by least squares through the published data, with cache and load added: beside `steady` as well. */
+export function dataBytes(configuration: Configuration, objects: number): number {
+  return megabytesOf(fittedLine(PUBLISHED_POINTS[configuration]), objects) * BYTES_PER_MEGABYTE;
+}
+
+/** Maximum memory measured for the publication, without cache and load: beside `maximumWithoutCache`. Null where nothing was measured. */
+export function measuredBytes(configuration: Configuration, objects: number): number | null {
+  const point = PUBLISHED_POINTS[configuration].find(([size]) => size === objects);
+  return point === undefined ? null : point[1] * BYTES_PER_MEGABYTE;
 }

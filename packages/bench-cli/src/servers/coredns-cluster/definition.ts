@@ -101,7 +101,7 @@ export const MISSING_NAME = 'gone.team-000.svc.cluster.local';
 export const READ_SECONDS = 60;
 
 /** With `autopath` in a file: the search list of the pods that the lookups of workloads are made by. */
-function resolvConf(search: readonly string[]): string {
+export function resolvConf(search: readonly string[]): string {
   return `search ${search.join(' ')}\noptions ndots:5\n`;
 }
 

@@ -1,6 +1,5 @@
 /** What the program beside a private CoreDNS prints: one line for each phase. Pure. */
 import { z } from 'zod';
-import { parseLine } from '../../../process.ts';
 
 /**
  * What is done with a CoreDNS, in any order that begins with `cold-start`: until it has everything; left alone; with a full
@@ -49,13 +48,9 @@ export const phaseSchema = z.object({
 });
 export type PhaseFigures = z.output<typeof phaseSchema>;
 
-const lineSchema = z.union([
+/** Its lines, besides those of `readLines`. */
+export const phaseLineSchema = z.union([
   phaseSchema,
   z.object({ done: z.literal(true), queries: queriesSchema, streamed: z.array(z.string()) }),
-  z.object({ ended: z.string() }),
   z.object({ late: z.enum(PHASES) }),
-  z.object({ slow: z.string() }),
-  z.object({ failed: z.string() }),
 ]);
-
-export const parsePhaseLine = (line: string) => parseLine(lineSchema, line);

@@ -1,5 +1,7 @@
 /** The programs that run beside CoreDNS, as files: in a pod, or in a directory of this machine. */
+import type { CorefileOptions } from '@dinodns-bench/cluster-objects';
 import { ownText } from '../../../own-files.ts';
+import type { Phase } from './phases.ts';
 
 const FILES = [
   'common.mjs',
@@ -26,3 +28,20 @@ export function programFiles(names: readonly string[] = FILES): Readonly<Record<
     names.map((name) => [name, ownText(new URL(`program/${name}`, import.meta.url))]),
   );
 }
+
+/** What the program that watches memory does, here and in a pod. */
+export interface Measuring {
+  readonly corefile: Pick<CorefileOptions, 'pods'>;
+  readonly phases: readonly Phase[];
+  /** Of `rest` and `load`. */
+  readonly seconds: number;
+  readonly queriesPerSecond: number;
+}
+
+export const measuringEnvironment = ({ corefile, phases, seconds, queriesPerSecond }: Measuring) => ({
+  PHASES: phases.join(','),
+  SECONDS: String(seconds),
+  QUERIES_PER_SECOND: String(queriesPerSecond),
+  // Then only pods that exist have a name.
+  PODS_VERIFIED: String(corefile.pods === 'verified'),
+});

@@ -1,60 +1,49 @@
 /** Collects what the program beside CoreDNS prints. */
-import { BenchError } from '../../../errors.ts';
-import { type Phase, type PhaseFigures, parsePhaseLine, type QueryCounts } from './phases.ts';
+import { type Phase, type PhaseFigures, phaseLineSchema, type QueryCounts } from './phases.ts';
+import { readLines } from './read-lines.ts';
 
-export interface PhaseReader {
-  readonly figures: readonly PhaseFigures[];
-  /** Queries of all phases, once they are over and all queries are accounted for; null before. */
-  readonly total: QueryCounts | null;
-  /** The phase that took too long; null if none did. */
-  readonly late: Phase | null;
-  /** Resources that were read as streams and never as lists, once all phases are over. */
-  readonly streamed: readonly string[];
-  onLine(line: string): void;
-  /**
-   * @throws BenchError `E_LOADER_FAILED` if the program itself has failed, `E_CLUSTER_REFUSED` if the API server got slow: no
-   * finding about CoreDNS.
-   */
-  demandSound(): void;
-}
+export type PhaseReader = ReturnType<typeof readPhases>;
 
-export function readPhases(onPhase: (figures: PhaseFigures) => void = () => undefined): PhaseReader {
+export function readPhases(onPhase: (figures: PhaseFigures) => void = () => undefined) {
   const figures: PhaseFigures[] = [];
-  let failure: BenchError | null = null;
   let total: QueryCounts | null = null;
   let late: Phase | null = null;
   let streamed: readonly string[] = [];
+  const lines = readLines(
+    phaseLineSchema,
+    (line) => {
+      if ('phase' in line) {
+        figures.push(line);
+        onPhase(line);
+      } else if ('done' in line) ({ queries: total, streamed } = line);
+      else late = line.late;
+    },
+    {
+      measured: 'CoreDNS',
+      slow: 'Measure fewer objects, or at a time when the cluster has less to do.',
+      failed:
+        'Check that it is CoreDNS with the kubernetes plugin, and that nothing keeps it from the API server.',
+    },
+  );
   return {
-    figures,
+    figures: figures as readonly PhaseFigures[],
+    /** Queries of all phases, once they are over and all queries are accounted for; null before. */
     get total() {
       return total;
     },
+    /** The phase that took too long; null if none did. */
     get late() {
       return late;
     },
+    /** Resources that were read as streams and never as lists, once all phases are over. */
     get streamed() {
       return streamed;
     },
-    onLine(line) {
-      const parsed = parsePhaseLine(line);
-      if (parsed === null) return;
-      if ('phase' in parsed) {
-        figures.push(parsed);
-        onPhase(parsed);
-      } else if ('done' in parsed) ({ queries: total, streamed } = parsed);
-      else if ('late' in parsed) late = parsed.late;
-      else if ('slow' in parsed)
-        failure = new BenchError('E_CLUSTER_REFUSED', `the API server got slow: ${parsed.slow}`, {
-          evidence: ['What was created is deleted again'],
-          fix: 'Measure fewer objects, or at a time when the cluster has less to do.',
-        });
-      else if ('failed' in parsed)
-        failure = new BenchError('E_LOADER_FAILED', `CoreDNS could not be measured: ${parsed.failed}`, {
-          fix: 'Check that it is CoreDNS with the kubernetes plugin, and that nothing keeps it from the API server.',
-        });
-    },
+    onLine: lines.onLine,
+    /** @throws BenchError if the program has failed or the API server got slow: no finding about CoreDNS */
     demandSound() {
-      if (failure !== null) throw failure;
+      const { stopped } = lines;
+      if (stopped !== null && stopped.code !== 'E_SERVER_DIED') throw stopped;
     },
   };
 }

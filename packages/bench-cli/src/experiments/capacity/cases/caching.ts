@@ -13,12 +13,13 @@ import type { BenchWorkload } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
 import { demandClusterServers } from '../machine.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
+import { PUBLISHED_SEARCH } from '../published.ts';
 import { DNSMASQ_ENTRIES, dnsmasqTier, nodeLocalTier } from './caching-servers.ts';
 import { type CasesPlan, secondsPerTrial } from './cases.ts';
 import { openServerCases, type Runnable, type ServerCases } from './server-cases.ts';
 import type { CachingSettings } from './settings.ts';
 import { DNSMASQ, NEGATIVE, NO_DENIAL, NODE_LOCAL, tierName } from './subjects.ts';
-import { ADDRESS, LOOKUP_RULES, PUBLISHED_SEARCH, workloadName } from './throughput.ts';
+import { ADDRESS, LOOKUP_RULES, workloadName } from './throughput.ts';
 
 /** `--cache off` is a point of its own. */
 export type CacheState = 'cached' | 'uncached' | 'overflow';

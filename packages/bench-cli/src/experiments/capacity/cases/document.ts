@@ -1,9 +1,9 @@
 /** What only a run of throughput or caching can say. Pure. */
 import { casePoint } from '../../../engine/chart.ts';
 import type { DocumentParts } from '../../../engine/document.ts';
-import { type EngineCase, okTrials } from '../../../engine/record.ts';
-import { caseTitle, pointText } from '../../../engine/words.ts';
-import { type Block, chart, type IntervalChart, table } from '../../../report/document/document.ts';
+import { type EngineCase, evidencesOf } from '../../../engine/record.ts';
+import { caseTitle, pointText, subjectTitle } from '../../../engine/words.ts';
+import { type Block, chart, type IntervalChart, numbers, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed } from '../../../report/numbers.ts';
 import type { SummaryStatistic } from '../../../results/record.ts';
 import { median } from '../../../stats/intervals.ts';
@@ -31,9 +31,6 @@ const TIERS = [
   'Cached: names that fit into every cache. Uncached: without caches. Overflow: three times as many entries as the cache holds are asked for in turn.',
 ];
 
-const evidencesOf = (record: CasesRecord, { key }: EngineCase): CasesEvidence[] =>
-  okTrials(record, key).map(({ evidence }) => evidence);
-
 const claims = ({ cases }: CasesRecord) => cases.filter(({ aa, trials }) => !aa && trials.ok > 0);
 
 const shown = (summary: SummaryStatistic | null | undefined, show: (value: number) => string) =>
@@ -46,9 +43,6 @@ function namesOf(record: CasesRecord, item: EngineCase): string {
   return `${lookup} names${rest === '' ? '' : ` at ${rest}`}`;
 }
 
-const titleOf = ({ subjects }: CasesRecord, { subject }: EngineCase) =>
-  subjects.find(({ name }) => name === subject)?.title ?? subject;
-
 /** Those that answered the same lookups side by side. */
 const groupsOf = (record: CasesRecord) => [...Map.groupBy(claims(record), (item) => namesOf(record, item))];
 
@@ -56,11 +50,11 @@ const groupsOf = (record: CasesRecord) => [...Map.groupBy(claims(record), (item)
 function verdictsOf(record: CasesRecord): string {
   const sentences = groupsOf(record).map(([names, items]) => {
     const parts = items.map((item, index) => {
-      const bound = isCpuBound(evidencesOf(record, item)) ? '' : 'at least ';
+      const bound = isCpuBound(evidencesOf(record, item.key)) ? '' : 'at least ';
       const rate = `${bound}${shown(item.summary.lookups, formatCount)}`;
       const isOpen = item.comparison?.deltas.lookups?.verdict === 'no difference shown';
       const said = index === 0 ? ` answered ${rate} lookups a second` : ` ${rate}`;
-      return `${titleOf(record, item)}${said}${isOpen ? ' (no difference shown)' : ''}`;
+      return `${subjectTitle(record, item.subject)}${said}${isOpen ? ' (no difference shown)' : ''}`;
     });
     return `For ${names}, ${listed(parts)}.`;
   });
@@ -80,7 +74,7 @@ function rateChart(record: CasesRecord): IntervalChart {
       points: items.flatMap((item) =>
         casePoint(record, item, 'lookups', 1, {
           series: item.subject,
-          tip: `${titleOf(record, item)}, ${label}: ${shown(item.summary.lookups, formatCount)} lookups a second`,
+          tip: `${subjectTitle(record, item.subject)}, ${label}: ${shown(item.summary.lookups, formatCount)} lookups a second`,
         }),
       ),
     })),
@@ -100,16 +94,11 @@ function boundTable(record: CasesRecord): Block {
   return table(
     'CPU bound',
     [
-      { title: 'Server' },
-      { title: 'CPU bound' },
-      { title: 'Limit otherwise' },
-      { title: 'CPU limit', isNumber: true },
-      { title: 'CPUs used', isNumber: true },
-      { title: 'Queries a lookup', isNumber: true },
-      { title: 'Names', isNumber: true },
+      ...['Server', 'CPU bound', 'Limit otherwise'],
+      ...numbers('CPU limit', 'CPUs used', 'Queries a lookup', 'Names'),
     ],
     claims(record).map((item) => {
-      const evidences = evidencesOf(record, item);
+      const evidences = evidencesOf(record, item.key);
       const isBound = isCpuBound(evidences);
       const { lookups, queries, cores } = item.summary;
       const each = lookups == null || queries == null ? null : queries.median / lookups.median;
@@ -141,12 +130,14 @@ function counterTable(record: CasesRecord): Block {
   };
   return table(
     'Counters of CoreDNS',
-    [{ title: 'Server' }, ...Object.values(COUNTERS).map((title) => ({ title, isNumber: true }))],
+    ['Server', ...numbers(...Object.values(COUNTERS))],
     claims(record)
-      .filter((item) => evidencesOf(record, item).some(({ counters }) => Object.keys(counters).length > 0))
+      .filter((item) =>
+        evidencesOf(record, item.key).some(({ counters }) => Object.keys(counters).length > 0),
+      )
       .map((item) => [
         caseTitle(record, item),
-        ...Object.keys(COUNTERS).map((name) => counter(evidencesOf(record, item), name)),
+        ...Object.keys(COUNTERS).map((name) => counter(evidencesOf(record, item.key), name)),
       ]),
   );
 }
@@ -161,7 +152,7 @@ function methodOf({ experiment, environment: { cluster } }: CasesRecord): string
 export function casesDocument(record: CasesRecord): DocumentParts {
   const { experiment, settings } = record;
   const all = claims(record);
-  const bound = all.filter((item) => isCpuBound(evidencesOf(record, item))).length;
+  const bound = all.filter((item) => isCpuBound(evidencesOf(record, item.key))).length;
   const counters = counterTable(record);
   const hasCounters = counters.kind === 'table' && counters.rows.length > 0;
   return {

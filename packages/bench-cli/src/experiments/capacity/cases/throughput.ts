@@ -8,12 +8,10 @@ import { clusterLookups, type LookupKind } from '../../../workload/cluster-names
 import type { World } from '../../../world.ts';
 import { CONFIGURATIONS } from '../configurations.ts';
 import { demandClusterServers } from '../machine.ts';
+import { PUBLISHED_SEARCH } from '../published.ts';
 import { type CasesPlan, secondsPerTrial } from './cases.ts';
 import { openServerCases, type ServerCases } from './server-cases.ts';
 import type { ThroughputSettings } from './settings.ts';
-
-/** The node's own search domain of the published measurements: an external name costs five queries. */
-export const PUBLISHED_SEARCH: readonly string[] = ['mydomain.com'];
 
 /** Type A only, as published. */
 export const LOOKUP_RULES = { search: PUBLISHED_SEARCH, ndots: 5, types: ['A'] } as const;

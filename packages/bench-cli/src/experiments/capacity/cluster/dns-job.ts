@@ -3,17 +3,10 @@
  * requests on to the API server, watches its memory, asks it, and makes it read all objects again. Pure.
  */
 import { type CorefileOptions, renderCorefile } from '@dinodns-bench/cluster-objects';
-import type {
-  V1ClusterRole,
-  V1ClusterRoleBinding,
-  V1Namespace,
-  V1PodSpec,
-  V1ServiceAccount,
-} from '@kubernetes/client-node';
+import type { V1PodSpec } from '@kubernetes/client-node';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { checkerImage } from '../../../targets/kubernetes/images.ts';
 import { textFiles } from '../../../targets/kubernetes/objects/config-map.ts';
-import { runLabels } from '../../../targets/kubernetes/objects/labels.ts';
 import { CONTAINER, containerOf } from '../../../targets/kubernetes/objects/pods.ts';
 import type { OnceRequest } from '../../../targets/kubernetes/run-job.ts';
 import { programFiles } from '../beside/program.ts';
@@ -21,48 +14,10 @@ import { programFiles } from '../beside/program.ts';
 /** The container of CoreDNS; the other one is `main`. Its state is the pod's first by name, so that its end is the Job's. */
 export const DNS_CONTAINER = 'dns';
 
-/** Of its pod, in the namespace of the run. */
-export const ACCOUNT = 'dns';
-
 const FILES_DIRECTORY = '/etc/bench';
 const RELAY_PORT = 8001;
 const DNS_PORT = 5353;
 const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
-
-/** What the Corefile's `kubernetes` plugin reads, and nothing else: the rules of CoreDNS's own role. */
-const READER_RULES = [
-  { apiGroups: [''], resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
-  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
-];
-
-export interface DnsAccount {
-  readonly account: V1ServiceAccount;
-  readonly role: V1ClusterRole;
-  readonly binding: V1ClusterRoleBinding;
-}
-
-/**
- * The account that the pod runs under, and its right to read. The role and its binding are outside the namespace, but are
- * owned by it: whoever deletes the namespace, also after a SIGKILL, deletes them.
- */
-export function dnsAccount(namespace: V1Namespace, runId: string): DnsAccount {
-  const { name: owner = '', uid = '' } = namespace.metadata ?? {};
-  const labels = runLabels(runId);
-  const outside = {
-    name: `${owner}-dns`,
-    labels,
-    ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: owner, uid }],
-  };
-  return {
-    account: { metadata: { name: ACCOUNT, namespace: owner, labels } },
-    role: { metadata: outside, rules: READER_RULES },
-    binding: {
-      metadata: outside,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: outside.name },
-      subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace: owner }],
-    },
-  };
-}
 
 /** What the pod of a private CoreDNS is made of. */
 export interface DnsPodRequest {

@@ -3,20 +3,19 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { type OnceRun, runOnce } from '../../../targets/kubernetes/run-job.ts';
-import type { Phase, PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import { type Measuring, measuringEnvironment } from '../beside/program.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
 import { memoryOn } from './cluster-dns-guard.ts';
 import type { ContainerEnd } from './created.ts';
 import { DNS_CONTAINER, type DnsPodRequest, dnsPod } from './dns-job.ts';
 import { SERVICE_LABELS } from './synthetic-objects.ts';
 
-export interface StartRequest extends Omit<DnsPodRequest, 'reads' | 'entry' | 'env'> {
+export interface StartRequest
+  extends Omit<DnsPodRequest, 'reads' | 'entry' | 'env'>,
+    Omit<Measuring, 'corefile'> {
   /** `start-1` */
   readonly unit: string;
-  readonly phases: readonly Phase[];
-  /** Of `rest` and `load`. */
-  readonly seconds: number;
-  readonly queriesPerSecond: number;
   /** More settings of the program. */
   readonly besideEnv?: Readonly<Record<string, string>>;
   /** Whether the program creates Services. They are removed at the end: the next start would read them as well. */
@@ -96,11 +95,7 @@ export async function startDns(run: OnceRun, request: StartRequest): Promise<Sta
         entry: 'main.mjs',
         env: {
           ...request.besideEnv,
-          PHASES: phases.join(','),
-          SECONDS: String(seconds),
-          QUERIES_PER_SECOND: String(request.queriesPerSecond),
-          // Then only pods that exist have a name.
-          PODS_VERIFIED: String(request.corefile.pods === 'verified'),
+          ...measuringEnvironment(request),
           CHANGES: String(changes),
           PREFIX: unit,
           LABELS: JSON.stringify({ ...SERVICE_LABELS, ...unitSelector(runId, unit) }),

@@ -12,7 +12,7 @@ import {
   PODS,
   SERVICES,
 } from '@dinodns-bench/cluster-objects';
-import type { V1EndpointSlice, V1Pod, V1Service } from '@kubernetes/client-node';
+import type { V1EndpointSlice, V1ObjectMeta, V1Pod, V1Service } from '@kubernetes/client-node';
 import { MANAGER, managedLabels } from '../../../targets/kubernetes/objects/labels.ts';
 import type { Configuration } from '../published.ts';
 
@@ -76,15 +76,17 @@ export function syntheticAddress(number: number): string {
 /** A plain copy of the part of an object that this module reads, typed as the API server's clients know it. */
 const typed = <T>(object: KubeObject): T => JSON.parse(JSON.stringify(object));
 
+/** Name, namespace and labels, and nothing that an API server gives. */
+const metadataOf = ({ name = '', namespace = '', labels }: V1ObjectMeta = {}, more: object) => ({
+  ...{ name, namespace },
+  labels: { ...labels, ...more },
+});
+
 function serviceOf(generated: KubeObject): V1Service {
   const { metadata, spec } = typed<V1Service>(generated);
   const isHeadless = spec?.clusterIP === 'None';
   return {
-    metadata: {
-      ...(metadata?.name === undefined ? {} : { name: metadata.name }),
-      ...(metadata?.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      labels: { ...metadata?.labels, ...SERVICE_LABELS },
-    },
+    metadata: metadataOf(metadata, SERVICE_LABELS),
     spec: {
       ...(spec?.ports === undefined ? {} : { ports: spec.ports }),
       ...(isHeadless ? { clusterIP: 'None' } : {}),
@@ -108,16 +110,11 @@ function sliceOf(
       addresses: [syntheticAddress(firstEndpoint + index)],
     })),
     ...(slice.ports === undefined ? {} : { ports: slice.ports }),
-    metadata: {
-      ...(metadata?.name === undefined ? {} : { name: metadata.name }),
-      ...(metadata?.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      labels: {
-        ...metadata?.labels,
-        ...SERVICE_LABELS,
-        ...(headless.has(service) ? HEADLESS_LABEL : {}),
-        'endpointslice.kubernetes.io/managed-by': MANAGER,
-      },
-    },
+    metadata: metadataOf(metadata, {
+      ...SERVICE_LABELS,
+      ...(headless.has(service) ? HEADLESS_LABEL : {}),
+      'endpointslice.kubernetes.io/managed-by': MANAGER,
+    }),
   };
 }
 
@@ -125,11 +122,7 @@ function sliceOf(
 function podOf(generated: KubeObject): V1Pod {
   const { metadata } = typed<V1Pod>(generated);
   return {
-    metadata: {
-      ...(metadata?.name === undefined ? {} : { name: metadata.name }),
-      ...(metadata?.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      labels: { ...metadata?.labels, ...managedLabels },
-    },
+    metadata: metadataOf(metadata, managedLabels),
     spec: {
       schedulerName: `${MANAGER}-never`,
       automountServiceAccountToken: false,

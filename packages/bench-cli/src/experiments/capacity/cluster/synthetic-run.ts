@@ -11,6 +11,7 @@ import {
   demandPermissions,
   describePermission,
   type Permission,
+  permissions,
 } from '../../../targets/kubernetes/permissions.ts';
 import { copyPullSecrets } from '../../../targets/kubernetes/pull-secrets.ts';
 import type { OnceRun } from '../../../targets/kubernetes/run-job.ts';
@@ -23,8 +24,7 @@ import type { World } from '../../../world.ts';
 import { guardClusterDns } from './cluster-dns-guard.ts';
 import { createPaced } from './create-paced.ts';
 import type { ClusterDnsChange, Created } from './created.ts';
-import { ACCOUNT, dnsAccount } from './dns-job.ts';
-import { grantPermissions, podRights } from './pod-rights.ts';
+import { ACCOUNT, dnsAccount, grantPermissions } from './dns-account.ts';
 import {
   type SyntheticObject,
   type SyntheticSize,
@@ -36,32 +36,30 @@ import {
 /** Objects are deleted at some hundred a second; this is for a slow API server. */
 const SECONDS_PER_DELETED_OBJECT = 0.05;
 
-const inNamespace = (group: string, resource: string, verbs: readonly string[]): Permission[] =>
-  verbs.map((verb) => ({ verb, group, resource, scope: 'namespace' }));
-const inCluster = (group: string, resource: string, verbs: readonly string[]): Permission[] =>
-  verbs.map((verb) => ({ verb, group, resource, scope: 'cluster' }));
-
 /** What synthetic objects need, in `k8s/rbac.yaml` the role `dinodns-bench-capacity`, besides that of every run. */
 const PERMISSIONS: readonly Permission[] = [
-  ...inCluster('', 'namespaces', ['create', 'get', 'list', 'watch', 'delete']),
-  ...inNamespace('', 'serviceaccounts', ['create']),
-  ...inNamespace('', 'configmaps', ['create', 'delete']),
-  ...inNamespace('', 'services', ['create']),
-  ...inNamespace('discovery.k8s.io', 'endpointslices', ['create']),
-  ...inNamespace('', 'pods/log', ['get']),
-  ...inNamespace('batch', 'jobs', ['create', 'delete']),
-  ...inCluster('rbac.authorization.k8s.io', 'clusterroles', ['create', 'delete']),
-  ...inCluster('rbac.authorization.k8s.io', 'clusterrolebindings', ['create', 'delete']),
-  ...inCluster('', 'services', ['list', 'watch']),
-  ...inCluster('', 'endpoints', ['list', 'watch']),
-  ...inCluster('', 'pods', ['list', 'watch']),
-  ...inCluster('discovery.k8s.io', 'endpointslices', ['list', 'watch']),
+  ...permissions('cluster', '', {
+    namespaces: ['create', 'get', 'list', 'watch', 'delete'],
+    services: ['list', 'watch'],
+    endpoints: ['list', 'watch'],
+    pods: ['list', 'watch'],
+  }),
+  ...permissions('cluster', 'discovery.k8s.io', { endpointslices: ['list', 'watch'] }),
+  ...permissions('cluster', 'rbac.authorization.k8s.io', {
+    clusterroles: ['create', 'delete'],
+    clusterrolebindings: ['create', 'delete'],
+  }),
+  ...permissions('namespace', '', {
+    serviceaccounts: ['create'],
+    configmaps: ['create', 'delete'],
+    services: ['create'],
+    'pods/log': ['get'],
+  }),
+  ...permissions('namespace', 'discovery.k8s.io', { endpointslices: ['create'] }),
+  ...permissions('namespace', 'batch', { jobs: ['create', 'delete'] }),
 ];
 
-const POD_PERMISSIONS: readonly Permission[] = [
-  ...inNamespace('', 'pods', ['create']),
-  ...inNamespace('', 'pods/status', ['patch']),
-];
+const POD_PERMISSIONS = permissions('namespace', '', { pods: ['create'], 'pods/status': ['patch'] });
 
 /** Of the user, for synthetic objects and a private CoreDNS with a program that has these rights. */
 export const syntheticPermissions = (
@@ -107,35 +105,20 @@ async function createPod(
   await client.patchStatus('Pod', name, namespace, status, signal);
 }
 
-async function createOne(client: KubeClient, item: SyntheticObject, signal: AbortSignal): Promise<void> {
-  switch (item.kind) {
-    case 'Service':
-      await client.create('Service', item.object, signal);
-      return;
-    case 'EndpointSlice':
-      await client.create('EndpointSlice', item.object, signal);
-      return;
-    case 'Pod':
-      await createPod(client, item, signal);
-      return;
-  }
-}
-
 /** The account of the private CoreDNS, with its roles and bindings, which belong to the namespace. */
 async function createAccount(
-  { client, runId, podRules = [], signal }: SyntheticRequest,
+  { client, runId, podRules, signal }: SyntheticRequest,
   name: string,
 ): Promise<void> {
   const namespace = await client.get('Namespace', name, undefined, signal);
   if (namespace === null) throw new Error(`the namespace ${name} is gone`);
-  const { account, role, binding } = dnsAccount(namespace, runId);
+  const { account, reading, changing } = dnsAccount(namespace, runId, podRules);
   await client.create('ServiceAccount', account, signal);
-  await client.create('ClusterRole', role, signal);
-  await client.create('ClusterRoleBinding', binding, signal);
-  if (podRules.length === 0) return;
-  const rights = podRights(name, runId, podRules);
-  await client.create('Role', rights.role, signal);
-  await client.create('RoleBinding', rights.binding, signal);
+  await client.create('ClusterRole', reading.role, signal);
+  await client.create('ClusterRoleBinding', reading.binding, signal);
+  if (changing === null) return;
+  await client.create('Role', changing.role, signal);
+  await client.create('RoleBinding', changing.binding, signal);
 }
 
 async function isOfRun(client: KubeClient, name: string, runId: string): Promise<boolean> {
@@ -173,7 +156,10 @@ export async function openSyntheticRun(request: SyntheticRequest): Promise<Synth
     const limit = AbortSignal.any([signal, guard.signal]);
     const creation = await createPaced(
       syntheticObjects(cluster, { withPods }),
-      (item) => createOne(client, item, limit),
+      async (item) => {
+        if (item.kind === 'Pod') await createPod(client, item, limit);
+        else await client.create(item.kind, item.object, limit);
+      },
       { clock: world.clock, signal: limit },
     );
     const after = await guard.now();

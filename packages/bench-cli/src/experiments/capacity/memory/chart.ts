@@ -1,13 +1,12 @@
 /** The charts of a measurement of memory: mebibytes over objects, with the published lines. Pure. */
 import type { LineChart, Series } from '../../../report/document/document.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { watchesPods } from '../configurations.ts';
+import { publishedConfiguration, watchesPods } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE, serverWords } from '../figures.ts';
-import { PUBLISHED_POINTS } from '../published.ts';
+import { formulaBytes, PUBLISHED_POINTS } from '../published.ts';
 import type { MemoryFigure, MemoryRecord } from './evidence.ts';
 import { seriesOf } from './lines.ts';
 import type { Counts, MemoryCase } from './points.ts';
-import { formulaBytes, publishedConfiguration } from './published-side.ts';
 import { FIGURE_TITLES } from './tables.ts';
 
 const MEBIBYTE = 2 ** 20;
@@ -38,7 +37,7 @@ function measuredLine(
   record: MemoryRecord,
   points: readonly MemoryCase[],
   figure: MemoryFigure,
-  by: keyof Counts = 'objects',
+  by: keyof Counts,
 ): Line {
   return {
     series: seriesName(points[0]?.server ?? '', figure),
@@ -106,28 +105,38 @@ function apart(points: readonly MemoryCase[], by: 'services' | 'endpoints'): Mem
         .filter((point, at, all) => point[by] !== all[at - 1]?.[by]);
 }
 
+/** A panel for each configuration; `more` are its other lines. */
+function chartBy(
+  record: MemoryRecord,
+  by: keyof Counts,
+  all: readonly (readonly MemoryCase[])[],
+  { what, caption }: { readonly what: string; readonly caption: string },
+  more: (points: readonly MemoryCase[]) => readonly Line[] = () => [],
+): LineChart {
+  return {
+    type: 'lines',
+    name: by === 'objects' ? 'memory' : `memory-${by}`,
+    title: `Memory of CoreDNS by ${what}`,
+    caption,
+    xAxis: what,
+    yAxis: 'MiB',
+    panels: [...Map.groupBy(all, ([first]) => first?.configuration ?? '')].map(([title, own]) => ({
+      title,
+      lines: [
+        ...own.flatMap((points) => DRAWN.map((figure) => measuredLine(record, points, figure, by))),
+        ...more(own.flat()),
+      ],
+    })),
+  };
+}
+
 /** As published for CoreDNS and kube-dns: by services, and by endpoints, where the run tells them apart. */
 export function countCharts(record: MemoryRecord): LineChart[] {
   const all = seriesOf(record);
   if (all.flat().every(({ isPlain }) => isPlain)) return [];
   return (['services', 'endpoints'] as const).flatMap((by) => {
     const lines = all.map((points) => apart(points, by)).filter((points) => points.length > 0);
-    if (lines.length === 0) return [];
-    const panels = [...Map.groupBy(lines, ([first]) => first?.configuration ?? '')].map(([title, own]) => ({
-      title,
-      lines: own.flatMap((points) => DRAWN.map((figure) => measuredLine(record, points, figure, by))),
-    }));
-    return [
-      {
-        type: 'lines',
-        name: `memory-${by}`,
-        title: `Memory of CoreDNS by ${by}`,
-        caption: captionOf(record),
-        xAxis: by,
-        yAxis: 'MiB',
-        panels,
-      },
-    ];
+    return lines.length === 0 ? [] : [chartBy(record, by, lines, { what: by, caption: captionOf(record) })];
   });
 }
 
@@ -138,20 +147,8 @@ export function memoryChart(record: MemoryRecord): LineChart | null {
     points.filter(({ isPlain }) => isPlain).toSorted((a, b) => a.objects - b.objects),
   );
   if (new Set(all.flat().map(({ objects }) => objects)).size < 2) return null;
-  const byConfiguration = Map.groupBy(all, ([first]) => first?.configuration ?? '');
-  return {
-    type: 'lines',
-    name: 'memory',
-    title: 'Memory of CoreDNS by pods and services',
-    caption: `${captionOf(record)} The published formula includes cache and load; the published data do not.`,
-    xAxis: 'pods and services',
-    yAxis: 'MiB',
-    panels: [...byConfiguration].map(([configuration, own]) => ({
-      title: configuration,
-      lines: [
-        ...own.flatMap((points) => DRAWN.map((figure) => measuredLine(record, points, figure))),
-        ...publishedLines(own.flat().toSorted((a, b) => a.objects - b.objects)),
-      ],
-    })),
-  };
+  const caption = `${captionOf(record)} The published formula includes cache and load; the published data do not.`;
+  return chartBy(record, 'objects', all, { what: 'pods and services', caption }, (points) =>
+    publishedLines(points.toSorted((a, b) => a.objects - b.objects)),
+  );
 }

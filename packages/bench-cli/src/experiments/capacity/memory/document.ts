@@ -4,12 +4,13 @@ import { chart, type Finding, text } from '../../../report/document/document.ts'
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
-import { kilobytesEach, serverWords } from '../figures.ts';
+import { publishedConfiguration } from '../configurations.ts';
+import { kilobytesEach } from '../figures.ts';
+import { dataBytes, formulaBytes } from '../published.ts';
 import { countCharts, memoryChart, memorySeries } from './chart.ts';
 import { figureOf, type MemoryFigure, type MemoryRecord } from './evidence.ts';
 import { type MemoryFit, memoryLines, seriesOf, startsOf } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
-import { dataBytes, formulaBytes, publishedConfiguration } from './published-side.ts';
 import {
   besideTable,
   createdTable,
@@ -33,19 +34,12 @@ function largestOf(record: MemoryRecord): MemoryCase[] {
   );
 }
 
-/** Under load, and while everything is read again; null where either was not measured. */
-function needOf(record: MemoryRecord, point: MemoryCase) {
+/** What memory an object costs, and how far the peak is above the steady state. */
+function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: MemoryCase): Finding[] {
   const [steady, relist] = (['steady', 'relistPeak'] satisfies MemoryFigure[]).map((figure) =>
     summaryOf(record, point, (evidence) => figureOf(evidence, figure)),
   );
-  return steady == null || relist == null ? null : { steady, relist };
-}
-
-/** What memory an object costs, and how far the peak is above the steady state. */
-function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: MemoryCase): Finding[] {
-  const need = needOf(record, point);
-  if (need === null) return [];
-  const { steady, relist } = need;
+  if (steady == null || relist == null) return [];
   const subject = seriesTitle(point);
   const formula = formulaBytes(publishedConfiguration(point), point.objects);
   const slope = fits
@@ -65,30 +59,6 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
       sentence: `With ${formatCount(point.objects)} objects, CoreDNS needed ${formatBytes(steady.median)} under load (published formula: ${formatBytes(formula)}) and ${formatBytes(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times its memory under load.${each}`,
     },
   ];
-}
-
-/** The beginning of a post: what the newest server needs at its largest size, in each configuration. */
-function verdictOf(record: MemoryRecord): { readonly description?: string; readonly excerpt?: string } {
-  const largest = largestOf(record);
-  const { server, objects } = largest.at(-1) ?? {};
-  const needs = largest.flatMap((point) => {
-    const need = point.server === server && point.objects === objects ? needOf(record, point) : null;
-    if (need === null) return [];
-    const [steady, relist] = [need.steady.median, need.relist.median].map((value) => formatBytes(value));
-    const formula = formatBytes(formulaBytes(publishedConfiguration(point), point.objects));
-    return [{ configuration: point.configuration, steady, relist, formula }];
-  });
-  const [first, ...others] = needs;
-  if (first === undefined || server === undefined || objects === undefined) return {};
-  const where = others.length === 0 ? '' : ` (configuration ${first.configuration})`;
-  const description = [
-    `With ${formatCount(objects)} pods and services, ${serverWords(server)}${where} needed ${first.steady} of memory under load, where the published formula says ${first.formula}, and ${first.relist} during a relist, when it reads everything again after a restart of the API server.`,
-    ...others.map(
-      ({ configuration, steady, relist, formula }) =>
-        `With ${configuration}: ${steady} under load (formula: ${formula}) and ${relist} during a relist.`,
-    ),
-  ].join(' ');
-  return { description, excerpt: description };
 }
 
 /** Nothing is said of versions where too few starts can say anything. */
@@ -209,7 +179,6 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     tags: ['coredns', 'kubernetes', 'capacity'],
     post: {
       title: `How much memory ${versions.includes(' and ') ? 'do' : 'does'} CoreDNS ${versions} need?`,
-      ...verdictOf(record),
       caveats: caveatsOf(record),
     },
   };

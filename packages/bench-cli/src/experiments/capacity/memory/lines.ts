@@ -10,7 +10,7 @@ import {
 } from './evidence.ts';
 import { type Counts, type MemoryCase, memoryCases } from './points.ts';
 
-type TermName = 'constant' | 'objects' | 'services' | 'pods' | 'endpoints';
+type TermName = 'constant' | keyof Counts;
 
 /**
  * The line through all starts of a server and configuration: bytes = constant + Σ term × count. Starts scatter in proportion
@@ -38,17 +38,11 @@ export interface MemoryFit {
   readonly merged: string | null;
 }
 
-const COUNTS: Readonly<Record<TermName, (counts: Counts) => number>> = {
-  constant: () => 1,
-  objects: ({ objects }) => objects,
-  services: ({ services }) => services,
-  pods: ({ pods }) => pods,
-  endpoints: ({ endpoints }) => endpoints,
-};
+const countOf = (of: TermName, counts: Counts) => (of === 'constant' ? 1 : counts[of]);
 
 /** How many there are of what each term of a line counts, in their order. */
 export function termCounts({ terms }: Pick<MemoryFit, 'terms'>, counts: Counts): number[] {
-  return terms.map(({ of }) => COUNTS[of](counts));
+  return terms.map(({ of }) => countOf(of, counts));
 }
 
 /** A figure of a start. */
@@ -85,7 +79,7 @@ function lineOf(
   { terms, merged }: Model,
 ): MemoryFit | null {
   const [first] = observed;
-  const columns = terms.map((term) => observed.map(({ point }) => COUNTS[term](point)));
+  const columns = terms.map((term) => observed.map(({ point }) => countOf(term, point)));
   const values = observed.map(({ bytes }) => bytes);
   const fit = first === undefined ? null : proportionalFit(columns, values);
   if (first === undefined || fit === null) return null;

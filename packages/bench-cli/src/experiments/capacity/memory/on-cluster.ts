@@ -1,18 +1,11 @@
 /** Starts of a private CoreDNS on a cluster, one after the other, with synthetic objects that are kept while the point is the same. */
-import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest, TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
-import { imageRecord } from '../../../servers/image-record.ts';
-import { describeBoth } from '../../../targets/kubernetes/cluster-facts.ts';
-import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
-import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
-import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
 import type { Phase, PhaseFigures } from '../beside/phases.ts';
-import { serverImage } from '../cluster/images.ts';
-import { KeptObjects, openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
+import { openStarts } from '../cluster/open-starts.ts';
+import { openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
 import { needsPods } from '../cluster/synthetic-objects.ts';
-import { syntheticPermissions } from '../cluster/synthetic-run.ts';
 import type { MemoryEvidence, MemoryStage } from './evidence.ts';
 import type { MemoryPlan, Sampler } from './here.ts';
 import { clusterConfiguration, createdSize, type MemoryPoint, rateOf } from './points.ts';
@@ -87,49 +80,33 @@ function evidenceOf(
   };
 }
 
-export async function openOnCluster({
-  world,
-  settings,
-  decided,
-  runId,
-  signal,
-}: OpenRequest<MemorySettings, MemoryPlan>): Promise<Opened<Sampler>> {
-  const cluster = kubernetesOf(settings);
-  const client = await openClient(world, cluster.context);
-  const { points } = decided;
-  const withPods = points.some((point) => needsPods(clusterConfiguration(point.configuration)));
-  const namespace = namespaceOf(cluster.namespacePrefix, runId);
-  await demandPermissions(client, syntheticPermissions(withPods), namespace, signal);
-  const described = await describeBoth(world, client, cluster, signal);
+export async function openOnCluster(
+  request: OpenRequest<MemorySettings, MemoryPlan>,
+): Promise<Opened<Sampler>> {
+  const { settings, decided } = request;
   const [wantedQps, seconds] = [rateOf(settings), settings.quick ? 1 : PHASE_SECONDS];
-  const servers = [...new Set(points.map(({ server }) => server))];
-  const imageOf = (server: string) => serverImage(cluster, server, settings.corednsVersion);
-  const objects = new KeptObjects<MemoryPoint>(
-    ({ key, server }) => key.slice(server.length),
-    (point) =>
+  const { objectsOf, imageOf, opened } = await openStarts(request, {
+    withPods: decided.points.some((point) => needsPods(clusterConfiguration(point.configuration))),
+    nameOf: ({ key, server }: MemoryPoint) => key.slice(server.length),
+    openObjects: (place, point) =>
       openPrivateDns({
-        ...{ world, client, settings: cluster, runId, signal },
+        ...place,
         size: createdSize(point),
         configuration: clusterConfiguration(point.configuration),
       }),
-  );
+  });
   async function start(point: MemoryPoint, _planned: unknown, on: TrialEvents) {
-    on.phase('creating objects');
-    const dns = await objects.of(point);
+    const dns = await objectsOf(point);
     on.phase('starting the private CoreDNS');
-    const image = imageOf(point.server);
     const result = await dns.start({
-      ...{ image, seconds, phases: PHASES, memory: null },
+      ...{ image: imageOf(point.server), seconds, phases: PHASES, memory: null },
       queriesPerSecond: wantedQps,
     });
     return evidenceOf(result, dns, wantedQps, seconds);
   }
   return {
+    ...opened,
     context: { start },
-    ...described,
-    programs: servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
-    provisioned: [],
     conditions: { 'load generator': 'a program in the pod' },
-    [Symbol.asyncDispose]: () => objects[Symbol.asyncDispose](),
   };
 }

@@ -233,8 +233,8 @@ export function detailsOf({ configuration, cluster }: MemoryPoint, { target }: M
 
 /** @throws BenchError `E_CONFIG` or `E_USAGE` if a point cannot be measured even alone, or is more than the cluster may be given */
 export function demandRoom(
-  points: readonly MemoryPoint[],
-  { target, maxObjects }: MemorySettings,
+  points: readonly Pick<MemoryPoint, 'key' | 'configuration' | 'objects' | 'cluster'>[],
+  { target, maxObjects }: Pick<MemorySettings, 'target' | 'maxObjects'>,
   budgetBytes: number,
 ): void {
   if (target === 'kubernetes') {
@@ -244,14 +244,6 @@ export function demandRoom(
     }
     return;
   }
-  demandFit(points, budgetBytes);
-}
-
-/** @throws BenchError `E_CONFIG` if a point cannot be measured on this machine even alone */
-export function demandFit(
-  points: readonly Pick<MemoryPoint, 'key' | 'configuration' | 'objects' | 'cluster'>[],
-  budgetBytes: number,
-): void {
   const [largest] = points.toSorted((a, b) => expectedBytes(b) - expectedBytes(a));
   if (largest === undefined || expectedBytes(largest) <= budgetBytes) return;
   const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;

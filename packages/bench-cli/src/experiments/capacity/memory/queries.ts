@@ -24,22 +24,13 @@ export interface QueryFiles {
   readonly load: string;
 }
 
-function* fewNames(): Generator<string> {
-  for (let index = 0; index < FEW; index += 1) yield EXTERNAL.name(index);
-}
-
-function* fillNames(): Generator<string> {
-  for (let index = 0; index < FILL; index += 1) {
-    yield EXTERNAL.name(index);
-    yield missing(index);
-  }
-}
+const namesOf = (count: number) => Array.from({ length: count }, (_, index) => EXTERNAL.name(index));
 
 /** Half of the names are the cluster's, where it has any; the rest was among the last that the cache got. */
-function* loadQueries(spec: ClusterSpec): Generator<readonly [name: string, type: string]> {
+function loadQueries(spec: ClusterSpec): readonly { readonly name: string; readonly type: string }[] {
   const own = spec.services === 0 ? [] : internalQuestions(defineCluster(spec), INTERNAL);
-  for (const { name, type } of own) yield [name, type];
-  for (let index = 0; index < INTERNAL; index += 1) yield [EXTERNAL.name(FILL - 1 - index), 'A'];
+  const others = Array.from({ length: INTERNAL }, (_, index) => EXTERNAL.name(FILL - 1 - index));
+  return [...own, ...others.map((name) => ({ name, type: 'A' }))];
 }
 
 /** Writes them into `directory`, which exists. */
@@ -49,12 +40,11 @@ export async function writeQueryFiles(
   spec: ClusterSpec,
 ): Promise<QueryFiles> {
   const files = { few: `${directory}/few.txt`, fill: `${directory}/fill.txt`, load: `${directory}/load.txt` };
-  const lines = (names: Iterable<string>) => Array.from(names, (name) => `${name} A\n`).join('');
-  await fs.writeFile(files.few, lines(fewNames()));
-  await fs.writeFile(files.fill, lines(fillNames()));
-  await fs.writeFile(
-    files.load,
-    Array.from(loadQueries(spec), ([name, type]) => `${name} ${type}\n`).join(''),
-  );
+  const lines = (queries: readonly { readonly name: string; readonly type: string }[]) =>
+    queries.map(({ name, type }) => `${name} ${type}\n`).join('');
+  const asked = (names: readonly string[]) => lines(names.map((name) => ({ name, type: 'A' })));
+  await fs.writeFile(files.few, asked(namesOf(FEW)));
+  await fs.writeFile(files.fill, asked(namesOf(FILL).flatMap((name, index) => [name, missing(index)])));
+  await fs.writeFile(files.load, lines(loadQueries(spec)));
   return files;
 }

@@ -6,8 +6,7 @@ import { list, number, wholeNumber, yesOrNo } from '../../../config/value-schema
 import { pick } from '../../../engine/settings.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import { CLUSTER_SETTINGS } from '../cluster/settings.ts';
-import { CONFIGURATIONS_SETTING, SERVERS } from '../common-settings.ts';
-import { objectsList } from '../object-counts.ts';
+import { CONFIGURATIONS_SETTING, objectsList, SERVERS } from '../common-settings.ts';
 
 const share = (what: string) => {
   const message = `must be a list of ${what}, each from 0 to 1, for example 0.1,0.5`;

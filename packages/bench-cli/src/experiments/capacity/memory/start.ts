@@ -13,10 +13,19 @@ import { corednsMetrics, isCorednsReady } from '../api-control.ts';
 import { watchesPods } from '../configurations.ts';
 import type { RunningCoredns } from '../deploy-coredns.ts';
 import type { MemoryEvidence, MemoryReading, MemoryStage } from './evidence.ts';
-import { forgetPeak, goHeapIn, metricIn, type PeakReading, readMemory, readPeak } from './memory-of.ts';
+import {
+  forgetPeak,
+  goHeapIn,
+  metricIn,
+  type PeakReading,
+  readFor,
+  readMemory,
+  readPeak,
+  readUntil,
+  summarizeReadings,
+} from './memory-of.ts';
 import type { MemoryPoint } from './points.ts';
 import { CACHE_ENTRIES, type QueryFiles } from './queries.ts';
-import { readFor, readUntil, summarizeReadings } from './stage.ts';
 
 export interface StartContext {
   readonly world: World;

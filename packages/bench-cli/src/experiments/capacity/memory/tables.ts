@@ -1,39 +1,33 @@
 /** The tables of a measurement of memory that only it has. Pure. */
-import type { Block } from '../../../report/document/document.ts';
-import { table, text } from '../../../report/document/index.ts';
+import { interval } from '../../../engine/words.ts';
+import { type Block, numbers, table, text } from '../../../report/document/document.ts';
 import { formatBytes, formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { summarize } from '../../../stats/summarize.ts';
 import { unbroken } from '../../../text.ts';
 import { dnsText } from '../cluster/created.ts';
+import { publishedConfiguration } from '../configurations.ts';
+import { BYTES_PER_MEGABYTE, kilobytesEach, mebibytes, type Summary, serverWords } from '../figures.ts';
 import {
-  BYTES_PER_MEGABYTE,
-  kilobytesEach,
-  mebibytes,
-  numberColumn,
-  type Summary,
-  serverWords,
-  withInterval,
-} from '../figures.ts';
-import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
+  dataBytes,
+  fittedLine,
+  formulaBytes,
+  type MemoryLine,
+  measuredBytes,
+  PUBLISHED_LINES,
+  PUBLISHED_POINTS,
+} from '../published.ts';
 import {
   figureOf,
   MEMORY_STAGES,
   type MemoryEvidence,
   type MemoryFigure,
   type MemoryRecord,
+  type MemoryStage,
   maximumWithoutCache,
 } from './evidence.ts';
 import { type MemoryFit, type MemoryTrials, startsOf } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
-import {
-  dataBytes,
-  formulaBytes,
-  measuredBytes,
-  objectsPerMegabyte,
-  publishedConfiguration,
-  sideOf,
-} from './published-side.ts';
 
 /** In the middle of a sentence. */
 export const FIGURE_TITLES: Readonly<Record<MemoryFigure, string>> = {
@@ -50,7 +44,7 @@ export function seriesTitle({ server, configuration }: Pick<MemoryFit, 'server' 
   return `${serverWords(server)}, ${configuration}`;
 }
 
-const POINT_COLUMNS = [{ title: 'Server' }, { title: 'Configuration' }, numberColumn('Objects')];
+const POINT_COLUMNS = ['Server', 'Configuration', ...numbers('Objects')];
 
 /** `158,200`, and what is not in the published proportions. */
 function pointCells({ server, configuration, key, objects }: MemoryCase): string[] {
@@ -74,17 +68,20 @@ const TERM_WORDS = {
 function termText({ of, bytes, low, high }: MemoryFit['terms'][number]): string {
   const summary = { median: bytes, low, high };
   return of === 'constant'
-    ? `${withInterval(summary, mebibytes)} MiB`
-    : `${withInterval(summary, (value) => formatFixed(value / 1000, 2))} kB${TERM_WORDS[of]}`;
+    ? `${interval(summary, mebibytes)} MiB`
+    : `${interval(summary, (value) => formatFixed(value / 1000, 2))} kB${TERM_WORDS[of]}`;
 }
 
 /** The line of a fit in the form of the published formulas, where it has that form. */
 function asFormula(fit: MemoryFit): string {
-  const each = objectsPerMegabyte(fit);
-  const base = fit.terms.find(({ of }) => of === 'constant')?.bytes ?? 0;
-  return each === null
-    ? '–'
-    : formulaText({ objectsPerMegabyte: each, baseMegabytes: base / BYTES_PER_MEGABYTE });
+  const bytesOf = (name: string) => fit.terms.find(({ of }) => of === name)?.bytes ?? 0;
+  const each = bytesOf('objects');
+  // Where memory does not grow with objects.
+  if (each <= 0) return '–';
+  return formulaText({
+    objectsPerMegabyte: BYTES_PER_MEGABYTE / each,
+    baseMegabytes: bytesOf('constant') / BYTES_PER_MEGABYTE,
+  });
 }
 
 const FITTED: readonly MemoryFigure[] = ['settled', 'steady', 'coldStartPeak', 'relistPeak'];
@@ -93,13 +90,12 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
   return table(
     'Lines through the starts',
     [
-      { title: 'Server' },
-      { title: 'Configuration' },
-      { title: 'Figure' },
-      { title: 'Line [95 %]' },
-      { title: 'In the published form, MB' },
-      numberColumn('Scatter'),
-      numberColumn('Starts'),
+      'Server',
+      'Configuration',
+      'Figure',
+      'Line [95 %]',
+      'In the published form, MB',
+      ...numbers('Scatter', 'Starts'),
     ],
     fits
       .filter(({ figure }) => FITTED.includes(figure))
@@ -121,10 +117,10 @@ export function publishedLines(): Block {
   return table(
     'The published lines',
     [
-      { title: 'Configuration' },
-      { title: 'Published formula, MB' },
-      { title: 'Least squares through its data, MB' },
-      { title: 'Kilobytes an object: formula, data' },
+      'Configuration',
+      'Published formula, MB',
+      'Least squares through its data, MB',
+      'Kilobytes an object: formula, data',
     ],
     configurations.map((name) => {
       const [formula, data] = [PUBLISHED_LINES[name], fittedLine(PUBLISHED_POINTS[name])];
@@ -132,6 +128,14 @@ export function publishedLines(): Block {
       return [name, formulaText(formula), formulaText(data), each.join(', ')];
     }),
   );
+}
+
+/** What a published figure is to ours: within our range, below it (clusters would need more), or above it. */
+export function sideOf(published: number, ours: Summary | null): 'within' | 'below' | 'above' | null {
+  if (ours === null) return null;
+  const { median, low, high } = ours;
+  if (published < (low ?? median)) return 'below';
+  return published > (high ?? median) ? 'above' : 'within';
 }
 
 const SIDE_WORDS = { within: 'within', below: 'too low', above: 'too high' } as const;
@@ -164,8 +168,7 @@ function oursOf(
 ): { readonly text: string; readonly range: Summary | null } {
   const values = startsOf(record, point.key).flatMap(({ evidence }) => figure(evidence) ?? []);
   const summary = summaryOf(record, point, figure);
-  if (summary === null || values.length !== 2)
-    return { text: withInterval(summary, mebibytes), range: summary };
+  if (summary === null || values.length !== 2) return { text: interval(summary, mebibytes), range: summary };
   const range = { ...summary, low: Math.min(...values), high: Math.max(...values) };
   return { text: unbroken(values.map((value) => mebibytes(value)).join(' / ')), range };
 }
@@ -176,11 +179,13 @@ export function besideTable(record: MemoryRecord): Block {
     'Beside the published figures',
     [
       ...POINT_COLUMNS,
-      numberColumn('Maximum, without cache and load'),
-      numberColumn('Published maximum, without cache and load'),
-      numberColumn('Under load'),
-      numberColumn('Published formula'),
-      numberColumn('Line through published data'),
+      ...numbers(
+        'Maximum, without cache and load',
+        'Published maximum, without cache and load',
+        'Under load',
+        'Published formula',
+        'Line through published data',
+      ),
     ],
     memoryCases(record.cases).map((point) => {
       const configuration = publishedConfiguration(point);
@@ -199,15 +204,24 @@ export function besideTable(record: MemoryRecord): Block {
 }
 
 const STAGE_TITLES: Readonly<Record<(typeof MEMORY_STAGES)[number], string>> = {
-  loaded: 'just loaded',
-  settled: 'settled',
-  fullCache: 'full cache',
-  underLoad: 'under load',
+  ...FIGURE_TITLES,
+  underLoad: FIGURE_TITLES.steady,
   reread: 'read again',
 };
 
+/** What is told of a moment, by the titles of columns. */
+const READINGS: Readonly<Record<string, (stage: MemoryStage) => number | null>> = {
+  Anonymous: ({ anonymousBytes }) => anonymousBytes,
+  Resident: ({ residentBytes }) => residentBytes,
+  PSS: ({ proportionalBytes }) => proportionalBytes,
+  'Heap allocated': ({ heap }) => heap.allocatedBytes,
+  'Heap in use': ({ heap }) => heap.inUseBytes,
+  'Next collection at': ({ heap }) => heap.nextCollectionBytes,
+  Returned: ({ heap }) => heap.releasedBytes,
+};
+
 /** The median, as limits are written; `–` where no start has it. */
-function medianCell<T>(readings: readonly T[], of: (reading: T) => number | null): string {
+function medianCell(readings: readonly MemoryStage[], of: (stage: MemoryStage) => number | null): string {
   const values = readings.flatMap((reading) => of(reading) ?? []);
   return values.length === 0 ? '–' : formatBytes(median(values));
 }
@@ -222,47 +236,26 @@ export function heapTable(record: MemoryRecord): Block {
         [
           ...pointCells(point),
           STAGE_TITLES[stage],
-          medianCell(readings, ({ anonymousBytes }) => anonymousBytes),
-          medianCell(readings, ({ residentBytes }) => residentBytes),
-          medianCell(readings, ({ proportionalBytes }) => proportionalBytes),
-          medianCell(readings, ({ heap }) => heap.allocatedBytes),
-          medianCell(readings, ({ heap }) => heap.inUseBytes),
-          medianCell(readings, ({ heap }) => heap.nextCollectionBytes),
-          medianCell(readings, ({ heap }) => heap.releasedBytes),
+          ...Object.values(READINGS).map((of) => medianCell(readings, of)),
         ],
       ];
     }),
   );
-  const columns = [
-    'Anonymous',
-    'Resident',
-    'PSS',
-    'Heap allocated',
-    'Heap in use',
-    'Next collection at',
-    'Returned',
-  ];
   return table(
     'What the kernel and Go say',
-    [...POINT_COLUMNS, { title: 'Moment' }, ...columns.map(numberColumn)],
+    [...POINT_COLUMNS, 'Moment', ...numbers(...Object.keys(READINGS))],
     rows,
   );
 }
 
 /** What was created on a cluster at each point, and the cluster meanwhile: of the last start. */
 export function createdTable(record: MemoryRecord): Block {
-  const columns = [
-    'Services',
-    'Endpoint slices',
-    'Addresses',
-    'Pods',
-    'Seconds',
-    'Slowest p99, s',
-    'Working set',
-  ];
+  const columns = numbers(
+    ...['Services', 'Endpoint slices', 'Addresses', 'Pods', 'Seconds', 'Slowest p99, s', 'Working set'],
+  );
   return table(
     'What was created',
-    [...POINT_COLUMNS, ...columns.map(numberColumn), { title: 'Cluster DNS' }],
+    [...POINT_COLUMNS, ...columns, 'Cluster DNS'],
     memoryCases(record.cases).flatMap((point) => {
       const last = startsOf(record, point.key).at(-1)?.evidence.cluster;
       if (last == null) return [];

@@ -4,7 +4,7 @@ import type { EngineCase } from '../../../engine/record.ts';
 import { caseTitle, pointText } from '../../../engine/words.ts';
 import { chart, type LineChart } from '../../../report/document/document.ts';
 import { formatShort, formatTime } from '../../../report/numbers.ts';
-import { counted, listed } from '../../../text.ts';
+import { asSentence, counted } from '../../../text.ts';
 import type { PropagationRecord } from './evidence.ts';
 import { pollSecondsOf } from './settings.ts';
 import { loadOf, objectsText } from './words.ts';
@@ -91,36 +91,21 @@ function clusterNotes(pollSeconds: number): string[] {
   ];
 }
 
-/** The beginning of a post: the least load and the greatest. */
-function verdictOf(record: PropagationRecord): string {
-  const cases = claims(record).filter(({ summary }) => summary.median != null);
-  const [least, most] = [cases[0], cases.at(-1)];
-  if (least === undefined || most === undefined) return '';
-  const delayOf = (item: EngineCase) => formatTime(medianOf(item, 'median') ?? 0);
-  const p95 = medianOf(least, 'p95');
-  const slowest = p95 === null ? '' : ` (95th percentile ${formatTime(p95)})`;
-  const where = (item: EngineCase) => `with ${listed(caseTitle(record, item).split(', '))}`;
-  const isOpen = most.comparison?.deltas.median?.verdict === 'no difference shown';
-  const begun = `Half of the new Services resolved within ${delayOf(least)}${slowest} ${where(least)}`;
-  return most === least
-    ? `${begun}.`
-    : `${begun}, and within ${delayOf(most)} ${where(most)}${isOpen ? ': no difference was shown' : ''}.`;
-}
-
 export function propagationDocument(record: PropagationRecord): DocumentParts {
   const drawn = picture(record);
   const poll = pollSecondsOf(record.settings);
   const isHere = record.environment.cluster === null;
   const [least] = claims(record);
   const delay = least === undefined ? null : medianOf(least, 'median');
+  const result =
+    least === undefined || delay === null
+      ? undefined
+      : `a new Service resolves ${formatTime(delay)} (median) with ${caseTitle(record, least)}`;
   return {
     kind: 'Capacity of cluster DNS, propagation',
     title: 'How long a new Service takes to resolve',
     subject: 'Load',
-    result:
-      least === undefined || delay === null
-        ? undefined
-        : `a new Service resolves ${formatTime(delay)} (median) with ${caseTitle(record, least)}`,
+    result,
     tables: [
       {
         title: 'Until a new Service resolves',
@@ -132,7 +117,7 @@ export function propagationDocument(record: PropagationRecord): DocumentParts {
     sections: drawn === null ? [] : [{ title: 'By changes a second', blocks: [chart(drawn)] }],
     method: isHere ? localNotes(poll) : clusterNotes(poll),
     post: {
-      excerpt: verdictOf(record),
+      excerpt: result === undefined ? '' : asSentence(result),
       caveats: [
         isHere
           ? 'The API server was a program of this project: what a real one and etcd need is not in these times.'

@@ -17,7 +17,7 @@ const figure = (
   title: string,
   compared: 'ratio' | 'no',
   values: (evidence: PropagationEvidence) => readonly number[],
-  of: (values: readonly number[]) => number,
+  of: (values: readonly number[]) => number = median,
 ) =>
   lessOf<PropagationEvidence>(name, title, 'seconds', compared, (evidence) => {
     const found = values(evidence);
@@ -32,23 +32,11 @@ const DELAYS = ({ delaysSeconds, unresolved }: PropagationEvidence) => [
 ];
 
 export const ESTIMANDS: readonly Estimand<PropagationEvidence>[] = [
-  figure('median', 'median delay', 'ratio', DELAYS, (values) => median([...values])),
-  figure('p95', '95th percentile', 'ratio', DELAYS, (values) => percentileOf([...values], 95)),
+  figure('median', 'median delay', 'ratio', DELAYS),
+  figure('p95', '95th percentile', 'ratio', DELAYS, (values) => percentileOf(values, 95)),
   figure('largest', 'largest', 'no', DELAYS, (values) => Math.max(...values)),
-  figure(
-    'resolution',
-    'poll resolution',
-    'no',
-    ({ resolutionsSeconds }) => resolutionsSeconds,
-    (values) => median([...values]),
-  ),
-  figure(
-    'creation',
-    'creation',
-    'no',
-    ({ creationSeconds = [] }) => creationSeconds,
-    (values) => median([...values]),
-  ),
+  figure('resolution', 'poll resolution', 'no', ({ resolutionsSeconds }) => resolutionsSeconds),
+  figure('creation', 'creation', 'no', ({ creationSeconds = [] }) => creationSeconds),
   lessOf('unresolved', 'not resolved', 'count', 'no', ({ unresolved }) => unresolved),
   {
     ...{ name: 'held', title: 'changes per second', unit: 'count', better: 'more', compared: 'no' },

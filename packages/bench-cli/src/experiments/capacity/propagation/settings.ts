@@ -5,8 +5,7 @@ import { list, number, numberFrom, seconds, wholeNumber } from '../../../config/
 import { pick } from '../../../engine/settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { CLUSTER_SETTINGS, demandBounded } from '../cluster/settings.ts';
-import { SERVERS } from '../common-settings.ts';
-import { objectsList } from '../object-counts.ts';
+import { objectsList, SERVERS } from '../common-settings.ts';
 
 /** A negative answer in the cache would be asked for and measured instead: CoreDNS keeps it for 30 seconds. */
 const CONFIGURATIONS = ['no-denial', 'nocache'] as const;

@@ -1,11 +1,12 @@
 /** Published figures and ours side by side, as a document. Pure. */
+import { interval } from '../../../engine/words.ts';
 import { publishedRecord } from '../../../history/published.ts';
 import type { ReproducedCondition } from '../../../history/reproduce/conditions.ts';
 import { conditionsSection, VERDICT_TONES } from '../../../history/reproduce/document.ts';
 import { type Judgement, judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
-import { answer, list, type ReportDocument, table } from '../../../report/document/document.ts';
+import { answer, list, numbers, type ReportDocument, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
-import { kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
+import { kilobytesEach, megabytes } from '../figures.ts';
 import { type CapacityPublication, hasKubeDns } from './publications.ts';
 import type { ReproducedRow, Sources, Unit } from './rows.ts';
 
@@ -33,7 +34,7 @@ function sectionOf(title: string, rows: readonly ReproducedRow[]): ReportDocumen
   const hasVerdicts = all.some(({ judgement }) => judgement !== null);
   const cellsOf = ({ unit, ours }: ReproducedRow, version: string) => {
     const figure = ours.find((each) => each.version === version);
-    const text = withInterval(figure ?? null, SHOW[unit]);
+    const text = interval(figure ?? null, SHOW[unit]);
     return hasVerdicts ? [text, verdictCell(figure?.judgement)] : [text];
   };
   return {
@@ -42,11 +43,11 @@ function sectionOf(title: string, rows: readonly ReproducedRow[]): ReportDocumen
       table(
         title,
         [
-          { title: 'figure' },
-          numberColumn('published'),
+          'figure',
+          ...numbers('published'),
           ...versions.flatMap((version) => [
-            numberColumn(`ours, ${version} [95 %]`),
-            ...(hasVerdicts ? [{ title: 'verdict' }] : []),
+            ...numbers(`ours, ${version} [95 %]`),
+            ...(hasVerdicts ? ['verdict'] : []),
           ]),
         ],
         rows.map((row) => [

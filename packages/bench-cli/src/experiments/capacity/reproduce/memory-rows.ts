@@ -10,11 +10,11 @@ import {
 } from '../memory/evidence.ts';
 import { type MemoryFit, memoryLines, startsOf } from '../memory/lines.ts';
 import { type MemoryCase, memoryCases } from '../memory/points.ts';
-import { formulaBytes } from '../memory/published-side.ts';
 import {
   CACHE_MEGABYTES,
   type Configuration,
   fittedLine,
+  formulaBytes,
   LOAD_MEGABYTES,
   type MemoryLine,
   PUBLISHED_LINES,

@@ -1,11 +1,17 @@
 /** What only a search for memory limits can say. Pure. */
 import type { DocumentParts } from '../../../engine/document.ts';
-import { type EngineCase, okTrials } from '../../../engine/record.ts';
+import { evidencesOf, okTrials } from '../../../engine/record.ts';
 import { caseTitle } from '../../../engine/words.ts';
-import { type Block, chart, type LineChart, table, text } from '../../../report/document/document.ts';
+import {
+  type Block,
+  chart,
+  type LineChart,
+  numbers,
+  table,
+  text,
+} from '../../../report/document/document.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { counted, formatDuration, listed } from '../../../text.ts';
-import { numberColumn } from '../figures.ts';
 import {
   confirmedLimit,
   SCENARIOS,
@@ -36,10 +42,6 @@ const LEVELS = [
 
 const claimed = ({ cases }: Pick<Record, 'cases'>) => cases.filter(({ aa }) => !aa);
 
-function evidenceOf(record: Record, { key }: EngineCase) {
-  return okTrials(record, key).map(({ evidence }) => evidence);
-}
-
 /** `104 MiB (relist 3, cold start 1)`: the largest limit under which starts ended so, and during what they did. */
 function endedText(all: readonly StartResult[], outcome: StartResult['outcome']): string {
   const ended = all.filter((start) => start.outcome === outcome);
@@ -63,16 +65,14 @@ function limitsTable(record: Record): Block {
   return table(
     'Limits that survived',
     [
-      { title: 'Server' },
-      numberColumn('Survived at'),
-      numberColumn('Starts under it'),
-      numberColumn('Chance of being killed'),
-      { title: 'Killed, up to' },
-      { title: 'Not right in time, up to' },
-      { title: 'Read as' },
+      'Server',
+      ...numbers('Survived at', 'Starts under it', 'Chance of being killed'),
+      'Killed, up to',
+      'Not right in time, up to',
+      'Read as',
     ],
     claimed(record).flatMap((item) => {
-      const found = evidenceOf(record, item);
+      const found = evidencesOf(record, item.key);
       if (found.length === 0) return [];
       const all = found.flatMap(({ starts }) => starts);
       const confirmed = confirmedLimit(record, item);
@@ -122,7 +122,7 @@ export function limitChart(record: Record): LineChart | null {
             if (confirmed === null) return [];
             const x = Number(item.point.objects);
             const high = confirmed.limitBytes / MEBIBYTE;
-            const found = evidenceOf(record, item).map(({ limitBytes }) => limitBytes / MEBIBYTE);
+            const found = evidencesOf(record, item.key).map(({ limitBytes }) => limitBytes / MEBIBYTE);
             const tip = `${title}, ${formatCount(x)} objects: ${formatBytes(confirmed.limitBytes)}`;
             return [{ x, y: high, low: Math.min(...found), high, tip }];
           }),
@@ -178,7 +178,7 @@ function startData(record: Record) {
 /** Lists that were asked for as streams and came as lists; limits that are not confirmed. */
 function warningsOf(record: Record): string[] {
   return claimed(record).flatMap((item) => {
-    const found = evidenceOf(record, item);
+    const found = evidencesOf(record, item.key);
     if (found.length === 0) return [];
     const title = caseTitle(record, item);
     const isStreamed = found.some(({ streamed }) => streamed.length > 0);
@@ -224,7 +224,7 @@ function methodOf({ settings, cases }: Record): string[] {
 
 /** `limits from 63 MiB to 261 MiB survive; no limit is confirmed in 1 of 4 cases`; undefined before the first search has ended. */
 function resultOf(record: Record): string | undefined {
-  const ended = claimed(record).filter((item) => evidenceOf(record, item).length > 0);
+  const ended = claimed(record).filter((item) => evidencesOf(record, item.key).length > 0);
   if (ended.length === 0) return undefined;
   const limits = ended.flatMap((item) => confirmedLimit(record, item)?.limitBytes ?? []);
   const [least, most] = [Math.min(...limits), Math.max(...limits)].map((value) => formatBytes(value));

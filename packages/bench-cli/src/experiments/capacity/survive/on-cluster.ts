@@ -1,20 +1,12 @@
 /** Searches on a cluster: each start is a pod of its own with the limit, and the kubelet says whether CoreDNS was killed. */
-import { kubernetesOf } from '../../../config/kubernetes-settings.ts';
 import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { memoryQuantity } from '../../../quantity.ts';
-import { imageRecord } from '../../../servers/image-record.ts';
-import { describeBoth } from '../../../targets/kubernetes/cluster-facts.ts';
-import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
-import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
-import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
 import type { Phase } from '../beside/phases.ts';
-import { guardClusterDns } from '../cluster/cluster-dns-guard.ts';
-import { serverImage } from '../cluster/images.ts';
-import { SERVICE_RULE } from '../cluster/pod-rights.ts';
-import { endIfRefused, KeptObjects, openPrivateDns } from '../cluster/private-dns.ts';
+import { SERVICE_RULE } from '../cluster/dns-account.ts';
+import { endIfRefused, openStarts } from '../cluster/open-starts.ts';
+import { openPrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
-import { syntheticPermissions } from '../cluster/synthetic-run.ts';
 import { clusterConfiguration, createdSize } from '../memory/points.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
 import type { Scenario } from './evidence.ts';
@@ -94,33 +86,24 @@ export function startOf(
 export async function openOnCluster(
   request: OpenRequest<SurviveSettings, SurvivePlan>,
 ): Promise<Opened<Searcher>> {
-  const { world, settings, decided, runId, display } = request;
-  const cluster = kubernetesOf(settings);
-  const client = await openClient(world, cluster.context);
-  const withPods = settings.factors.config?.includes('autopath') === true;
-  const namespace = namespaceOf(cluster.namespacePrefix, runId);
-  await demandPermissions(client, syntheticPermissions(withPods, POD_RULES), namespace, request.signal);
-  const described = await describeBoth(world, client, cluster, request.signal);
-  const guard = await guardClusterDns(client, request.signal);
-  const signal = AbortSignal.any([request.signal, guard.signal]);
-  const imageOf = (server: string) => serverImage(cluster, server, settings.corednsVersion);
-  const objects = new KeptObjects<SurvivePoint>(
-    ({ configuration, cluster: { services, pods, endpoints } }) =>
+  const { settings, decided } = request;
+  const { objectsOf, imageOf, opened } = await openStarts(request, {
+    withPods: settings.factors.config?.includes('autopath') === true,
+    podRules: POD_RULES,
+    nameOf: ({ configuration, cluster: { services, pods, endpoints } }: SurvivePoint) =>
       [configuration, services, pods, endpoints].join('/'),
-    (point) => {
-      display.line('creating objects');
-      return openPrivateDns({
-        ...{ world, client, settings: cluster, runId, signal, podRules: POD_RULES },
+    openObjects: (place, point) =>
+      openPrivateDns({
+        ...place,
         size: createdSize(point),
         configuration: clusterConfiguration(point.configuration),
-      });
-    },
-  );
+      }),
+  });
 
   let starts = 0;
 
   async function start(point: SurvivePoint, limitBytes: number, usual: StepSeconds) {
-    const dns = await objects.of(point);
+    const dns = await objectsOf(point);
     starts += 1;
     const replaced = Math.ceil(point.cluster.endpoints * REPLACED_SHARE);
     const phases = PHASES.filter(({ phase }) => phase !== 'replace' || replaced > 0);
@@ -166,15 +149,7 @@ export async function openOnCluster(
           throw endIfRefused(error);
         }),
     },
-    ...described,
-    programs: settings.servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
-    provisioned: [],
+    ...opened,
     conditions: { 'load generator': 'a program in the pod', ...limitConditions(settings) },
-    lost: guard.signal,
-    closing: guard.closing,
-    async [Symbol.asyncDispose]() {
-      await guard.end();
-      await objects[Symbol.asyncDispose]();
-    },
   };
 }

@@ -2,10 +2,9 @@
 import type { ExperimentPlan } from '../../../engine/experiment.ts';
 import { formatCount } from '../../../report/numbers.ts';
 import type { World } from '../../../world.ts';
-import { demandBounded } from '../cluster/settings.ts';
 import { countCluster } from '../cluster-counts.ts';
 import { decideCoredns } from '../machine.ts';
-import { clusterConfiguration, demandFit, expectedBytes, maxLanes, rateOf } from '../memory/points.ts';
+import { demandRoom, expectedBytes, maxLanes, rateOf } from '../memory/points.ts';
 import {
   clusterText,
   enginePoint,
@@ -13,7 +12,6 @@ import {
   pointOf,
   pointsOf,
   type SurvivePlan,
-  type SurvivePoint,
   sizesOf,
   subjectNameOf,
   subjectsOf,
@@ -40,15 +38,6 @@ async function countedIn(world: World, settings: SurviveSettings): Promise<Survi
 /** A larger limit is no answer for a pod that serves DNS. */
 const CLUSTER_BYTES = 4 * 2 ** 30;
 
-/** @throws BenchError for what a cluster that belongs to others is not asked */
-function demandMild(points: readonly SurvivePoint[], settings: SurviveSettings): void {
-  rateOf(settings);
-  for (const { configuration, objects } of points) {
-    clusterConfiguration(configuration);
-    demandBounded(objects, settings.maxObjects);
-  }
-}
-
 export async function planSearches(
   given: SurviveSettings,
   world: World,
@@ -60,8 +49,8 @@ export async function planSearches(
   const isCluster = settings.target === 'kubernetes';
   // Half of the machine: the other half is for whatever else it does.
   const mostBytes = settings.memory ?? (isCluster ? CLUSTER_BYTES : world.machine.memoryBytes / 2);
-  if (isCluster) demandMild(points, settings);
-  else demandFit(points, mostBytes);
+  rateOf(settings);
+  demandRoom(points, settings, mostBytes);
   const subjects = subjectsOf(settings);
   const lanes = isCluster ? 1 : (settings.sideBySide ?? maxLanes(world.machine.availableCpus));
   const together = Math.min(lanes, points.length * settings.trials);

@@ -13,11 +13,10 @@ import {
 import { type Factor, type Factors, factorsSchema, showFactors, words } from '../../../engine/factors.ts';
 import { pick } from '../../../engine/settings.ts';
 import { CLUSTER_SETTINGS } from '../cluster/settings.ts';
-import { SERVERS } from '../common-settings.ts';
+import { objectsList, SERVERS } from '../common-settings.ts';
 import { CONFIGURATION_NAMES } from '../configurations.ts';
 import { MEMORY_SETTINGS } from '../memory/settings.ts';
 import type { Size } from '../memory-basis.ts';
-import { objectsList } from '../object-counts.ts';
 import { PLAN_SETTINGS } from '../plan-settings.ts';
 
 /**

@@ -22,18 +22,9 @@ export function queriesForOne(queriesPerSecond: number, replicas: number): numbe
   return Math.min(MAX_QUERIES_PER_SECOND, share);
 }
 
-const NO_QUERIES: QueryCounts = { sent: 0, answered: 0, lost: 0, wrong: 0 };
-
 function sumOf(phases: readonly PhaseFigures[]): QueryCounts {
-  return phases.reduce(
-    (sum, { queries }) => ({
-      sent: sum.sent + queries.sent,
-      answered: sum.answered + queries.answered,
-      lost: sum.lost + queries.lost,
-      wrong: sum.wrong + queries.wrong,
-    }),
-    NO_QUERIES,
-  );
+  const total = (of: keyof QueryCounts) => phases.reduce((sum, { queries }) => sum + queries[of], 0);
+  return { sent: total('sent'), answered: total('answered'), lost: total('lost'), wrong: total('wrong') };
 }
 
 /** Why it held. */

@@ -1,7 +1,7 @@
-/** What the program beside a private CoreDNS prints about propagation, and the trials that are made of it. Pure. */
+/** What the program beside a private CoreDNS prints about propagation, and the figures that are made of it. Pure. */
 import { z } from 'zod';
 import { BenchError } from '../../../../errors.ts';
-import { parseLine } from '../../../../process.ts';
+import { type LineReader, readLines } from '../../beside/read-lines.ts';
 import type { PropagationEvidence } from '../evidence.ts';
 
 const seconds = z.number().nonnegative();
@@ -18,18 +18,11 @@ const lineSchema = z.union([
   }),
   z.object({ churn: z.number(), heldChurnPerSecond: seconds }),
   z.object({ done: z.literal(true) }),
-  z.object({ ended: z.string() }),
-  z.object({ slow: z.string() }),
-  z.object({ failed: z.string() }),
 ]);
 
-export interface PropagationReader {
-  onLine(line: string): void;
-  /**
-   * @throws BenchError `E_CLUSTER_REFUSED` if the API server got slow, `E_SERVER_DIED` if CoreDNS ended, `E_LOADER_FAILED` if
-   * anything else came between
-   */
-  demandComplete(): void;
+export interface PropagationReader extends Pick<LineReader, 'onLine'> {
+  /** Of each rate. @throws BenchError as `LineReader.stopped` says, and `E_LOADER_FAILED` if the end is missing */
+  figures(): readonly PropagationEvidence[];
 }
 
 type Service = Extract<z.output<typeof lineSchema>, { service: unknown }>['service'];
@@ -46,54 +39,39 @@ function figuresOf(services: readonly Service[], heldChurnPerSecond: number): Pr
   };
 }
 
-/** `onService` is called with how many Services of a rate are over, `onRate` when all of them are. */
-export function readPropagation(
-  onService: (done: number) => void,
-  onRate: (figures: PropagationEvidence) => void,
-): PropagationReader {
+/** `onService` is called with how many Services of a rate are over. */
+export function readPropagation(onService: (done: number) => void): PropagationReader {
+  const figures: PropagationEvidence[] = [];
   let services: Service[] = [];
   let isDone = false;
-  let stopped: BenchError | null = null;
-  return {
-    onLine(line) {
-      const parsed = parseLine(lineSchema, line);
-      if (parsed === null) return;
-      if ('service' in parsed) {
-        services.push(parsed.service);
+  const lines = readLines(
+    lineSchema,
+    (line) => {
+      if ('service' in line) {
+        services.push(line.service);
         onService(services.length);
-      } else if ('churn' in parsed) {
-        onRate(figuresOf(services, parsed.heldChurnPerSecond));
+      } else if ('churn' in line) {
+        figures.push(figuresOf(services, line.heldChurnPerSecond));
         services = [];
-      } else if ('done' in parsed) isDone = true;
-      else stopped = stopOf(parsed);
+      } else isDone = true;
     },
-    demandComplete() {
-      if (stopped !== null) throw stopped;
-      if (isDone) return;
+    {
+      measured: 'propagation',
+      slow: 'Try fewer changes (--churn), or a time when the cluster has less to do.',
+      failed:
+        'Check that nothing keeps the pod from the API server, and that no policy refuses Services in the namespace of the run.',
+    },
+  );
+  return {
+    onLine: lines.onLine,
+    figures() {
+      if (lines.stopped !== null) throw lines.stopped;
+      if (isDone) return figures;
       throw new BenchError(
         'E_LOADER_FAILED',
         'the pod of the private CoreDNS ended before everything was measured',
-        {
-          fix: '`kubectl get events` may say why. Use --resume to measure the rest.',
-        },
+        { fix: '`kubectl get events` may say why. Use --resume to measure the rest.' },
       );
     },
   };
-}
-
-function stopOf(
-  line: { readonly ended: string } | { readonly slow: string } | { readonly failed: string },
-): BenchError {
-  if ('slow' in line) {
-    return new BenchError('E_CLUSTER_REFUSED', `the API server got slow: ${line.slow}`, {
-      evidence: ['What was created is deleted again'],
-      fix: 'Try fewer changes (--churn), or a time when the cluster has less to do.',
-    });
-  }
-  if ('ended' in line) {
-    return new BenchError('E_SERVER_DIED', line.ended, { fix: 'See whether the node ran out of memory.' });
-  }
-  return new BenchError('E_LOADER_FAILED', `propagation could not be measured: ${line.failed}`, {
-    fix: 'Check that nothing keeps the pod from the API server, and that no policy refuses Services in the namespace of the run.',
-  });
 }

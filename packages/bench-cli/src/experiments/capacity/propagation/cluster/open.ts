@@ -1,6 +1,5 @@
 /** Propagation on a cluster: starts of a private CoreDNS, in whose pod Services are created and asked for until they resolve. */
 import { type ClusterSpec, defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
-import { kubernetesOf } from '../../../../config/kubernetes-settings.ts';
 import type {
   Measuring,
   Opened,
@@ -8,16 +7,10 @@ import type {
   TargetRequest,
   TrialEvents,
 } from '../../../../engine/experiment.ts';
-import { formatCount } from '../../../../report/numbers.ts';
-import { imageRecord } from '../../../../servers/image-record.ts';
-import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
-import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
 import { runOnce } from '../../../../targets/kubernetes/run-job.ts';
-import { guardClusterDns } from '../../cluster/cluster-dns-guard.ts';
+import { SERVICE_RULE } from '../../cluster/dns-account.ts';
 import { dnsPod } from '../../cluster/dns-job.ts';
-import { serverImage } from '../../cluster/images.ts';
-import { SERVICE_RULE } from '../../cluster/pod-rights.ts';
-import { endIfRefused, KeptObjects } from '../../cluster/private-dns.ts';
+import { endIfRefused, openStarts } from '../../cluster/open-starts.ts';
 import { SERVICE_LABELS } from '../../cluster/synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
 import { CONFIGURATIONS, type ConfigurationName } from '../../configurations.ts';
@@ -29,49 +22,31 @@ import { readPropagation } from './lines.ts';
 export async function openOnCluster(
   request: TargetRequest<PropagationSettings>,
 ): Promise<Opened<Measuring<PropagationEvidence>>> {
-  const { world, settings: asked, runId, display } = request;
-  const settings = kubernetesOf(asked);
-  const client = await openClient(world, settings.context);
-  const described = await describeBoth(world, client, settings, request.signal);
-  const guard = await guardClusterDns(client, request.signal);
-  const signal = AbortSignal.any([request.signal, guard.signal]);
-  const imageOf = (server: string) => serverImage(settings, server, asked.corednsVersion);
-  const objects = new KeptObjects<ClusterSpec, SyntheticRun>(
-    ({ services, pods }) => `${formatCount(services)} services, ${formatCount(pods)} pods`,
-    ({ services, pods, endpoints }, name) => {
-      display.line(services + pods === 0 ? 'creating the namespace' : `creating objects: ${name}`);
-      const size = { services, pods, endpoints };
-      return openSyntheticRun({
-        ...{ world, client, settings, runId, size, withPods: false, podRules: [SERVICE_RULE], signal },
-      });
-    },
-  );
+  const { settings } = request;
+  const { objectsOf, imageOf, signal, opened } = await openStarts(request, {
+    withPods: false,
+    podRules: [SERVICE_RULE],
+    nameOf: ({ services, pods }: ClusterSpec) => `${services}/${pods}`,
+    openObjects: (place, { services, pods, endpoints }) =>
+      openSyntheticRun({ ...place, size: { services, pods, endpoints }, withPods: false }),
+  });
   return {
-    ...described,
-    programs: asked.servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
-    provisioned: [],
+    ...opened,
     conditions: {},
-    lost: guard.signal,
     context: {
       measure: (planned, on) =>
         measureStart(
-          { objects, asked, corednsImage: imageOf(String(planned.case.point.server)), signal },
+          { objectsOf, settings, corednsImage: imageOf(String(planned.case.point.server)), signal },
           planned,
           on,
         ),
-    },
-    closing: guard.closing,
-    async [Symbol.asyncDispose]() {
-      await guard.end();
-      display.line('deleting everything');
-      await objects[Symbol.asyncDispose]();
     },
   };
 }
 
 interface Place {
-  readonly objects: KeptObjects<ClusterSpec, SyntheticRun>;
-  readonly asked: PropagationSettings;
+  objectsOf(spec: ClusterSpec): Promise<SyntheticRun>;
+  readonly settings: PropagationSettings;
   readonly corednsImage: string;
   readonly signal: AbortSignal;
 }
@@ -81,24 +56,18 @@ const SECONDS_PER_SERVICE = 2;
 const SECONDS_BESIDE = 300;
 
 async function measureStart(
-  { objects: kept, asked, corednsImage, signal }: Place,
+  { objectsOf, settings, corednsImage, signal }: Place,
   { order, case: { subject, point } }: PlannedTrial,
   on: TrialEvents,
 ): Promise<PropagationEvidence> {
-  const { services, timeout } = asked;
+  const { services, timeout } = settings;
   const { objects, churn } = loadOf(subject);
   const unit = `trial-${order + 1}`;
   // The plan has no others.
   const configuration = CONFIGURATIONS[point.configuration as ConfigurationName];
-  let evidence: PropagationEvidence | null = null;
-  const reader = readPropagation(
-    (done) => on.phase(`${done} of ${services} Services`),
-    (figures) => {
-      evidence = figures;
-    },
-  );
+  const reader = readPropagation((done) => on.phase(`${done} of ${services} Services`));
   try {
-    const run = await kept.of(defineCluster({ ...specForObjects(objects), headless: 0.1 }).spec);
+    const run = await objectsOf(defineCluster({ ...specForObjects(objects), headless: 0.1 }).spec);
     on.phase('starting');
     const pod = dnsPod(run.settings, run.namespace, {
       corednsImage,
@@ -108,7 +77,7 @@ async function measureStart(
       env: {
         CHURN: String(churn),
         SERVICES: String(services),
-        POLL_MS: String(pollSecondsOf(asked) * 1000),
+        POLL_MS: String(pollSecondsOf(settings) * 1000),
         TIMEOUT_SECONDS: String(timeout),
         PREFIX: unit,
         LABELS: JSON.stringify(SERVICE_LABELS),
@@ -119,8 +88,8 @@ async function measureStart(
       ...{ ...pod, name: unit, isUnique: true, signal, onLine: reader.onLine },
       runSeconds: SECONDS_BESIDE + services * SECONDS_PER_SERVICE + timeout,
     });
-    reader.demandComplete();
-    if (evidence === null) throw new Error('no figures');
+    const [evidence] = reader.figures();
+    if (evidence === undefined) throw new Error('no figures');
     return evidence;
   } catch (error) {
     throw endIfRefused(error);
