@@ -8,7 +8,7 @@ import { formatCount } from '../../report/numbers.ts';
 import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
-import { throughputKind } from './cases/evidence.ts';
+import { type CasesRecord, throughputKind } from './cases/evidence.ts';
 import { measuredBasis } from './measured-basis.ts';
 import { type MemoryRecord, memoryKind } from './memory/evidence.ts';
 import { memoryLines } from './memory/lines.ts';
@@ -49,12 +49,6 @@ export interface ChosenBasis {
   readonly notes: readonly string[];
 }
 
-interface Found {
-  readonly basis?: MemoryBasis;
-  readonly throughput?: ThroughputBasis;
-  readonly survived?: SurvivedLimit;
-}
-
 const HISTORY = "this machine's history";
 
 function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): BenchError {
@@ -74,12 +68,7 @@ const USED = {
   survive: 'limit for a cluster of at least this size, and at most twice it,',
 } as const;
 
-function useless(id: string, what: string, request: BasisRequest): BenchError {
-  if (what !== 'memory' && what !== 'throughput' && what !== 'survive') {
-    return new BenchError('E_USAGE', `--basis: run ${id} is one of bench capacity ${what}`, {
-      fix: 'Name a run of bench capacity memory, survive or throughput, or give --basis published.',
-    });
-  }
+function useless(id: string, what: keyof typeof USED, request: BasisRequest): BenchError {
   const version = request.version === null ? '' : ` of CoreDNS ${request.version}`;
   return new BenchError(
     'E_USAGE',
@@ -97,47 +86,48 @@ const sameVersion = <R extends BasisRequest>(
   version: request.version ?? other?.version ?? null,
 });
 
-/** The limit of a named run. @throws BenchError `E_USAGE` if it has none */
-function demandLimit(record: SurviveRecord, request: BasisRequest): SurvivedLimit {
-  const found = survivedLimit(record, request.size, { ...request, origin: 'measured' });
-  if (found === null) throw useless(record.id, 'survive', request);
-  if ('limit' in found) return found.limit;
-  throw new BenchError('E_USAGE', `--basis: run ${record.id} cannot be used: ${found.unusable}`, {
-    fix: 'Measure it again with the defaults of `bench capacity survive`, or omit the run.',
-  });
-}
-
-/** What the named runs have; a later one does not replace an earlier one. */
-async function namedRuns(store: RunStore, wanted: string, request: BasisRequest): Promise<Found> {
-  const found: { -readonly [K in keyof Found]: Found[K] } = {};
-  const searched: SurviveRecord[] = [];
-  const options = { ...request, origin: 'measured' };
-  for (const name of wanted.split(POOL_SIGN)) {
+/** What `--basis` names. */
+async function namedRuns(store: RunStore, names: readonly string[]) {
+  const found = {
+    memory: [] as MemoryRecord[],
+    throughput: [] as CasesRecord[],
+    survive: [] as SurviveRecord[],
+  };
+  for (const name of names) {
     const { experiment } = await store.find(name);
-    if (experiment === surviveKind.experiment) {
-      searched.push((await store.loadAs(surviveKind, name)).record);
-    } else if (experiment === memoryKind.experiment) {
-      const { record } = await store.loadAs(memoryKind, name);
-      const basis = measuredBasis(record, options);
-      if (basis === null) throw useless(record.id, 'memory', request);
-      found.basis ??= basis;
-    } else {
-      const { record } = await store.loadAs(throughputKind, name);
-      const throughput = throughputBasis(record, options);
-      if (throughput === null) throw useless(record.id, 'throughput', request);
-      found.throughput ??= throughput;
-    }
+    if (experiment === surviveKind.experiment)
+      found.survive.push((await store.loadAs(surviveKind, name)).record);
+    else if (experiment === memoryKind.experiment)
+      found.memory.push((await store.loadAs(memoryKind, name)).record);
+    else found.throughput.push((await store.loadAs(throughputKind, name)).record);
   }
-  const [survived] = searched.map((record) => demandLimit(record, sameVersion(request, found.basis)));
-  return { ...found, ...(survived && { survived }) };
+  return found;
 }
 
 /** What a run has for a plan: null if it is none for it, or a sentence's end on why it is not used. */
 type FoundIn<T> = T | string | null;
 
+/** What the first of the named runs has; all of them must have it. @throws BenchError `E_USAGE` */
+function fromNamed<R extends { readonly id: string }, T extends object>(
+  what: keyof typeof USED,
+  records: readonly R[],
+  request: BasisRequest,
+  find: (record: R, options: BasisRequest & { readonly origin: string }) => FoundIn<T>,
+): T | undefined {
+  const [first] = records.map((record) => {
+    const found = find(record, { ...request, origin: 'measured' });
+    if (found === null) throw useless(record.id, what, request);
+    if (typeof found !== 'string') return found;
+    throw new BenchError('E_USAGE', `--basis: run ${record.id} cannot be used: ${found}`, {
+      fix: `Measure it again with the defaults of \`bench capacity ${what}\`, or omit the run.`,
+    });
+  });
+  return first;
+}
+
 /** A line that may be used. */
-function usableBasis(record: MemoryRecord, request: BasisRequest, origin: string): FoundIn<MemoryBasis> {
-  const found = measuredBasis(record, { ...request, origin });
+function usableBasis(record: MemoryRecord, request: BasisRequest & { origin: string }): FoundIn<MemoryBasis> {
+  const found = measuredBasis(record, request);
   if (found !== null && !isUsable(found, request))
     return `it measured ${formatCount(found.maxObjects)} objects at most: a line is used up to ${EXTRAPOLATION.text} its range`;
   if (found === null && memoryLines(record).length === 0)
@@ -145,54 +135,12 @@ function usableBasis(record: MemoryRecord, request: BasisRequest, origin: string
   return found;
 }
 
-function usableLimit(record: SurviveRecord, { size, ...options }: BasisRequest): FoundIn<SurvivedLimit> {
-  const found = survivedLimit(record, size, { ...options, origin: HISTORY });
+function usableLimit(
+  record: SurviveRecord,
+  request: BasisRequest & { origin: string },
+): FoundIn<SurvivedLimit> {
+  const found = survivedLimit(record, request.size, request);
   return found === null ? null : 'limit' in found ? found.limit : found.unusable;
-}
-
-/** What was not named, from the newest runs on the cluster of the plan, else of this machine. */
-async function ownRuns(
-  world: World,
-  store: RunStore,
-  request: BasisRequest,
-  named: Found,
-): Promise<Found & Pick<ChosenBasis, 'notes'>> {
-  const notes: string[] = [];
-  /** What the newest run has that has anything; `notes` say why newer ones are not used. */
-  async function newest<R extends Pick<RecordHeader, 'id' | 'environment'>, T extends object>(
-    kind: RecordKind<R>,
-    isWanted: IsWanted,
-    find: (record: R) => FoundIn<T>,
-  ): Promise<T | undefined> {
-    for await (const record of ownRecords(store, kind, isWanted)) {
-      const found = find(record);
-      if (typeof found === 'string') notes.push(`Run ${record.id} was not used, because ${found}.`);
-      else if (found !== null) return found;
-    }
-    return undefined;
-  }
-  const { cluster } = request;
-  const here = madeHere(world);
-  const places = [
-    ...(cluster === null ? [] : [["this cluster's history", madeOn(cluster)] as const]),
-    [HISTORY, here] as const,
-  ];
-  let { basis } = named;
-  const likeLimit = sameVersion(request, named.survived);
-  for (const [origin, isWanted] of places)
-    basis ??= await newest(memoryKind, isWanted, (record) => usableBasis(record, likeLimit, origin));
-  const measured = { ...request, origin: HISTORY };
-  const throughput =
-    named.throughput ?? (await newest(throughputKind, here, (record) => throughputBasis(record, measured)));
-  const likeMemory = sameVersion(request, basis);
-  const survived =
-    named.survived ?? (await newest(surviveKind, here, (record) => usableLimit(record, likeMemory)));
-  return {
-    ...(basis && { basis }),
-    ...(throughput && { throughput }),
-    ...(survived && { survived }),
-    notes,
-  };
 }
 
 const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
@@ -203,16 +151,50 @@ const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
  * named run that has nothing for the plan; and as the store does for one that cannot be read.
  */
 export async function chooseBasis(world: World, request: BasisRequest): Promise<ChosenBasis> {
-  const { configuration, size, wanted } = request;
+  const { configuration, size, wanted, cluster } = request;
   const store = createStore(world, request.out);
-  const published = {
-    basis: publishedBasis(configuration),
-    throughput: publishedThroughput(configuration),
-    survived: null,
+  const notes: string[] = [];
+  /** What the newest run has that has anything; `notes` say why newer ones are not used. */
+  async function newest<R extends Pick<RecordHeader, 'id' | 'environment'>, T extends object>(
+    kind: RecordKind<R>,
+    isWanted: IsWanted,
+    find: (record: R) => FoundIn<T>,
+  ): Promise<T | undefined> {
+    if (wanted === 'published') return undefined;
+    for await (const record of ownRecords(store, kind, isWanted)) {
+      const found = find(record);
+      if (typeof found === 'string') notes.push(`Run ${record.id} was not used, because ${found}.`);
+      else if (found !== null) return found;
+    }
+    return undefined;
+  }
+  const names = wanted === undefined || wanted === 'published' ? [] : wanted.split(POOL_SIGN);
+  const named = await namedRuns(store, names);
+  let basis = fromNamed('memory', named.memory, request, measuredBasis);
+  const throughput = fromNamed('throughput', named.throughput, request, throughputBasis);
+  const survived = fromNamed('survive', named.survive, sameVersion(request, basis), usableLimit);
+  const here = madeHere(world);
+  const places = [
+    ...(cluster === null ? [] : [["this cluster's history", madeOn(cluster)] as const]),
+    [HISTORY, here] as const,
+  ];
+  for (const [origin, isWanted] of places)
+    basis ??= await newest(memoryKind, isWanted, (record) =>
+      usableBasis(record, { ...sameVersion(request, survived), origin }),
+    );
+  const own = { ...request, origin: HISTORY };
+  const chosen = basis ?? publishedBasis(configuration);
+  const made = {
+    basis: chosen,
+    throughput:
+      throughput ??
+      (await newest(throughputKind, here, (record) => throughputBasis(record, own))) ??
+      publishedThroughput(configuration),
+    survived:
+      survived ??
+      (await newest(surviveKind, here, (record) => usableLimit(record, sameVersion(own, basis)))) ??
+      null,
   };
-  const named = wanted === undefined || wanted === 'published' ? {} : await namedRuns(store, wanted, request);
-  const own = wanted === 'published' ? { notes: [] } : await ownRuns(world, store, request, named);
-  const { notes, ...chosen } = { ...published, ...own };
-  if (!isUsable(chosen.basis, request)) throw tooFar(chosen.basis, objectsOf(size));
-  return { ...chosen, notes };
+  if (!isUsable(chosen, request)) throw tooFar(chosen, objectsOf(size));
+  return { ...made, notes };
 }
