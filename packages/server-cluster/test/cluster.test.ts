@@ -5,6 +5,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS, STABLE_SECONDS } from '../src/cluster/backoff.ts';
+import { sharingOf } from '../src/profiles/dinodns.ts';
 import { ask, query, RCODE, sendUdp, TRANSPORTS } from './support/client.ts';
 import { childrenOf, isAlive, killAll, run, sleep, startServer, until } from './support/server-process.ts';
 
@@ -23,16 +24,20 @@ function udpSockets(port: number): number {
     .filter((line) => line.trim().split(/\s+/)[1]?.endsWith(suffix)).length;
 }
 
-test('every worker has its own socket, and all answer', async () => {
+test('every worker has its own socket, all answer, and SIGTERM stops all and ends with status 0', async () => {
   const server = await startServer([...MULTI, '3']);
   expect(server.ready.workers).toBe(3);
-  expect(childrenOf(server.pid)).toHaveLength(3);
+  const workers = childrenOf(server.pid);
+  expect(workers).toHaveLength(3);
   expect(udpSockets(server.ready.port)).toBe(3);
   for (const transport of TRANSPORTS) {
     for (let count = 0; count < 20; count++) {
       expect((await ask(transport, server.ready, 'example1.com')).answers).toHaveLength(1);
     }
   }
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  expect(workers.filter(isAlive)).toEqual([]);
+  expect(await sendUdp(server.ready, query('example1.com'), 0.2).catch(() => undefined)).toBeUndefined();
 });
 
 test.each(['random', 'flow'])(
@@ -75,25 +80,29 @@ test.each(['random', 'flow'])(
 test('without --workers there is one per usable CPU', async () => {
   const server = await startServer(['--mode', 'multi'], { wrapper: ['taskset', '-c', '0'] });
   expect(server.ready.workers).toBe(1);
-  const all = await startServer(['--mode', 'multi']);
-  expect(all.ready.workers).toBeLessThanOrEqual(cpus().length);
 });
 
-test.each([
-  [['1'], 0],
-  [['2'], 0],
-  [['2', '--balance', 'flow'], 50],
-  [['2', '--balance', 'flow', '--gather', '0'], 0],
-  [['1', '--gather', '20'], 20],
-])('workers gather queries where they are more than the CPUs: %j on one CPU, %i µs', async (args, time) => {
-  const server = await startServer([...MULTI, ...args, '--log-level', 'info'], {
-    wrapper: ['taskset', '-c', '0'],
+describe('workers gather queries where they are more than the CPUs', () => {
+  test.each([
+    [1, {}, 0],
+    [2, {}, 0],
+    [2, { balance: 'flow' }, 50],
+    [2, { balance: 'flow', gatherMicroseconds: 0 }, 0],
+    [1, { gatherMicroseconds: 20 }, 20],
+  ] as const)('%i with %j on one CPU: %i µs', (workers, options, time) => {
+    const sharing = sharingOf({ balance: 'random', ...options }, workers, { limit: 1, cpus: 1 });
+    expect(sharing.gatherMicroseconds).toBe(time);
   });
-  expect((await ask('udp', server.ready, 'example1.com')).answers).toHaveLength(1);
-  const times = () =>
-    [...server.stderr.matchAll(/"gatherMicroseconds":(\d+)/g)].map((match) => Number(match[1]));
-  expect(await until(() => times().length > 0, PATIENCE)).toBe(true);
-  expect(new Set(times())).toEqual(new Set([time]));
+
+  test('and say so', async () => {
+    const args = [...MULTI, '2', '--balance', 'flow', '--log-level', 'info'];
+    const server = await startServer(args, { wrapper: ['taskset', '-c', '0'] });
+    expect((await ask('udp', server.ready, 'example1.com')).answers).toHaveLength(1);
+    const times = () =>
+      [...server.stderr.matchAll(/"gatherMicroseconds":(\d+)/g)].map((match) => Number(match[1]));
+    expect(await until(() => times().length > 0, PATIENCE)).toBe(true);
+    expect(new Set(times())).toEqual(new Set([50]));
+  });
 });
 
 test('with one CPU, one of two workers gets the datagrams, and the other takes its place', async () => {
@@ -168,13 +177,12 @@ test('a standby process has no socket, and replaces a worker that ends', async (
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s stops all workers and ends with status 0', async (signal) => {
+test('SIGINT stops all workers and ends with status 0', async () => {
   const server = await startServer([...MULTI, '2']);
   const workers = childrenOf(server.pid);
-  server.child.kill(signal);
+  server.child.kill('SIGINT');
   expect(await server.exited).toEqual({ code: 0, signal: null });
   expect(workers.filter(isAlive)).toEqual([]);
-  expect(await sendUdp(server.ready, query('example1.com'), 0.2).catch(() => undefined)).toBeUndefined();
 });
 
 test('a signal to the whole process group, as Ctrl-C sends it, ends with status 0', async () => {
@@ -185,18 +193,7 @@ test('a signal to the whole process group, as Ctrl-C sends it, ends with status 
   expect(workers.filter(isAlive)).toEqual([]);
 });
 
-test('a second signal stops at once, even if a worker hangs', async () => {
-  const server = await startServer([...MULTI, '2']);
-  const workers = childrenOf(server.pid);
-  for (const pid of workers) process.kill(pid, 'SIGSTOP');
-  server.child.kill('SIGTERM');
-  await until(() => false, 0.3);
-  server.child.kill('SIGTERM');
-  expect(await server.exited).toEqual({ code: 143, signal: null });
-  expect(await until(() => workers.filter(isAlive).length === 0, PATIENCE)).toBe(true);
-});
-
-test('a worker that hangs is replaced', async () => {
+test('a worker that hangs is replaced, and a second signal stops at once even if all hang', async () => {
   const server = await startServer([...MULTI, '2']);
   const [stuck = -1] = childrenOf(server.pid);
   process.kill(stuck, 'SIGSTOP');
@@ -206,6 +203,14 @@ test('a worker that hangs is replaced', async () => {
   // A worker that has ended is still a child until the primary has taken notice.
   const others = () => childrenOf(server.pid).filter((pid) => pid !== stuck);
   expect(await until(() => others().length === 2, PATIENCE)).toBe(true);
+  expect(await until(() => udpSockets(server.ready.port) === 2, PATIENCE)).toBe(true);
+  const all = others();
+  for (const pid of all) process.kill(pid, 'SIGSTOP');
+  server.child.kill('SIGTERM');
+  await until(() => false, 0.3);
+  server.child.kill('SIGTERM');
+  expect(await server.exited).toEqual({ code: 143, signal: null });
+  expect(await until(() => all.filter(isAlive).length === 0, PATIENCE)).toBe(true);
 }, 90_000);
 
 test('a worker that ignores the stop is eventually killed', async () => {
@@ -221,10 +226,10 @@ test('a worker that ignores the stop is eventually killed', async () => {
 test.each(['dinodns', 'stock'])(
   'if the primary of profile %s is killed, its workers end',
   async (profile) => {
-    const args = profile === 'stock' ? ['--profile', 'stock', '--mode', 'multi'] : [...MULTI, '2'];
-    const server = await startServer(args);
+    const server = await startServer(['--profile', profile, '--mode', 'multi']);
     const workers = childrenOf(server.pid);
     expect(workers.length).toBeGreaterThan(0);
+    expect(workers.length).toBeLessThanOrEqual(cpus().length);
     process.kill(server.pid, 'SIGKILL');
     expect(await until(() => workers.filter(isAlive).length === 0, PATIENCE)).toBe(true);
   },

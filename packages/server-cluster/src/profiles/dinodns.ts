@@ -7,7 +7,7 @@
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { WORKERS_VARIABLE } from '../cluster/protocol.ts';
-import { usableCpus } from '../cpus/usable-cpus.ts';
+import { type UsableCpus, usableCpus } from '../cpus/usable-cpus.ts';
 import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';
 import { Bypass } from '../framework/bypass.ts';
@@ -147,8 +147,11 @@ interface Sharing {
  * CPU time: two under a quota of one CPU took 1.26 times as much a query as one alone. The rest take the place of those
  * that end. Workers that share a CPU nevertheless wait for more than a few queries at a time.
  */
-function sharingOf(options: ResolvedOptions, workers: number): Sharing {
-  const { limit, cpus } = usableCpus();
+export function sharingOf(
+  options: Pick<ResolvedOptions, 'balance' | 'gatherMicroseconds'>,
+  workers: number,
+  { limit, cpus }: Pick<UsableCpus, 'limit' | 'cpus'> = usableCpus(),
+): Sharing {
   const isRandom = options.balance === 'random';
   const active = isRandom ? Math.min(workers, cpus) : workers;
   const gather = active > 1 && active > limit ? OVERCOMMITTED_GATHER_MICROSECONDS : 0;
