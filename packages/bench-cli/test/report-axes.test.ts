@@ -10,7 +10,7 @@ import { renderPerfDash } from '../src/report/perf-dash.ts';
 import { filesOf } from '../src/report/renderer.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
-import { filesFor, renderCsv, renderers } from './support/render.ts';
+import { renderCsv, renderers, renderPost } from './support/render.ts';
 
 const SERVERS = ['coredns@1.11.3', 'coredns@1.13.1+file', 'dinodns'];
 const POINTS = (['udp', 'tls'] as const).flatMap((transport) =>
@@ -144,7 +144,7 @@ describe('a run over all axes', () => {
       ),
       16,
     );
-    const post = String((await filesFor('blog', record)).get('blog/index.md'));
+    const post = await renderPost(record);
     expectDistinct(post.match(/^### .*/gm) ?? [], 8);
   });
 

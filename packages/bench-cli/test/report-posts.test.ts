@@ -21,23 +21,24 @@ import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import { versionSteps } from '../src/report/version-steps.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
-import type { RunRecord } from '../src/results/record.ts';
 import { createStore } from '../src/results/store.ts';
 import { realWorld } from '../src/world.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
 import { RAW_NAMES, referenceFolder, referenceText } from './support/reference.ts';
-import { filesFor, renderCsv, renderHtml, renderMarkdown, renderTerminal } from './support/render.ts';
+import {
+  filesFor,
+  renderCsv,
+  renderHtml,
+  renderMarkdown,
+  renderPost,
+  renderTerminal,
+} from './support/render.ts';
 import { testWorld } from './support/test-world.ts';
 
 const reference = parseRecord(referenceText('local-tier1-both'), 'run.json');
 const relative = { delta: 'relative' } as const;
-
-async function postOf(record: RunRecord): Promise<{ text: string; paths: string[] }> {
-  const files = await filesFor('blog', record);
-  return { text: String(files.get('blog/index.md')), paths: [...files.keys()] };
-}
 
 /** As Docusaurus reads it: front matter off, its own comment turned into MDX's. */
 function mdxOf(text: string): string {
@@ -59,7 +60,7 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
   });
   const compared = record.cases[1]?.comparison;
   expect([compared?.qps.verdict, compared?.latencySeconds?.verdict]).toEqual(['faster', 'faster']);
-  const { text: post } = await postOf(record);
+  const post = await renderPost(record);
   const page = await renderHtml(record, relative);
   const reports: Record<string, string> = {
     terminal: renderTerminal(record, { ...relative, columns: 100 }),
@@ -113,7 +114,7 @@ it('a post says at the beginning, and in a sentence, what its figures are not', 
       { server: 'dinodns', trials: around(3000).map((trial) => ({ ...trial, limitedBy: 'loader' })) },
     ],
   });
-  const { text } = await postOf(record);
+  const text = await renderPost(record);
   const [, keep = ''] = text.split('Keep in mind:');
   expect(keep).toMatch(
     /^\n\n- DinoDNS may answer more queries per second than shown \(†\): something else was the limit\.\n- .+\n\nRepeat it:/,
@@ -153,7 +154,7 @@ describe('a run of many versions', () => {
   const versions = parseRecord(referenceText('local-coredns-1.9-to-1.15'), 'run.json');
 
   it('is told by the steps between neighbours, in two sentences, and has a slug of whole words', async () => {
-    const { text } = await postOf(versions);
+    const text = await renderPost(versions);
     const [, , body = ''] = text.split(/^---$/m);
     const [excerpt = ''] = body.split('<!-- truncate -->');
     expect(excerpt.trim().replaceAll('\u00a0', ' ')).toBe(
@@ -212,7 +213,7 @@ describe('a run of many versions', () => {
 
 describe('the post of a run of two trials', () => {
   it('shows both differences, and no interval', async () => {
-    const { text } = await postOf(parseRecord(referenceText('kubernetes-two-loaders'), 'run.json'));
+    const text = await renderPost(parseRecord(referenceText('kubernetes-two-loaders'), 'run.json'));
     expect(text).toMatch(/[+-][\d.]+ % and [+-][\d.]+ %/);
     expect(text).not.toMatch(/^\|.*\[[+-][\d,.]+, [+-][\d,.]+\\?\]/m);
     expect(text).toContain('Δ of both pairs');
@@ -272,7 +273,7 @@ describe('the stored reference', () => {
 
 describe('the post for a blog', () => {
   it('has front matter, the verdicts before the marker, then their chart, two caveats and the command', async () => {
-    const { text } = await postOf(makeRichRecord());
+    const text = await renderPost(makeRichRecord());
     const matter = parse(text.slice(4, text.indexOf('\n---\n')));
     expect(matter).toMatchObject({
       slug: 'dns-benchmark-2026-11-21-coredns-dinodns-stock-dinodns-knot',
@@ -304,9 +305,11 @@ describe('the post for a blog', () => {
   });
 
   it('refers to the charts beside it, to all of them and to no other', async () => {
-    const { text, paths } = await postOf(makeRichRecord());
+    const files = await filesFor('blog', makeRichRecord());
+    const text = String(files.get('blog/index.md'));
     const referred = [...text.matchAll(/\]\(\.\/([\w-]+\.svg)\)/g)].map((match) => `blog/${match[1]}`);
-    expect(referred.toSorted()).toEqual(paths.slice(1).toSorted());
+    const charts = [...files.keys()].filter((path) => path !== 'blog/index.md');
+    expect(referred.toSorted()).toEqual(charts.toSorted());
   });
 
   it.each([
@@ -314,7 +317,7 @@ describe('the post for a blog', () => {
     ['a rich record', () => makeRichRecord()],
     ['a hostile record', () => makeHostileRecord()],
   ])('is MDX that compiles, without code in it: %s', async (_, make) => {
-    const { text } = await postOf(make());
+    const text = await renderPost(make());
     const code = String(await compile(mdxOf(text), { format: 'mdx' }));
     expect(code).not.toMatch(/^(?:import|export) (?!default function|\{|.*jsx-runtime)/m);
     // An attack may stand in a string, but not be an expression or an element.
@@ -324,7 +327,7 @@ describe('the post for a blog', () => {
   });
 
   it('has front matter that nothing in it can end', async () => {
-    const { text } = await postOf(makeHostileRecord('"\n---\n# pwned\n'));
+    const text = await renderPost(makeHostileRecord('"\n---\n# pwned\n'));
     const matter = parse(text.slice(4, text.indexOf('\n---\n')));
     expect(Object.keys(matter)).toEqual(['slug', 'title', 'description', 'date', 'authors', 'tags']);
     expect(matter.slug).toMatch(/^[a-z0-9-]+$/);
@@ -344,7 +347,7 @@ it('a run at a fixed rate is told by what queries cost', async () => {
       { server: 'dinodns', ratePerSecond: 2000, trials: cost(1e-5) },
     ],
   });
-  const { text } = await postOf(record);
+  const text = await renderPost(record);
   const [excerpt = ''] = text.slice(text.indexOf('\n---\n') + 5).split('<!-- truncate -->');
   expect(excerpt).toContain('DinoDNS spent 50.0 % less CPU time per query than CoreDNS');
   expect(excerpt).not.toContain('more queries per second');

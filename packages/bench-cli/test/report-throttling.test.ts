@@ -41,8 +41,9 @@ describe('throttling', () => {
   });
 
   it('never exceeds 100 % in any format', async () => {
-    for await (const { path: name, content } of filesOf(formats, record, { delta: 'relative' })) {
-      if (typeof content !== 'string' || name === 'record.json') continue;
+    const texts = formats.filter(({ name }) => name !== 'json' && name !== 'png');
+    for await (const { path: name, content } of filesOf(texts, record, { delta: 'relative' })) {
+      if (typeof content !== 'string') continue;
       expect(content, name).not.toMatch(/% of the time/);
       for (const [, percent] of content.matchAll(/stopped it in (\d+) %/g))
         expect(Number(percent), name).toBeLessThanOrEqual(100);

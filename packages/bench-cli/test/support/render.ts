@@ -45,6 +45,15 @@ export async function filesFor(
   return files;
 }
 
+/** The text of the post, which comes before its charts: these take long to draw. */
+export async function renderPost(record: RunRecord): Promise<string> {
+  const format = findFormat('blog', formats);
+  if (format === undefined) throw new Error('no format blog');
+  const { value } = await filesOf([format], record, RELATIVE).next();
+  if (value?.path !== 'blog/index.md') throw new Error(`the post begins with ${value?.path}`);
+  return String(value.content);
+}
+
 export async function renderHtml(record: RunRecord, options: RenderOptions = RELATIVE): Promise<string> {
   return String((await filesFor('html', record, options)).get('report.html'));
 }
