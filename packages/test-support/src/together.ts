@@ -1,13 +1,21 @@
 /**
- * Which test files run in one process, one after the other. A process and the sources that most files import cost 0.4 CPU seconds, which is
- * more than such a file itself. What a file changes of its process, the next one would find: so only files that cannot.
+ * Which test files run in one process, one after the other. A process and the sources that most files import cost 0.4 CPU seconds, often
+ * more than the tests themselves. What a file changes of its process, the next one would find: so only files that change nothing.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Processes, sockets, threads, memory, and what vitest replaces in modules and clocks. */
-const USES_PROCESS =
-  /\bprocess\.|\bvi\.|'node:(child_process|cluster|dgram|http2?|https|inspector|net|perf_hooks|tls|v8|vm|worker_threads)'/;
+/**
+ * What changes a process, or measures all of it: its environment, signals and threads, the modules and clocks that vitest replaces, its
+ * time, memory and descriptors, experiments that `bench` learns. And UDP: while garbage of many files is collected, answers come late.
+ * Programs and other sockets are the business of the file that starts them.
+ */
+const USES_PROCESS = [
+  /\bprocess\.(?!(?:arch|argv|cwd|env|execArgv|execPath|hrtime|kill|nextTick|pid|platform|ts|versions?)\b)/,
+  /\bprocess\.env[^\n;]* \??\??=[^=>]|\bdelete process\.|\bObject\.assign\(process\./,
+  /\bvi\.(?!wait)|'--experiment'/,
+  /'node:(?:cluster|dgram|inspector|perf_hooks|v8|vm|worker_threads)'|\/proc\/self\/fd/,
+];
 const IMPORT = /(?:\bfrom |\bimport |\bimport\()'(\.[^']*\/[^']*\.ts)'/g;
 
 interface Read {
@@ -20,12 +28,12 @@ function read(path: string): Read {
   const text = readFileSync(path, 'utf8');
   const imports = [...text.matchAll(IMPORT)].map(([, file = '']) => join(dirname(path), file));
   return {
-    usesProcess: USES_PROCESS.test(text),
+    usesProcess: USES_PROCESS.some((pattern) => pattern.test(text)),
     imports: imports.filter((file) => !file.includes('/src/')),
   };
 }
 
-/** Whether a file, with all that it imports beside the sources, uses nothing of its process. */
+/** Whether a file, with all that it imports beside the sources, neither changes nor measures its process. */
 export function sharesProcess(path: string, known = new Map<string, Read>()): boolean {
   const reached = new Set([path]);
   // What is added meanwhile is visited, too.

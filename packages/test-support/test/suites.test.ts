@@ -81,16 +81,26 @@ describe('test files in one process', () => {
 
   it.each([
     ['only computes', "import { expect } from 'vitest';", true],
-    ['starts programs', "import { spawn } from 'node:child_process';", false],
-    ['reads the environment', 'const home = process.env.HOME;', false],
+    ['starts programs', "import { spawn } from 'node:child_process';", true],
+    ['reads the environment', 'const home = process.env.HOME;', true],
+    ['imports what is called process.ts', "import type { Running } from '../src/process.ts';", true],
+    ['changes the environment', "process.env.HOME = '/';", false],
+    ['takes from the environment', 'delete process.env.HOME;', false],
+    ['adds to the environment', 'Object.assign(process.env, { HOME });', false],
+    ['measures its process', 'const { rss } = process.memoryUsage();', false],
+    ['handles signals', "process.on('SIGTERM', stop);", false],
+    ['asks over UDP', "import { createSocket } from 'node:dgram';", false],
+    ['teaches bench an experiment', "await bench('--experiment', file)", false],
+    ['counts its descriptors', "readdirSync('/proc/self/fd')", false],
     ['has a clock of its own', 'vi.useFakeTimers();', false],
-    ['imports what listens', "import { listen } from './support/listening.ts';", false],
-    ['imports what listens for its effects', "import './support/listening.ts';", false],
-    ['imports what listens when it runs', "const all = await import('./support/listening.ts');", false],
+    ['waits', 'await vi.waitFor(() => done);', true],
+    ['imports what has threads', "import { start } from './support/threads.ts';", false],
+    ['imports what has threads for its effects', "import './support/threads.ts';", false],
+    ['imports what has threads when it runs', "const all = await import('./support/threads.ts');", false],
     ['imports what computes, and itself', "import { sum } from './support/pure.ts';", true],
   ])('%s: %s, %s', (_what, text, shares) => {
     mkdirSync(join(directory, 'support'), { recursive: true });
-    write('support/listening.ts', "import { createServer } from 'node:net';");
+    write('support/threads.ts', "import { Worker } from 'node:worker_threads';");
     write('support/pure.ts', "import { one } from '../one.test.ts';");
     expect(sharesProcess(write('one.test.ts', text))).toBe(shares);
   });
