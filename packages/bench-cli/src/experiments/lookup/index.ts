@@ -3,8 +3,7 @@ import { defineExperiment } from '../../engine/command.ts';
 import { lookupDocument } from './document.ts';
 import { lookupEstimands } from './estimands.ts';
 import { lookupEvidenceSchema } from './evidence.ts';
-import type { LocalContext } from './open-local.ts';
-import type { ClusterContext } from './pods/cluster-target.ts';
+import type { LookupContext } from './place.ts';
 import { LOOKUP_GROUPS, LOOKUP_SETTINGS, trialSeconds } from './settings.ts';
 import { tigerBenchFormat } from './tiger/elements.ts';
 
@@ -35,20 +34,12 @@ export const lookup = defineExperiment({
     return openLocal(request);
   },
   evidence: lookupEvidenceSchema,
-  async trial(context: LocalContext | ClusterContext, planned, on) {
-    const { subjects, predictions } = context.decided;
+  async trial(context: LookupContext, planned, on) {
     const name = planned.case.subject;
-    const subject = subjects.find((each) => each.name === name);
+    const subject = context.decided.subjects.find((each) => each.name === name);
     if (subject === undefined) throw new Error(`no subject ${name}`);
     on.phase('taking samples');
-    const seconds = trialSeconds(context.settings);
-    if ('measure' in context) return context.measure(subject, planned.order, seconds);
-    const { measureTrial } = await import('./measure.ts');
-    return measureTrial({
-      ...{ ...context, subject, seconds },
-      name: `${planned.order}-${planned.key}`,
-      prediction: predictions.get(name) ?? null,
-    });
+    return context.measure(subject, planned, trialSeconds(context.settings));
   },
   estimands: lookupEstimands,
   document: lookupDocument,

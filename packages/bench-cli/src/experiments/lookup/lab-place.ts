@@ -1,34 +1,22 @@
 /** The laboratory as the place of samples: its resolvers, its site, and a simulated policy agent. */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Opened } from '../../engine/experiment.ts';
 import { createRunDirectory } from '../../machine/run-directory.ts';
-import type { Programs } from '../../measure/session.ts';
-import type { Server } from '../../servers/server.ts';
+import { preparePrograms } from '../../measure/session.ts';
 import { startCompanions } from '../../targets/local/companions.ts';
-import type { World } from '../../world.ts';
 import { synRepeatsIn } from './kernel-counter.ts';
-import { addResolvers, findNamespaceTools, type Lab, openLab } from './lab/lab.ts';
-import { type SiteName, startResolvers } from './lab/resolvers.ts';
-import type { Place } from './place.ts';
+import { findNamespaceTools, type Lab, openLab } from './lab/lab.ts';
+import { DNS_PORT, resolverConfiguration, type SiteName, startResolvers } from './lab/resolvers.ts';
+import type { LookupRequest, Place } from './place.ts';
+import { portOf } from './plan.ts';
 import type { PolicyMode } from './policy/modes.ts';
 import type { LookupSettings } from './settings.ts';
 import type { LookupSubject } from './subjects.ts';
 
-export interface LabPlaceRequest {
-  readonly world: World;
-  readonly servers: readonly Server[];
-  readonly programOf: Programs['programOf'];
-  readonly host: string;
-  readonly port: number;
-  readonly settings: LookupSettings;
-  readonly logDirectory: string;
-  readonly signal: AbortSignal;
-  readonly force: AbortSignal;
-}
-
 const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const SITE = script('./lab/site-program.mjs');
 const AGENT = script('./policy/agent-program.mjs');
-const DNS_PORT = 53;
 
 function resolvConf({ search = [], ndots }: LookupSettings, address: string): string {
   const domains = search.length === 0 ? '' : `search ${search.join(' ')}\n`;
@@ -42,7 +30,7 @@ function siteAddresses({ addresses, siteLink }: Lab, { ipv6 }: LookupSettings): 
 
 /** What the agent is told; it stands between the pod and the resolver at `upstream`. */
 function agentSettings(
-  { host, settings }: LabPlaceRequest,
+  { decided, settings }: LookupRequest,
   { siteLink, addresses }: Lab,
   ip: string,
   mode: PolicyMode,
@@ -52,7 +40,7 @@ function agentSettings(
   return JSON.stringify({
     mode,
     delaySeconds: settings.programDelay,
-    host,
+    host: decided.url.hostname,
     listen: { address: addresses.node, port: DNS_PORT },
     upstream: { address: upstream, port: DNS_PORT },
     addresses: addresses.rotating.addresses,
@@ -63,22 +51,37 @@ function agentSettings(
 }
 
 /** Makes everything; rejects, with nothing left, if a part of it cannot be started. */
-export async function labPlace(request: LabPlaceRequest): Promise<Place> {
-  const { world, servers, settings, logDirectory } = request;
+export async function labPlace(
+  request: LookupRequest,
+): Promise<Pick<Opened<unknown>, 'programs' | 'provisioned'> & { readonly place: Place }> {
+  const { world, decided, settings, display, signal } = request;
+  const { servers, url } = decided;
+  const logDirectory = join(request.directory, 'raw');
   const tools = await findNamespaceTools(world);
+  const programs = await preparePrograms(
+    world,
+    servers,
+    resolverConfiguration(settings),
+    [],
+    display,
+    signal,
+  );
   // Each step of closing is taken, even if another fails.
   await using made = new AsyncDisposableStack();
   const directory = await createRunDirectory(world);
   made.defer(() => world.fs.rm(directory, { recursive: true, force: true }));
   const hasPolicy = settings.simulatePolicy !== undefined;
-  const lab = await openLab(world, { directory, hasPolicy, hasIpv6: settings.ipv6 });
+  const lab = await openLab(world, {
+    ...{ tools, directory, hasPolicy },
+    hasIpv6: settings.ipv6,
+    resolvers: servers.length,
+  });
   made.use(lab);
   // In the SYN packets of the client.
   if (settings.ecn) await lab.pod.run(['/bin/sh', '-c', 'echo 1 > /proc/sys/net/ipv4/tcp_ecn']);
-  await addResolvers(lab, tools, servers.length);
-  const site: SiteName = { host: request.host, addresses: siteAddresses(lab, settings) };
-  made.use(await startResolvers({ ...request, lab, site }));
-  const page = { name: 'site', script: SITE, arguments: [String(request.port)] };
+  const site: SiteName = { host: url.hostname, addresses: siteAddresses(lab, settings) };
+  made.use(await startResolvers(lab, site, programs.programOf, logDirectory, request));
+  const page = { name: 'site', script: SITE, arguments: [String(portOf(url))] };
   made.defer((await startCompanions(lab.site.world, [page], logDirectory)).stop);
   const prepare = async ({ resolver, policy }: LookupSubject) => {
     const prepared = new AsyncDisposableStack();
@@ -91,7 +94,7 @@ export async function labPlace(request: LabPlaceRequest): Promise<Place> {
     return prepared;
   };
   const closing = made.move();
-  return {
+  const place: Place = {
     name: 'pod',
     enter: lab.pod.enter,
     addresses: site.addresses,
@@ -101,4 +104,5 @@ export async function labPlace(request: LabPlaceRequest): Promise<Place> {
     prepare,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
+  return { place, programs: programs.servers, provisioned: programs.provisioned };
 }

@@ -4,50 +4,47 @@ import { fileURLToPath } from 'node:url';
 import { readCapture, readTcpSegments } from '@dinodns-bench/load';
 import { runToEnd } from '../../process.ts';
 import { fileNameOf } from '../../text.ts';
-import type { World } from '../../world.ts';
 import { type Capture, startCapture } from './capture/capture.ts';
 import type { CaptureCounters } from './capture/counters.ts';
 import { countHandshakes } from './capture/duplicates.ts';
 import { mergeCaptures } from './capture/merge.ts';
 import { countSearches } from './capture/searches.ts';
 import type { LookupEvidence, Packets } from './evidence.ts';
-import type { Place } from './place.ts';
+import type { LookupRequest, Place } from './place.ts';
+import { portOf } from './plan.ts';
 import { sampleProblem } from './sampling/exit-codes.ts';
 import {
   BUILTIN_PROGRAM,
   readSampled,
   SAMPLE_LIMIT_SECONDS,
   type Sampled,
-  type SamplerRequest,
   samplerCommand,
 } from './sampling/sampler.ts';
 import type { LookupSubject } from './subjects.ts';
 import { evidenceOf } from './trial.ts';
 
-export interface MeasureRequest extends Omit<SamplerRequest, 'client'> {
-  readonly world: World;
+/** What all trials on this machine share. */
+export interface Local extends Pick<LookupRequest, 'world' | 'decided' | 'settings' | 'signal'> {
   readonly place: Place;
-  readonly subject: LookupSubject;
-  /** Of the raw output: `3-knot`. */
-  readonly name: string;
-  /** Of a simulated policy. */
-  readonly prediction: LookupEvidence['prediction'];
-  /** Port of the connections. */
-  readonly port: number;
   /** Path of tcpdump; null for no capture. */
   readonly tcpdump: string | null;
   /** Of the run; receives what samplers print. */
   readonly rawDirectory: string;
-  readonly signal: AbortSignal;
 }
 
 /** Beyond the samples' own limits: the start of the programs. */
 const GRACE_SECONDS = 20;
 
-async function sample(request: MeasureRequest): Promise<Sampled> {
-  const { world, place, name, seconds, rawDirectory, signal } = request;
+/** @param name Of the raw output: `3-knot`. `seconds`: 0 for a single sample. */
+async function sample(
+  { world, place, decided, rawDirectory, signal }: Local,
+  { client }: LookupSubject,
+  name: string,
+  seconds: number,
+): Promise<Sampled> {
   const { nodePath } = world.processes;
-  const asked = { ...request, client: request.subject.client };
+  const { url, paceSeconds } = decided;
+  const asked = { client, seconds, paceSeconds, url: url.href };
   const command = samplerCommand(asked, nodePath, fileURLToPath(BUILTIN_PROGRAM));
   const file = join(rawDirectory, `${fileNameOf(name)}.txt`);
   const timeoutSeconds = seconds + SAMPLE_LIMIT_SECONDS + GRACE_SECONDS;
@@ -57,13 +54,16 @@ async function sample(request: MeasureRequest): Promise<Sampled> {
   return readSampled(stdout.split('\n'));
 }
 
-async function startCaptures(request: MeasureRequest, open: AsyncDisposableStack): Promise<Capture[]> {
-  const { world, place, tcpdump, port, rawDirectory, signal } = request;
+async function startCaptures(
+  { world, place, tcpdump, decided, rawDirectory, signal }: Local,
+  open: AsyncDisposableStack,
+): Promise<Capture[]> {
   const captures: Capture[] = [];
   if (tcpdump === null) return captures;
   for (const [index, tap] of place.taps.entries()) {
     const file = join(rawDirectory, `capture-${index}.pcap`);
-    const capture = await startCapture(world, { executable: tcpdump, port, file, ...tap }, signal);
+    const asked = { executable: tcpdump, port: portOf(decided.url), file, ...tap };
+    const capture = await startCapture(world, asked, signal);
     open.defer(async () => {
       await capture.stop();
       await world.fs.rm(file, { force: true });
@@ -75,13 +75,13 @@ async function startCaptures(request: MeasureRequest, open: AsyncDisposableStack
 
 /** Null if a capture did not say what it saw. */
 async function packetsOf(
-  { place, port }: MeasureRequest,
+  { place, decided }: Local,
   captures: readonly Capture[],
   counters: readonly (CaptureCounters | null)[],
 ): Promise<Packets | null> {
   const seen = captures.map(async ({ file }, index) => ({
     interface: place.taps[index]?.interface ?? '',
-    handshakes: await countHandshakes(readTcpSegments(file), port),
+    handshakes: await countHandshakes(readTcpSegments(file), portOf(decided.url)),
     searches: await countSearches(readCapture(file, { mayBeEmpty: true })),
     counters: counters[index] ?? null,
   }));
@@ -96,11 +96,11 @@ const TIME_LIMIT = 28;
  * Takes a single sample, before the first trial: a page that cannot be reached fails every trial, in minutes.
  * @returns Why none succeeded, as in "no connection"; null if one did.
  */
-export async function checkUrl(request: MeasureRequest): Promise<string | null> {
-  await using _prepared = await request.place.prepare(request.subject);
+export async function checkUrl(local: Local, subject: LookupSubject): Promise<string | null> {
+  await using _prepared = await local.place.prepare(subject);
   let problem: string | null = null;
   for (let attempt = 1; attempt <= CHECK_ATTEMPTS; attempt += 1) {
-    const { samples } = await sample({ ...request, seconds: 0 });
+    const { samples } = await sample(local, subject, `check-${subject.client}`, 0);
     const [taken] = samples;
     if (taken?.outcome === 'ok') return null;
     problem = sampleProblem(taken);
@@ -111,24 +111,29 @@ export async function checkUrl(request: MeasureRequest): Promise<string | null> 
 }
 
 /** Takes the samples between two readings of everything that counts packets. */
-export async function measureTrial(request: MeasureRequest): Promise<LookupEvidence> {
-  const { place, subject, seconds, prediction } = request;
+export async function measureTrial(
+  local: Local,
+  subject: LookupSubject,
+  name: string,
+  seconds: number,
+): Promise<LookupEvidence> {
+  const { place, decided } = local;
   await using _prepared = await place.prepare(subject);
   await using open = new AsyncDisposableStack();
-  const captures = await startCaptures(request, open);
+  const captures = await startCaptures(local, open);
   const before = await place.siteRepeats();
-  const sampled = await sample(request);
+  const sampled = await sample(local, subject, name, seconds);
   const after = await place.siteRepeats();
   const counters = await Promise.all(captures.map((capture) => capture.stop()));
   return evidenceOf({
     seconds,
     samplers: [{ ...sampled, name: place.name, node: null, isCold: false }],
-    packets: await packetsOf(request, captures, counters),
+    packets: await packetsOf(local, captures, counters),
     kernel: {
       syn: sampled.kernelRepeats,
       synAck: before === null || after === null ? null : after - before,
       scope: place.scope,
     },
-    prediction,
+    prediction: decided.predictions.get(subject.name) ?? null,
   });
 }

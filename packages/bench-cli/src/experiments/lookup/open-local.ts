@@ -3,28 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Opened, OpenRequest } from '../../engine/experiment.ts';
+import type { Opened } from '../../engine/experiment.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
-import { preparePrograms } from '../../measure/session.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
-import { findNamespaceTools } from './lab/lab.ts';
-import { resolverConfiguration } from './lab/resolvers.ts';
 import { labPlace } from './lab-place.ts';
 import { machinePlace } from './machine-place.ts';
-import { checkUrl, type MeasureRequest } from './measure.ts';
-import { type DecidedLookup, portOf } from './plan.ts';
+import { checkUrl, type Local, measureTrial } from './measure.ts';
+import type { LookupContext, LookupRequest } from './place.ts';
+import { portOf } from './plan.ts';
 import { BUILTIN_PROGRAM, builtinCommand } from './sampling/sampler.ts';
 import { conditionsOfSettings, type LookupSettings } from './settings.ts';
-
-type Request = OpenRequest<LookupSettings, DecidedLookup>;
-
-export interface LocalContext extends Omit<MeasureRequest, 'subject' | 'name' | 'seconds' | 'prediction'> {
-  readonly decided: DecidedLookup;
-  readonly settings: LookupSettings;
-}
 
 async function versionOf(world: World, command: readonly string[]): Promise<string | null> {
   const { stdout, stderr } = await runToEnd(world, command);
@@ -80,38 +71,17 @@ async function demandAddresses({ hostname }: URL): Promise<string[]> {
   }
 }
 
-async function openLabPlace({ world, settings, decided, directory, display, signal, force }: Request) {
-  const { servers, url } = decided;
-  await findNamespaceTools(world);
-  const programs = await preparePrograms(
-    world,
-    servers,
-    resolverConfiguration(settings),
-    [],
-    display,
-    signal,
-  );
-  const place = await labPlace({
-    ...{ world, servers, settings, signal, force },
-    programOf: programs.programOf,
-    host: url.hostname,
-    port: portOf(url),
-    logDirectory: join(directory, 'raw'),
-  });
-  return { place, programs: programs.servers, provisioned: programs.provisioned };
-}
-
 /** @throws BenchError `E_NO_ANSWER`, within seconds, if a client cannot reach the page */
-async function demandSamples({ decided, settings, ...fixed }: LocalContext): Promise<void> {
-  const { place, url, port } = fixed;
-  const { subjects } = decided;
+async function demandSamples(local: Local): Promise<void> {
+  const { decided, settings, place } = local;
+  const { subjects, url } = decided;
   for (const subject of subjects) {
     if (subjects.find(({ client }) => client === subject.client) !== subject) continue;
-    const name = `check-${subject.client}`;
-    const problem = await checkUrl({ ...fixed, subject, name, seconds: 0, prediction: null });
+    const problem = await checkUrl(local, subject);
     if (problem === null) continue;
-    const tried = place.addresses.length === 0 ? '' : `, tried ${place.addresses.join(', ')} port ${port}`;
-    throw new BenchError('E_NO_ANSWER', `${url} does not answer ${subject.client}${tried}: ${problem}`, {
+    const tried =
+      place.addresses.length === 0 ? '' : `, tried ${place.addresses.join(', ')} port ${portOf(url)}`;
+    throw new BenchError('E_NO_ANSWER', `${url.href} does not answer ${subject.client}${tried}: ${problem}`, {
       fix: settings.local
         ? 'This is the site that bench has started: its log, and those of the resolvers, say why.'
         : 'Give the URL of a page that this machine reaches; --local brings its own (as root).',
@@ -140,33 +110,34 @@ function conditionsOf(
 }
 
 /** Everything that can be missing is reported before the first sample. */
-export async function openLocal(request: Request): Promise<Opened<LocalContext>> {
+export async function openLocal(request: LookupRequest): Promise<Opened<LookupContext>> {
   const { world, settings, decided, directory, signal } = request;
   const { url, paceSeconds } = decided;
   const addresses = settings.local ? [] : await demandAddresses(url);
   const curl = await demandCurl(world, settings);
   await demandBuiltin(world, settings);
   const found = await findTcpdump(world, settings);
-  const path = 'path' in found ? found.path : null;
-  const opened = settings.local
-    ? await openLabPlace(request)
+  const { place, programs, provisioned } = settings.local
+    ? await labPlace(request)
     : { place: await machinePlace(world, addresses), programs: [], provisioned: [] };
-  const { place, programs, provisioned } = opened;
   await using made = new AsyncDisposableStack();
   made.use(place);
-  const tcpdump = place.taps.length === 0 ? null : path;
-  const context: LocalContext = {
-    ...{ world, settings, decided, place, tcpdump, signal, paceSeconds },
-    url: url.href,
-    port: portOf(url),
+  const tcpdump = 'path' in found && place.taps.length > 0 ? found.path : null;
+  const local: Local = {
+    ...{ world, settings, decided, place, tcpdump, signal },
     rawDirectory: join(directory, 'raw'),
   };
-  await demandSamples(context);
+  await demandSamples(local);
   const tools = { curl, tcpdump: tcpdump === null ? null : await versionOf(world, [tcpdump, '--version']) };
   const environment = await describeEnvironment(world);
   const closing = made.move();
   return {
-    ...{ context, environment, programs, provisioned },
+    context: {
+      ...{ decided, settings },
+      measure: (subject, planned, seconds) =>
+        measureTrial(local, subject, `${planned.order}-${planned.key}`, seconds),
+    },
+    ...{ environment, programs, provisioned },
     conditions: conditionsOf(settings, paceSeconds, tools),
     warnings: [
       ...(settings.simulatePolicy === undefined ? [] : [SIMULATED]),

@@ -1,5 +1,16 @@
 /** Where the samples of a run are taken: this machine as it is, or the laboratory. */
+import type { OpenRequest, PlannedTrial } from '../../engine/experiment.ts';
+import type { LookupEvidence } from './evidence.ts';
+import type { DecidedLookup } from './plan.ts';
+import type { LookupSettings } from './settings.ts';
 import type { LookupSubject } from './subjects.ts';
+
+export type LookupRequest = OpenRequest<LookupSettings, DecidedLookup>;
+
+/** What the trials of a run share, wherever they are. */
+export interface LookupContext extends Pick<LookupRequest, 'decided' | 'settings'> {
+  measure(subject: LookupSubject, planned: PlannedTrial, seconds: number): Promise<LookupEvidence>;
+}
 
 /** An interface on which packets of the samples are seen, each once. */
 export interface Tap {

@@ -12,12 +12,15 @@ import { LAB_NETWORKS, type LabAddresses, labAddresses } from './addresses.ts';
 import { demandSuccess, type Namespace, type NamespaceTools, openNamespace } from './namespace.ts';
 
 export interface LabRequest {
+  readonly tools: NamespaceTools;
   /** A directory of the run; the resolver's files are kept in it. */
   readonly directory: string;
   /** Whether a policy is simulated. */
   readonly hasPolicy: boolean;
   /** The pod and the site have IPv6 addresses. */
   readonly hasIpv6: boolean;
+  /** How many resolvers get an address on the node. */
+  readonly resolvers: number;
 }
 
 export interface Lab extends AsyncDisposable {
@@ -180,17 +183,13 @@ const NSSWITCH = 'passwd: files\ngroup: files\nhosts: files dns\n';
 
 /** Makes it. Its disposal removes everything; so does the kernel if bench is killed. */
 export async function openLab(world: World, request: LabRequest): Promise<Lab> {
-  const tools = await findNamespaceTools(world);
-  const { directory, hasPolicy, hasIpv6 } = request;
+  const { tools, directory, hasPolicy, hasIpv6, resolvers } = request;
   const [resolvConf, nsswitch] = [join(directory, 'resolv.conf'), join(directory, 'nsswitch.conf')];
   await world.fs.writeFile(resolvConf, '');
   await world.fs.writeFile(nsswitch, NSSWITCH);
   await using open = new AsyncDisposableStack();
-  const namespace = async (name: string, files: Readonly<Record<string, string>> = {}) => {
-    const opened = await openNamespace(world, tools, { name, files });
-    open.defer(opened.close);
-    return opened;
-  };
+  const namespace = async (name: string, files: Readonly<Record<string, string>> = {}) =>
+    open.use(await openNamespace(world, tools, name, files));
   const pod = await namespace('pod', { '/etc/resolv.conf': resolvConf, '/etc/nsswitch.conf': nsswitch });
   const node = await namespace('node');
   const addresses = await joinMachine(world, tools, node);
@@ -198,19 +197,16 @@ export async function openLab(world: World, request: LabRequest): Promise<Lab> {
   const site = hasPolicy ? await namespace('site') : node;
   const siteLink = hasPolicy ? await siteBehindNode(tools, node, site, addresses) : null;
   if (!hasPolicy) await siteOnNode(tools, node, addresses, hasIpv6);
+  const own = Array.from({ length: resolvers }, (_, index) => addresses.resolver(index));
+  await ipIn(
+    node,
+    tools,
+    own.map((address) => `address add ${address}/32 dev lo`),
+  );
   const opened = open.move();
   return {
     ...{ addresses, pod, node, site, siteLink, podInterface: POD_INTERFACE },
     setResolver: (text) => world.fs.writeFile(resolvConf, text),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-/** Adds the addresses of resolvers to the node. */
-export async function addResolvers(lab: Lab, tools: NamespaceTools, count: number): Promise<void> {
-  const commands = Array.from(
-    { length: count },
-    (_, index) => `address add ${lab.addresses.resolver(index)}/32 dev lo`,
-  );
-  await ipIn(lab.node, tools, commands);
 }

@@ -14,7 +14,7 @@ export interface NamespaceTools {
   readonly setpriv: string;
 }
 
-export interface Namespace {
+export interface Namespace extends AsyncDisposable {
   readonly name: string;
   /** Of the process that holds it. */
   readonly pid: number;
@@ -24,7 +24,6 @@ export interface Namespace {
   run(command: readonly string[], input?: string): Promise<Completed>;
   /** The world as processes see it that start within the namespace. */
   readonly world: World;
-  close(): Promise<void>;
 }
 
 const START_SECONDS = 10;
@@ -47,17 +46,10 @@ export async function demandSuccess(
   return completed;
 }
 
-/** The script runs before the holder begins to sleep, in its mount namespace: `$1` and further are `files`. */
-export interface NamespaceOptions {
-  readonly name: string;
-  /** Files to put in the place of others, for the processes of the namespace only: path → path of the replacement. */
-  readonly files?: Readonly<Record<string, string>>;
-}
-
 const HOLD = `echo ready
 exec sleep 2147483647`;
 
-/** Bind mounts need what they cover to exist. A cache of names of the machine would answer in place of the resolver. */
+/** `$1` and further are the files. Bind mounts need what they cover to exist. A cache of names of the machine would answer in place of the resolver. */
 const HOLD_MOUNTED = `while [ $# -gt 0 ]; do
   if [ -e "$1" ]; then mount --bind "$2" "$1" || exit 1; fi
   shift 2
@@ -67,10 +59,12 @@ for cache in /run/nscd /var/run/nscd; do
 done
 ${HOLD}`;
 
+/** @param files To put in the place of others, for the processes of the namespace only: path → path of the replacement. */
 export async function openNamespace(
   world: World,
   tools: NamespaceTools,
-  { name, files = {} }: NamespaceOptions,
+  name: string,
+  files: Readonly<Record<string, string>>,
 ): Promise<Namespace> {
   const lifeline = [tools.setpriv, '--pdeathsig', 'KILL', '--'];
   const ready = Promise.withResolvers<boolean>();
@@ -113,7 +107,7 @@ export async function openNamespace(
         start: (command, options) => processes.start(enter(command), options),
       },
     },
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       holder.kill('SIGKILL');
       await holder.exited;
     },

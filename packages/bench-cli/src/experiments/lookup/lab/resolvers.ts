@@ -11,6 +11,7 @@ import { createLocalTarget } from '../../../targets/local/local-target.ts';
 import { createProcessGroup } from '../../../targets/local/process-group.ts';
 import type { ResourceGroups } from '../../../targets/local/resource-group.ts';
 import type { World } from '../../../world.ts';
+import type { LookupRequest } from '../place.ts';
 import type { LookupSettings } from '../settings.ts';
 import type { Lab } from './lab.ts';
 
@@ -87,21 +88,16 @@ function unlimitedGroups(world: World): ResourceGroups {
   };
 }
 
-export interface ResolversRequest {
-  readonly lab: Lab;
-  readonly servers: readonly Server[];
-  readonly programOf: Programs['programOf'];
-  readonly site: SiteName;
-  readonly logDirectory: string;
-  readonly signal: AbortSignal;
-  readonly force: AbortSignal;
-}
-
-const DNS_PORT = 53;
+export const DNS_PORT = 53;
 
 /** Starts all of them; what it resolves with stops them. */
-export async function startResolvers(request: ResolversRequest): Promise<AsyncDisposable> {
-  const { lab, servers, site, signal, force } = request;
+export async function startResolvers(
+  lab: Lab,
+  site: SiteName,
+  programOf: Programs['programOf'],
+  logDirectory: string,
+  { decided: { servers }, signal, force }: LookupRequest,
+): Promise<AsyncDisposable> {
   const { world } = lab.node;
   await using started = new AsyncDisposableStack();
   for (const [index, server] of servers.entries()) {
@@ -115,12 +111,12 @@ export async function startResolvers(request: ResolversRequest): Promise<AsyncDi
     started.defer(() => target.close());
     await target.deploy({
       server: knowingSite(server, site),
-      program: request.programOf(server),
+      program: programOf(server),
       zoneSet: siteZone(site),
       mode: 'multi',
       transport: 'udp',
       allowances: [1],
-      logDirectory: join(request.logDirectory, 'servers'),
+      logDirectory: join(logDirectory, 'servers'),
       signal,
     });
   }

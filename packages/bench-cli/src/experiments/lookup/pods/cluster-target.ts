@@ -5,7 +5,7 @@ import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-
 import { explained } from '../../../cluster-changes/explain.ts';
 import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
-import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
+import type { Opened } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -15,8 +15,7 @@ import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { type Permission, permissions } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import type { World } from '../../../world.ts';
-import type { LookupEvidence } from '../evidence.ts';
-import type { DecidedLookup } from '../plan.ts';
+import type { LookupContext, LookupRequest } from '../place.ts';
 import {
   asksNothingBefore,
   conditionsOfSettings,
@@ -24,7 +23,6 @@ import {
   policyKind,
   trialSeconds,
 } from '../settings.ts';
-import type { LookupSubject } from '../subjects.ts';
 import { CALICO_PATHS, demandVersion, modeChange } from './calico.ts';
 import { conditionsOfDetails, readClusterDetails } from './cluster-details.ts';
 import {
@@ -41,17 +39,8 @@ import { evidenceOfPods, type PodsRequest, sampleInPods, sampleOneByOne } from '
 import { createPolicies, deployPods, standingServices } from './standing.ts';
 import { withStress } from './stress.ts';
 
-/** What the trials of a run on a cluster share. */
-export interface ClusterContext {
-  readonly decided: DecidedLookup;
-  readonly settings: LookupSettings;
-  measure(subject: LookupSubject, order: number, seconds: number): Promise<LookupEvidence>;
-}
-
-type Request = OpenRequest<LookupSettings, DecidedLookup>;
-
 /** The cluster before anything is created. */
-interface Connected extends Request, ChangeableCluster {
+interface Connected extends LookupRequest, ChangeableCluster {
   readonly say: (text: string) => void;
 }
 
@@ -148,7 +137,7 @@ async function measuring(
   run: ClusterRun,
   changes: ClusterSettings | null,
   nodes: readonly string[],
-): Promise<ClusterContext['measure']> {
+): Promise<LookupContext['measure']> {
   const { settings, decided, signal, say, api } = request;
   const { url, paceSeconds } = decided;
   const { capture, stress, podPerSample, calicoNodeCpu } = settings;
@@ -164,7 +153,7 @@ async function measuring(
     sampleInPods({ ...sampling, ...what, unit, client: 'curl', seconds: 0, capture: false });
   say(`looking whether pods reach ${url.href}`);
   await check('check', { readyUrl: null, before: 'check', hasPolicy });
-  return async ({ policy, client, services: count }, order, seconds) => {
+  return async ({ policy, client, services: count }, { order }, seconds) => {
     if (policy !== null) await changes?.setMode(policy);
     const readyUrl = await scaleTo(count);
     const unit = `trial-${order}`;
@@ -192,7 +181,7 @@ export async function detailsOfCluster(world: World, settings: KubernetesSetting
  * The cluster, ready to be measured. When it is closed, everything is as before; if this process loses the cluster, the guard does
  * that, and the namespace of the run goes with it.
  */
-export async function openPods(request: Request): Promise<Opened<ClusterContext>> {
+export async function openPods(request: LookupRequest): Promise<Opened<LookupContext>> {
   const { world, decided, force, display } = request;
   // Not ended by Ctrl-C, after which everything is put back.
   const cluster = await openChangeable(world, decided.kubernetes.context, force);
@@ -200,7 +189,7 @@ export async function openPods(request: Request): Promise<Opened<ClusterContext>
   return await explained(() => openFound({ ...request, ...cluster, say }));
 }
 
-async function openFound(request: Connected): Promise<Opened<ClusterContext>> {
+async function openFound(request: Connected): Promise<Opened<LookupContext>> {
   const { world, runId, settings, decided, signal, force, client, apiUntil, api, display, say } = request;
   const { nodes, samplers, details } = await preflight(request);
   const { leaseNamespace, lease: leaseSeconds } = settings;
