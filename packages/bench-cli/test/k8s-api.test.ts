@@ -193,7 +193,7 @@ describe('a request for a change', () => {
       else if (asked.length === 3) answer(response, 403, refusal(403, 'Forbidden', 'x is forbidden'));
       else answer(response, 200, { metadata: { name: 'x' } });
     });
-    const api = connectedApi({ connection, clock, signal });
+    const api = connectedApi(connection, clock, signal);
     expect(await patch(api, '/apis/apps/v1/namespaces/n/deployments/x', [])).toMatchObject({
       metadata: { name: 'x' },
     });
@@ -205,7 +205,7 @@ describe('a request for a change', () => {
       if (request.url === '/readyz') answer(response, 200, 'ok');
       else answer(response, 403, refusal(403, 'Forbidden', 'x is forbidden'));
     });
-    const api = connectedApi({ connection, clock, signal });
+    const api = connectedApi(connection, clock, signal);
     const refused = async (path: string) => {
       try {
         return await read(api, path);

@@ -1,8 +1,8 @@
 /** From placements of a swap to verdicts, tables and sentences. */
 import { describe, expect, it } from 'vitest';
 import { buildDifferences, programOf, versionPrinted } from '../src/experiments/swap/builds.ts';
-import { canarySentence } from '../src/experiments/swap/canary-words.ts';
 import type { SwapEvidence, SwapRecord } from '../src/experiments/swap/evidence.ts';
+import { canarySentence } from '../src/experiments/swap/in-place/canary-count.ts';
 import { swap } from '../src/experiments/swap/index.ts';
 import { publishedRecord } from '../src/history/published.ts';
 import { formatJson } from '../src/results/json-text.ts';

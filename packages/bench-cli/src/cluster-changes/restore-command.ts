@@ -4,7 +4,7 @@ import { BenchError } from '../errors.ts';
 import { isOurs } from '../targets/kubernetes/run-namespace.ts';
 import type { World } from '../world.ts';
 import { describeChange } from './change.ts';
-import { type ChangeableCluster, openChangeable } from './changeable.ts';
+import { type ChangeableCluster, openChangeable } from './connected-api.ts';
 import { readJournal } from './journal.ts';
 import { takeOver } from './take-over.ts';
 import { writeText } from './write-text.ts';

@@ -3,7 +3,7 @@ import { EXIT_STATUS } from '@dinodns-bench/program';
 import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 import { describeChange } from './change.ts';
-import { openChangeable } from './changeable.ts';
+import { openChangeable } from './connected-api.ts';
 import { isPending, type Journal, readJournal } from './journal.ts';
 import { type Lease, readLease } from './lease.ts';
 import { writeText } from './write-text.ts';

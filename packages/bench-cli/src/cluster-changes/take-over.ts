@@ -53,7 +53,7 @@ async function settle({ api, clock, settleSeconds }: TakeOverRequest, journal: J
  * `nothing`: there is no journal. `taken`: somebody else is at it.
  */
 export type TakeOver =
-  | { readonly kind: 'done'; readonly journal: Journal; readonly superseded: readonly Change[] }
+  | { readonly kind: 'done'; readonly journal: Journal }
   | { readonly kind: 'nothing' | 'taken' };
 
 /** The Lease is given back by whoever holds it. */
@@ -81,10 +81,10 @@ export async function takeOver(
   }
   const { journal } = await revertAll(api, stored, onReverted);
   await settle(request, journal);
-  const superseded = journal.changes.filter(({ state }) => state === 'superseded');
-  if (superseded.length === 0 || !keepFindings) await removeJournal(api, leaseNamespace);
+  const isFound = journal.changes.some(({ state }) => state === 'superseded');
+  if (!isFound || !keepFindings) await removeJournal(api, leaseNamespace);
   await dropLease(request);
-  return { kind: 'done', journal, superseded };
+  return { kind: 'done', journal };
 }
 
 /** Nothing is pending, but it names changes of others. */

@@ -1,7 +1,7 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Refusal } from '../cluster-changes/cluster-api.ts';
-import { connectedApi } from '../cluster-changes/connected-api.ts';
+import { openChangeable } from '../cluster-changes/connected-api.ts';
 import { readJournal } from '../cluster-changes/journal.ts';
 import { seconds } from '../config/value-schemas.ts';
 import { BenchError } from '../errors.ts';
@@ -59,11 +59,8 @@ async function reasonToStay(
   context: string | undefined,
 ): Promise<string | null> {
   if (journalNamespace === null) return null;
-  const { connect } = await import('../kubernetes-api/connect.ts');
-  const connection = await connect(world, context);
-  const signal = AbortSignal.timeout(60_000);
+  const { api } = await openChangeable(world, context, AbortSignal.timeout(60_000));
   try {
-    const api = connectedApi({ connection, clock: world.clock, signal });
     const stored = await readJournal(api, journalNamespace);
     return stored?.journal.namespace === namespace ? CHANGED : null;
   } catch (error) {

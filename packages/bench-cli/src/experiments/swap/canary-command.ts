@@ -1,16 +1,15 @@
 /** `bench swap canary`: what a client of the cluster's DNS sees for a while, for example during an ordinary rolling update. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { openChangeable } from '../../cluster-changes/changeable.ts';
+import { openChangeable } from '../../cluster-changes/connected-api.ts';
 import type { SettingsOf } from '../../config/setting.ts';
 import { type Interruption, listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { choiceOf, type DnsWorkload, findWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { World } from '../../world.ts';
-import { lostOf } from './canary-words.ts';
 import type { CanaryFigures } from './evidence.ts';
 import { openCanary } from './in-place/canary.ts';
-import { CANARY_RATE } from './in-place/canary-count.ts';
+import { CANARY_RATE, lostOf } from './in-place/canary-count.ts';
 import { openRun } from './open-run.ts';
 import type { PLACE_SETTINGS, SwapSettings } from './settings.ts';
 

@@ -1,4 +1,6 @@
 /** Both images, pulled and asked for their versions on every node that runs DNS: before anything is changed. */
+import { BenchError } from '../../errors.ts';
+import { inParallel } from '../../kubernetes-api/in-parallel.ts';
 import { createBuiltinJob } from '../../loaders/builtin/builtin-job.ts';
 import { createDnsperfJob } from '../../loaders/dnsperf/dnsperf-job.ts';
 import type { Loader } from '../../loaders/loader.ts';
@@ -6,20 +8,13 @@ import type { ServerRecord } from '../../results/record.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { podsOf } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import { inspectImages } from '../../targets/kubernetes/inspect-images.ts';
+import { runOnce } from '../../targets/kubernetes/run-job.ts';
 import { BENCH_VERSION } from '../../version.ts';
-import { programOf } from './builds.ts';
+import { type PrintedVersion, programOf, versionPrinted } from './builds.ts';
 import type { Side } from './evidence.ts';
-import { checkImage } from './image-check.ts';
 import type { SwapPlan, SwapRequest } from './placed.ts';
 import type { PhasesRequest } from './placements.ts';
 import { writeQueries } from './query-files.ts';
-
-interface CheckedImages {
-  /** A and B. */
-  readonly programs: readonly ServerRecord[];
-  /** Versions as the programs print them, by image ID. */
-  readonly byImageId: ReadonlyMap<string, string>;
-}
 
 export interface CheckedRun extends PhasesRequest {
   /** A and B, as the programs say themselves. */
@@ -32,9 +27,8 @@ export async function openPhases(
   run: ClusterRun,
   signal: AbortSignal,
 ): Promise<CheckedRun> {
-  const { programs, byImageId } = await checkImages(run, decided, say, signal);
   return {
-    ...{ run, settings, say, programs, knownVersions: byImageId },
+    ...{ run, settings, say, ...(await checkImages(run, decided, say, signal)) },
     loader: await loaderOf(run, settings.loader, signal),
     queryFiles: await writeQueries(world, run.client, directory, decided.ownQueries, signal),
     rawDirectory: `${directory}/raw`,
@@ -48,23 +42,87 @@ async function loaderOf(run: ClusterRun, kind: Loader['kind'], signal: AbortSign
   return createDnsperfJob(run, loaderVersion);
 }
 
-/** @throws BenchError `E_POD_IMAGE` for an image that cannot be pulled, is of another architecture, or does not start. */
+/** Printing a version takes a moment. */
+const RUN_SECONDS = 30;
+
+function explain(image: string, node: string, lines: readonly string[], exitCode: number | null): BenchError {
+  const isForeign = lines.some((line) => /exec format error/i.test(line));
+  return isForeign
+    ? new BenchError('E_POD_IMAGE', `${image} is built for another architecture than node ${node}`, {
+        fix: 'Give an image for the architecture of the nodes, or a multi-architecture one. Nothing was changed.',
+        evidence: lines.slice(-5),
+      })
+    : new BenchError(
+        'E_POD_IMAGE',
+        `${image} on node ${node}: \`coredns -version\` fails (exit status ${exitCode ?? 'unknown'})`,
+        {
+          fix: 'Give an image of CoreDNS that starts there. Nothing was changed.',
+          evidence: lines.slice(-10),
+        },
+      );
+}
+
+/** The images of a swap are not those of other runs, and have no flags of their own. */
+function explainPull(error: unknown): unknown {
+  if (!(error instanceof BenchError) || error.code !== 'E_POD_IMAGE') return error;
+  return new BenchError('E_POD_IMAGE', error.message, {
+    evidence: error.evidence,
+    fix: 'Give an image that the nodes can get (--to), and --pull-secrets if its registry requires a password. Nothing was changed.',
+    cause: error,
+  });
+}
+
+async function askOn(
+  run: ClusterRun,
+  image: string,
+  node: string,
+  signal: AbortSignal,
+): Promise<{ id: string; printed: PrintedVersion }> {
+  const lines: string[] = [];
+  const { pod, exitCode } = await runOnce(run, {
+    ...{ name: 'image', label: 'inspector', component: 'server', image, args: ['-version'], signal },
+    what: `the check of ${image}`,
+    needsBindService: true,
+    // Whatever it repels: its DNS pod tolerates that.
+    node,
+    runSeconds: RUN_SECONDS,
+    onLine: (line) => {
+      lines.push(line);
+    },
+  }).catch((error: unknown) => {
+    throw explainPull(error);
+  });
+  const [status] = pod.status?.containerStatuses ?? [];
+  const printed = versionPrinted(lines.join('\n'));
+  // What the container runtime says of a program that it cannot start.
+  const said = status?.state?.terminated?.message ?? '';
+  if (printed === null) throw explain(image, node, said === '' ? lines : [...lines, said], exitCode);
+  return { id: status?.imageID ?? '', printed };
+}
+
+/** Pods at once: a DaemonSet may run on hundreds of nodes, and each of them pulls the image. */
+const NODES_AT_ONCE = 10;
+
+/**
+ * Programs as they say themselves, A and B, and their versions by image ID.
+ * @throws BenchError `E_POD_IMAGE` for an image that cannot be pulled, is of another architecture, or does not start.
+ */
 async function checkImages(
   run: ClusterRun,
   { workload, images, names }: SwapPlan,
   say: (text: string) => void,
   signal: AbortSignal,
-): Promise<CheckedImages> {
+): Promise<Pick<CheckedRun, 'programs' | 'knownVersions'>> {
   const pods = await podsOf(run.client, workload, signal);
   const nodes = [...new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))];
   say(`pulling ${images.B} on ${nodes.join(', ')}`);
-  const ask = async (side: Side) => {
-    const printed = await checkImage(run, images[side], nodes, signal);
-    return { printed, program: programOf(names[side], images[side], [...printed.values()]) };
-  };
+  const ask = (side: Side) =>
+    inParallel(nodes, NODES_AT_ONCE, (node) => askOn(run, images[side], node, signal));
   const [a, b] = await Promise.all([ask('A'), ask('B')]);
+  // Each image once, though many nodes have it.
+  const printed = (all: typeof a) => [...new Map(all.map((each) => [each.id, each.printed])).values()];
   return {
-    programs: [a.program, b.program],
-    byImageId: new Map([...a.printed, ...b.printed].map(([id, { version }]) => [id, version])),
+    programs: [programOf(names.A, images.A, printed(a)), programOf(names.B, images.B, printed(b))],
+    knownVersions: new Map([...a, ...b].map(({ id, printed: { version } }) => [id, version])),
   };
 }

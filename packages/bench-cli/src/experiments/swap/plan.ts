@@ -1,6 +1,6 @@
 /** What a swap compares, found in the cluster before anything is changed. Reads only. */
 import { describeChange, inversePatch } from '../../cluster-changes/change.ts';
-import { openChangeable } from '../../cluster-changes/changeable.ts';
+import { openChangeable } from '../../cluster-changes/connected-api.ts';
 import { copyRights, readRoleOf } from '../../cluster-changes/copy-rights.ts';
 import { describeRight } from '../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../cluster-changes/session.ts';

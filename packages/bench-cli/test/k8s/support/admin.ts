@@ -43,7 +43,7 @@ export async function adminClient(): Promise<KubeClient> {
 export async function adminApi(): Promise<ClusterApi> {
   const world = realWorld();
   const connection = await connect(world, undefined);
-  return connectedApi({ connection, clock: world.clock, signal: new AbortController().signal });
+  return connectedApi(connection, world.clock, new AbortController().signal);
 }
 
 /** Served by the metrics server from memory, and a moment late: figures about pods, not objects. */

@@ -4,7 +4,7 @@
  */
 
 import { demandRest } from '../../../cluster-changes/at-rest.ts';
-import { demandConsent, openChangeable } from '../../../cluster-changes/changeable.ts';
+import { demandConsent, openChangeable } from '../../../cluster-changes/connected-api.ts';
 import { copyRights, readRights } from '../../../cluster-changes/copy-rights.ts';
 import { explained } from '../../../cluster-changes/explain.ts';
 import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';

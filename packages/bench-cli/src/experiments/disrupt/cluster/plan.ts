@@ -1,5 +1,5 @@
 /** What is disrupted on a cluster: a copy of its DNS at each point of the factors. Reads only. */
-import { openChangeable } from '../../../cluster-changes/changeable.ts';
+import { openChangeable } from '../../../cluster-changes/connected-api.ts';
 import { readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import { explained } from '../../../cluster-changes/explain.ts';
 import type { PodFault } from '../../../cluster-changes/pod-faults.ts';

@@ -1,7 +1,7 @@
 /** A cluster as the place of a lookup run: opened, furnished, measured trial by trial, and left as it was. */
 import type { V1Node } from '@kubernetes/client-node';
-import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/changeable.ts';
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
+import { type ChangeableCluster, openChangeable } from '../../../cluster-changes/connected-api.ts';
 import { explained } from '../../../cluster-changes/explain.ts';
 import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';

@@ -1,5 +1,6 @@
-/** What a canary asks, what it counts, and when it has lost too much. Pure. */
-
+/** What a canary asks, what it counts, in figures and in words, and when it has lost too much. Pure. */
+import { formatCount, formatFixed, formatShare } from '../../../report/numbers.ts';
+import { counted } from '../../../text.ts';
 import type { CanaryFigures } from '../evidence.ts';
 
 /** Enough to see 1 % within some seconds; nothing for a DNS server. */
@@ -38,4 +39,38 @@ export function losingSeconds(seconds: readonly CanarySecond[]): number {
     run += 1;
   }
   return run;
+}
+
+function sumOf(known: readonly CanaryFigures[]): CanaryFigures {
+  const total = (field: 'seconds' | 'sent' | 'lost') => known.reduce((sum, one) => sum + one[field], 0);
+  const longestLossSeconds = Math.max(0, ...known.map((one) => one.longestLossSeconds));
+  return { seconds: total('seconds'), sent: total('sent'), lost: total('lost'), longestLossSeconds };
+}
+
+/** `12 of 2,400`. */
+export function countsOf({ sent, lost }: Pick<CanaryFigures, 'sent' | 'lost'>): string {
+  return `${formatCount(lost)} of ${formatCount(sent)}`;
+}
+
+/** `12 of 240 (5.00%)`. */
+export function lostOf({ sent, lost }: CanaryFigures): string {
+  const counts = countsOf({ sent, lost });
+  return sent === 0 ? counts : `${counts} (${formatShare(lost / sent)})`;
+}
+
+/** Of a whole swap. @param rollouts of all rolling updates, that at the end included; `between`: of the rest of the time */
+export function canarySentence(seen: {
+  readonly rollouts: readonly CanaryFigures[];
+  readonly between: readonly CanaryFigures[];
+}): string {
+  const { length } = seen.rollouts;
+  const [during, between] = [sumOf(seen.rollouts), sumOf(seen.between)];
+  if (length === 0) return `The canary lost ${lostOf(between)} queries.`;
+  const each = length > 1 && during.lost > 0 ? `, ${formatFixed(during.lost / length, 1)} each` : '';
+  const inRow =
+    during.longestLossSeconds > 0 ? `; losses lasted ${during.longestLossSeconds} s in a row at most` : '';
+  return (
+    `The canary lost ${lostOf(during)} queries during ${counted(length, 'rolling update')}${each}${inRow}, ` +
+    `and ${lostOf(between)} in the rest of the time.`
+  );
 }

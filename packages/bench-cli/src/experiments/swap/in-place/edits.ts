@@ -1,8 +1,12 @@
 /** The changes of an in-place swap: the image, and the reconcilers that would put it back. */
-import type { PlannedEdit } from '../../../cluster-changes/change.ts';
-import { forwardPatch } from '../../../cluster-changes/change.ts';
+import { forwardPatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
-import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { isObject, textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { placeOf } from '../../../cluster-changes/place.ts';
+import type { ChangeSession } from '../../../cluster-changes/session.ts';
+import { waitUntil } from '../../../cluster-changes/wait-until.ts';
+import { BenchError } from '../../../errors.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { Edits } from '../placed.ts';
 
@@ -89,4 +93,43 @@ async function reconcilerEdits(api: ClusterApi, workload: DnsWorkload): Promise<
     if (edit !== null) edits.push(edit);
   }
   return edits;
+}
+
+/** What pausing needs; `seconds`: how long the pods of one operator may take to end. */
+interface Pausing {
+  readonly client: KubeClient;
+  readonly api: ClusterApi;
+  readonly session: ChangeSession;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Pods of a workload, those included that are just ending: an operator works until its end. */
+async function countPods({ client, api, signal }: Pausing, path: string): Promise<number> {
+  const selector = valueAt(await read(api, path), '/spec/selector/matchLabels');
+  if (!isObject(selector)) return 0;
+  const labels = Object.fromEntries(Object.entries(selector).map(([name, value]) => [name, String(value)]));
+  const { items } = await client.list('Pod', { namespace: placeOf(path).namespace ?? '', labels }, signal);
+  return items.length;
+}
+
+/** Applies the edits that pause reconcilers, in their order; the pods of each are gone before the next one is paused. */
+export async function pauseReconcilers(pausing: Pausing, edits: readonly PlannedEdit[]): Promise<void> {
+  const { client, session, seconds, signal } = pausing;
+  for (const edit of edits) {
+    const { title, path } = edit.object;
+    await session.apply(edit);
+    await waitUntil({
+      ...{ clock: client.clock, seconds, signal },
+      problem: async () => ((await countPods(pausing, path)) > 0 ? 'it has pods' : null),
+      late: () =>
+        new BenchError(
+          'E_POD_TIMEOUT',
+          `${title} still has pods ${seconds} seconds after it was scaled to 0`,
+          {
+            fix: 'Find out what keeps them: `kubectl get events`. Everything was put back.',
+          },
+        ),
+    });
+  }
 }

@@ -5,7 +5,7 @@ import {
   type ChangeableCluster,
   demandConsent,
   openChangeable,
-} from '../../../cluster-changes/changeable.ts';
+} from '../../../cluster-changes/connected-api.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
@@ -14,14 +14,14 @@ import { formatFixed } from '../../../report/numbers.ts';
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts';
-import { canarySentence, lostOf } from '../canary-words.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
 import { type CheckedRun, openPhases } from '../open-phases.ts';
 import { openRun } from '../open-run.ts';
 import type { Edits, OpenedSwap, SwapRequest } from '../placed.ts';
 import { demandRate } from '../rate-probe.ts';
 import { type Canary, openCanary } from './canary.ts';
-import { pauseReconcilers } from './pause.ts';
+import { canarySentence, lostOf } from './canary-count.ts';
+import { pauseReconcilers } from './edits.ts';
 import { type PlacementCanary, type PlaceRequest, place } from './place.ts';
 import { preflight } from './preflight.ts';
 

@@ -1,12 +1,17 @@
 /** A placement in the cluster's own DNS: puts one version in place, waits, and measures it. Puts nothing back at the end. */
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
+import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import type { ChangeSession } from '../../../cluster-changes/session.ts';
+import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import type { PlannedTrial } from '../../../engine/experiment.ts';
-import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { BenchError } from '../../../errors.ts';
+import { lastLogLines } from '../../../kubernetes-api/logs.ts';
+import { type DnsWorkload, imageIn, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { containerFailures } from '../../../targets/kubernetes/pod-state.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
 import type { Edits, SwapPlan } from '../placed.ts';
 import { demandSamePods, measureAll, type PhasesRequest } from '../placements.ts';
-import { awaitRollout, demandUntouched, reverted } from './await-rollout.ts';
 import type { Canary } from './canary.ts';
 import { podVersions } from './pod-versions.ts';
 
@@ -23,6 +28,87 @@ export interface PlaceRequest extends PhasesRequest {
 /** What a client saw of a placement, so far as it went. */
 export interface PlacementCanary {
   rollout: CanaryFigures | null;
+}
+
+const LOG_LINES = 15;
+
+const imagePointer = ({ containerIndex }: DnsWorkload) =>
+  `/spec/template/spec/containers/${containerIndex}/image`;
+
+/** Somebody else has changed the image: usually a reconciler. */
+function reverted(workload: DnsWorkload, expected: string, found: string): BenchError {
+  return new BenchError(
+    'E_CLUSTER_CHANGED',
+    `${workload.title}: somebody else set the image of ${workload.container} to ${found || 'nothing'}, instead of ${expected}`,
+    {
+      fix: 'Find out who manages it (an operator, a managed add-on, GitOps) and pause that first; `kubectl get --show-managed-fields` names the last writer.',
+    },
+  );
+}
+
+/** Somebody else has changed the number of pods, which the figures depend on. */
+function rescaled({ title, replicas }: DnsWorkload, found: unknown): BenchError {
+  return new BenchError(
+    'E_CLUSTER_CHANGED',
+    `${title}: somebody else set its replicas to ${String(found)}, instead of ${replicas}`,
+    {
+      fix: 'Find out who scales it (an autoscaler, an operator, GitOps) and pause that first. The replicas were left alone.',
+    },
+  );
+}
+
+/** @throws BenchError `E_CLUSTER_CHANGED` if somebody else has changed the image or the replicas. */
+function demandUntouched(workload: DnsWorkload, image: string, object: unknown): void {
+  const found = textAt(object, imagePointer(workload));
+  if (found !== image) throw reverted(workload, image, found);
+  const replicas = valueAt(object, '/spec/replicas');
+  if (replicas !== workload.replicas) throw rescaled(workload, replicas);
+}
+
+async function demandNoFailure(
+  { run: { client }, plan: { workload } }: PlaceRequest,
+  image: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const pod of await podsOf(client, workload, signal)) {
+    if (imageIn(pod, workload) !== image) continue;
+    // Sidecars count, too.
+    const [found] = containerFailures(pod);
+    if (found === undefined) continue;
+    const { failure, container } = found;
+    const reference = { namespace: workload.namespace, pod: pod.metadata?.name ?? '', container };
+    throw new BenchError(failure.code, `${workload.title}: pod ${reference.pod} ${failure.message}`, {
+      fix: failure.fix,
+      evidence: failure.hasLog ? await lastLogLines(client, reference, LOG_LINES, signal) : [],
+    });
+  }
+}
+
+/**
+ * Resolves with the seconds that it took.
+ * @throws BenchError with the pod's own reason, `E_POD_TIMEOUT`, or `E_CLUSTER_CHANGED` if somebody else changes the image or
+ * the replicas meanwhile.
+ */
+function awaitRollout(request: PlaceRequest, image: string, signal: AbortSignal): Promise<number> {
+  const { run, api, plan } = request;
+  const { workload } = plan;
+  // All pods together.
+  const seconds = run.settings.readyTime;
+  return waitUntil({
+    ...{ clock: run.client.clock, seconds, signal },
+    async problem() {
+      const object = await read(api, workload.path);
+      demandUntouched(workload, image, object);
+      const state = rolloutOf(object);
+      if (state !== null) await demandNoFailure(request, image, signal);
+      return state;
+    },
+    late: (state) =>
+      new BenchError('E_POD_TIMEOUT', `${workload.title} has not rolled out within ${seconds} seconds`, {
+        evidence: [state],
+        fix: 'Raise --ready-time if its nodes just need longer, for example for a slow rolling update.',
+      }),
+  });
 }
 
 const WATCH_SECONDS = 2;
@@ -56,16 +142,14 @@ async function putInPlace(
   seen: PlacementCanary,
   signal: AbortSignal,
 ): Promise<number | null> {
-  const { plan, run, api, applied, canary, say } = request;
+  const { plan, applied, canary, say } = request;
   if ((side === 'B') === (applied.change !== null)) return null;
-  const { workload, images } = plan;
-  const image = images[side];
+  const image = plan.images[side];
   canary.take();
   try {
     await changeImage(request);
     say(`rolling out ${image}`);
-    const seconds = run.settings.readyTime;
-    const took = await awaitRollout({ client: run.client, api, workload, image, seconds, signal });
+    const took = await awaitRollout(request, image, signal);
     seen.rollout = await canary.takeSettled(signal);
     return took;
   } finally {

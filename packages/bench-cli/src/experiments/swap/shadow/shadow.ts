@@ -1,6 +1,6 @@
 /** `--method shadow`: both versions beside the cluster's DNS, which is not touched. */
 
-import { openChangeable } from '../../../cluster-changes/changeable.ts';
+import { openChangeable } from '../../../cluster-changes/connected-api.ts';
 import { copyRights, readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
 import { parseQuantity } from '../../../quantity.ts';
