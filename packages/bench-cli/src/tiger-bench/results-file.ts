@@ -5,33 +5,47 @@
 import { z } from 'zod';
 import type { TigerTest } from './tests-file.ts';
 
-/** Of a cluster that was not read, in the order of the file. */
-export const NO_DETAILS = {
+/** In the order of the file: what people call it, and what is written of a cluster that was not read. */
+export const DETAILS = {
   /** `aws` by the name of the node, else `unknown`. */
-  Cloud: '',
+  Cloud: { title: 'cloud', none: '' },
   /** `kubeadm` or `unknown`. */
-  Provisioner: '',
-  NodeType: '',
-  NodeOS: '',
-  NodeKernel: '',
-  NodeArch: '',
-  NumNodes: 0,
+  Provisioner: { title: 'provisioner', none: '' },
+  NodeType: { title: 'node type', none: '' },
+  NodeOS: { title: 'operating system', none: '' },
+  NodeKernel: { title: 'kernel', none: '' },
+  NodeArch: { title: 'architecture', none: '' },
+  NumNodes: { title: 'nodes', none: 0 },
   /** `bpf`, `iptables`, `vpp`, `nftables` or `unknown`. */
-  Dataplane: '',
+  Dataplane: { title: 'dataplane', none: '' },
   /** `ipv4`, `ipv6` or `dual`. */
-  IPFamily: '',
-  Encapsulation: '',
-  WireguardEnabled: false,
+  IPFamily: { title: 'IP family', none: '' },
+  Encapsulation: { title: 'encapsulation', none: '' },
+  WireguardEnabled: { title: 'WireGuard', none: false },
   /** `calico`, `calient` or `unknown`. */
-  Product: '',
-  CalicoVersion: '',
+  Product: { title: 'product', none: '' },
+  CalicoVersion: { title: 'Calico version', none: '' },
   /** Of the kubelet on the first labelled node. */
-  K8SVersion: '',
-  CRIVersion: '',
-  CNIOption: '',
-  ReleaseStream: '',
+  K8SVersion: { title: 'Kubernetes version', none: '' },
+  CRIVersion: { title: 'container runtime', none: '' },
+  CNIOption: { title: 'network plugin', none: '' },
+  ReleaseStream: { title: 'release stream', none: '' },
 };
-export type ClusterDetails = Readonly<typeof NO_DETAILS>;
+type Detail = keyof typeof DETAILS;
+export type ClusterDetails = { readonly [D in Detail]: (typeof DETAILS)[D]['none'] };
+
+/** The details of which `of` knows something; undefined where it does not. */
+export function detailsFrom(
+  of: (title: string, none: unknown, name: Detail) => unknown,
+): Partial<ClusterDetails> {
+  const known = Object.entries(DETAILS).flatMap(([name, { title, none }]) => {
+    const value = of(title, none, name as Detail);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(known);
+}
+
+export const NO_DETAILS = detailsFrom((_, none) => none) as ClusterDetails;
 
 /** Times in seconds. tiger-bench omits zero values, so that of nothing is `{}`; `unit` is never set for dnsperf. */
 const summary = z.looseObject({

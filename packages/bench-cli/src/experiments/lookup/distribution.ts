@@ -2,7 +2,7 @@
 import { median } from '../../stats/intervals.ts';
 import { summed } from './capture/merge.ts';
 import type { Distribution, PhaseDistributions } from './evidence.ts';
-import { PHASES, type Phases } from './sampling/sample.ts';
+import { PHASES, type Phase, type Phases } from './sampling/sample.ts';
 
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
 
@@ -67,12 +67,16 @@ export function mergedDistribution(trials: readonly Distribution[]): Distributio
   };
 }
 
+export function ofEachPhase(of: (phase: Phase) => Distribution | null): PhaseDistributions {
+  // Every phase is there.
+  return Object.fromEntries(PHASES.map((phase) => [phase, of(phase)])) as PhaseDistributions;
+}
+
 /** Each phase's distribution; null for no samples. */
 export function phaseDistributions(samples: readonly Phases[]): PhaseDistributions | null {
-  if (samples.length === 0) return null;
-  const entries = PHASES.map((phase) => [phase, distributionOf(samples.map((sample) => sample[phase]))]);
-  // Every phase is there.
-  return Object.fromEntries(entries) as PhaseDistributions;
+  return samples.length === 0
+    ? null
+    : ofEachPhase((phase) => distributionOf(samples.map((sample) => sample[phase])));
 }
 
 /** The value of that percentile; NaN if the distribution does not have it. */

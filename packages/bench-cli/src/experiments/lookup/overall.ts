@@ -1,10 +1,10 @@
 /** All trials of a subject that succeeded, taken together: what tables, charts and other formats show of them. Pure. */
 import { evidencesOf } from '../../engine/record.ts';
 import { binomialInterval } from '../../stats/binomial.ts';
+import { sum } from '../../stats/intervals.ts';
 import { added } from './capture/merge.ts';
-import { distributionOf, mergedDistribution } from './distribution.ts';
+import { distributionOf, mergedDistribution, ofEachPhase } from './distribution.ts';
 import type { Distribution, LookupEvidence, LookupRecord, Packets, PhaseDistributions } from './evidence.ts';
-import { PHASES } from './sampling/sample.ts';
 import { type LookupSubject, subjectsOf } from './subjects.ts';
 import { addedFailures } from './trial.ts';
 
@@ -36,8 +36,6 @@ export interface Overall {
   readonly queriesPerLookup: number | null;
   readonly families: LookupEvidence['families'];
 }
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** Of a namespace of its own, the kernel's counters must be those of the capture. */
 function kernelAgrees(trials: readonly LookupEvidence[]): boolean | null {
@@ -74,13 +72,9 @@ function firstOf(trials: readonly LookupEvidence[]): Overall['first'] {
 }
 
 function phasesOf(trials: readonly LookupEvidence[]): PhaseDistributions | null {
-  if (trials.length === 0) return null;
-  const merged = PHASES.map((phase) => [
-    phase,
-    mergedDistribution(trials.map(({ phases }) => phases[phase])),
-  ]);
-  // Every phase is there.
-  return Object.fromEntries(merged) as PhaseDistributions;
+  return trials.length === 0
+    ? null
+    : ofEachPhase((phase) => mergedDistribution(trials.map(({ phases }) => phases[phase])));
 }
 
 function overallOf(record: LookupRecord, subject: LookupSubject): Overall {

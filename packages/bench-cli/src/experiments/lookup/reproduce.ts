@@ -1,4 +1,5 @@
 /** `bench reproduce lookup`: tiger-bench's published sample beside a run of ours, or beside results of tiger-bench itself. */
+import { textAt, valueAt } from '../../cluster-changes/json.ts';
 import type { ImportedRecord } from '../../history/imported.ts';
 import { publishedRecord } from '../../history/published.ts';
 import type { ReproducedCondition } from '../../history/reproduce/conditions.ts';
@@ -6,11 +7,56 @@ import { conditionsSection } from '../../history/reproduce/document.ts';
 import { figuresOf } from '../../import/tiger-bench.ts';
 import { answer, code, list, numbers, type ReportDocument, table } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
+import { DETAILS } from '../../tiger-bench/results-file.ts';
 import { lookupDocument } from './document.ts';
 import type { LookupRecord } from './evidence.ts';
 import { overallsOf } from './overall.ts';
-import { type Conditions, conditionsOf, NOT_SAID } from './tiger/conditions.ts';
 import { elementsOf } from './tiger/elements.ts';
+
+/** Words by name, for example `Services` → `1000`. */
+type Conditions = Readonly<Record<string, string>>;
+
+/** For what a file leaves out, or does not know. */
+const NOT_SAID = '–';
+
+function words(element: unknown, pointer: string): string {
+  const value = valueAt(element, pointer);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const text = typeof value === 'number' ? String(value) : textAt(element, pointer);
+  return text === '' || text === 'unknown' ? NOT_SAID : text;
+}
+
+/** A page without a path has one slash or none. */
+const pageOf = (url: string) => url.replace(/(?<=^[a-z]+:\/\/[^/]+)\/$/, '');
+
+function policyOf(element: unknown): string {
+  if (valueAt(element, '/config/DNSPerf/TestDNSPolicy') !== true) return 'none';
+  const mode = textAt(element, '/config/DNSPerf/Mode');
+  return mode === '' ? 'with the mode of the cluster' : mode;
+}
+
+const COMPARED = [
+  ...(['NodeOS', 'NodeKernel', 'NodeArch', 'K8SVersion', 'CRIVersion', 'CNIOption'] as const),
+  ...(['Dataplane', 'Encapsulation', 'Product', 'CalicoVersion'] as const),
+];
+
+/** @param element Of a results file: `config` and `ClusterDetails`. */
+function conditionsOf(element: unknown): Conditions {
+  const setting = (name: string) => words(element, `/config/${name}`);
+  const detail = (name: string) => words(element, `/ClusterDetails/${name}`);
+  const limit = setting('CalicoNodeCPULimit');
+  const nodes = detail('NumNodes');
+  return {
+    page: pageOf(setting('DNSPerf/TargetURL')),
+    seconds: setting('Duration'),
+    Services: setting('NumServices'),
+    'DNS policy': policyOf(element),
+    stress: setting('DNSPerf/RunStress'),
+    'CPU limit of calico-node': limit === NOT_SAID ? 'none' : limit,
+    nodes: nodes === '0' ? NOT_SAID : nodes,
+    ...Object.fromEntries(COMPARED.map((name) => [DETAILS[name].title, detail(name)])),
+  };
+}
 
 /** A column beside the published one: a subject of a run, or a test of an imported file. */
 interface Column {
@@ -135,10 +181,8 @@ export function reproducedConditions({ columns }: Reproducing): ReproducedCondit
   });
 }
 
-const NONE = '–';
-
 function valueText(unit: ReproducedFigure['unit'], value: number | null): string {
-  if (value === null) return NONE;
+  if (value === null) return NOT_SAID;
   return unit === 'seconds' ? formatTime(value) : formatCount(value);
 }
 

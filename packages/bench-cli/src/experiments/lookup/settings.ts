@@ -14,7 +14,7 @@ import {
 } from '../../config/value-schemas.ts';
 import { grouped, only, pick, TRIAL_NAMES } from '../../engine/settings.ts';
 import { parseQuantity } from '../../quantity.ts';
-import { DNS_LOADER_SETTINGS } from '../../targets/kubernetes/dns-copy/settings.ts';
+import { DNS_CHANGE_SETTINGS, DNS_LOADER_SETTINGS } from '../../targets/kubernetes/dns-copy/settings.ts';
 import { POLICY_MODES } from './policy/modes.ts';
 import { CLIENTS } from './sampling/sampler.ts';
 
@@ -258,13 +258,7 @@ const CLUSTER = {
       description: 'image with curl, tcpdump and Node.js (default: that of the built-in loader)',
       schema: text,
     },
-    leaseNamespace: {
-      flag: '--lease-namespace <name>',
-      rare: true,
-      description: 'namespace of the journal of changes',
-      schema: text,
-      default: 'kube-system',
-    },
+    leaseNamespace: DNS_CHANGE_SETTINGS.leaseNamespace,
     lease: {
       flag: '--lease <time>',
       rare: true,

@@ -1,13 +1,7 @@
 /** What tcpdump says at its end of the packets that it saw. */
 
-export interface CaptureCounters {
-  /** Written to the file. */
-  readonly captured: number;
-  /** Passed by the filter. */
-  readonly received: number;
-  /** Lost because the buffer was full. */
-  readonly dropped: number;
-}
+/** Packets written to the file, passed by the filter, and lost because the buffer was full. */
+export type CaptureCounters = Readonly<Record<'captured' | 'received' | 'dropped', number>>;
 
 /** tcpdump prints this line once it receives packets. */
 export function isListening(line: string): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineZoneSet, type ZoneSet } from '@dinodns-bench/zones';
 import { configure } from '../../../config/configuration.ts';
 import { caseNameOf } from '../../../config/server-name.ts';
+import type { OpenRequest } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import type { Programs } from '../../../measure/session.ts';
 import { loadServers } from '../../../servers/load.ts';
@@ -11,7 +12,6 @@ import { createLocalTarget } from '../../../targets/local/local-target.ts';
 import { createProcessGroup } from '../../../targets/local/process-group.ts';
 import type { ResourceGroups } from '../../../targets/local/resource-group.ts';
 import type { World } from '../../../world.ts';
-import type { LookupRequest } from '../place.ts';
 import type { LookupSettings } from '../settings.ts';
 import type { Lab } from './lab.ts';
 
@@ -96,7 +96,11 @@ export async function startResolvers(
   site: SiteName,
   programOf: Programs['programOf'],
   logDirectory: string,
-  { decided: { servers }, signal, force }: LookupRequest,
+  {
+    decided: { servers },
+    signal,
+    force,
+  }: Pick<OpenRequest<unknown, { readonly servers: readonly Server[] }>, 'decided' | 'signal' | 'force'>,
 ): Promise<AsyncDisposable> {
   const { world } = lab.node;
   await using started = new AsyncDisposableStack();

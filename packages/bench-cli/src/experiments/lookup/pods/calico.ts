@@ -4,7 +4,8 @@ import { isObject, type Json, pointerOf, textAt, valueAt } from '../../../cluste
 import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { BenchError } from '../../../errors.ts';
 import { parseQuantity } from '../../../quantity.ts';
-import type { PolicyMode } from '../policy/modes.ts';
+import { hasMode } from '../../../tiger-bench/tests-file.ts';
+import { POLICY_MODES, type PolicyMode } from '../policy/modes.ts';
 
 export const CALICO_PATHS = {
   felix: '/apis/projectcalico.org/v3/felixconfigurations/default',
@@ -13,11 +14,11 @@ export const CALICO_PATHS = {
   information: '/apis/projectcalico.org/v3/clusterinformations/default',
 } as const;
 
-/** By the Installation's `linuxDataplane`: the field of the FelixConfiguration, and the modes that it takes. */
-const FIELDS: Readonly<Record<string, { readonly field: string; readonly modes: readonly PolicyMode[] }>> = {
-  Iptables: { field: 'dnsPolicyMode', modes: ['NoDelay', 'DelayDeniedPacket', 'DelayDNSResponse', 'Inline'] },
-  BPF: { field: 'bpfDNSPolicyMode', modes: ['NoDelay', 'Inline'] },
-  Nftables: { field: 'nftablesDNSPolicyMode', modes: ['NoDelay', 'DelayDeniedPacket', 'DelayDNSResponse'] },
+/** By the Installation's `linuxDataplane`: the field of the FelixConfiguration. */
+const FIELDS: Readonly<Record<string, string>> = {
+  Iptables: 'dnsPolicyMode',
+  BPF: 'bpfDNSPolicyMode',
+  Nftables: 'nftablesDNSPolicyMode',
 };
 
 /** `spec` of the Installation, or what the operator made of it. */
@@ -92,8 +93,10 @@ function plannedEdit(what: string, title: string, path: string, object: unknown,
  */
 export function modeChange(felix: unknown, installation: unknown, mode: PolicyMode): PlannedEdit | null {
   const dataplane = linuxDataplane(installation);
-  const { field, modes } = FIELDS[dataplane] ?? { field: '', modes: [] };
-  if (!modes.includes(mode)) {
+  const field = FIELDS[dataplane];
+  const modes =
+    field === undefined ? [] : POLICY_MODES.filter((each) => hasMode(dataplane.toLowerCase(), each));
+  if (field === undefined || !modes.includes(mode)) {
     const known = modes.length === 0 ? 'no DNS policy modes' : modes.join(', ');
     throw new BenchError('E_USAGE', `the dataplane ${dataplane} has no DNS policy mode ${mode}`, {
       fix: `It has ${known}.`,

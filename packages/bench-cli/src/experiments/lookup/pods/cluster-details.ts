@@ -5,7 +5,7 @@ import type { V1Node } from '@kubernetes/client-node';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { goArchitecture } from '../../../text.ts';
-import { type ClusterDetails, NO_DETAILS } from '../../../tiger-bench/results-file.ts';
+import { type ClusterDetails, DETAILS, detailsFrom, NO_DETAILS } from '../../../tiger-bench/results-file.ts';
 import type { LookupRecord } from '../evidence.ts';
 import { CALICO_PATHS, isEnterprise, linuxDataplane } from './calico.ts';
 
@@ -65,31 +65,10 @@ export function detailsOf(found: FoundObjects): ClusterDetails {
   };
 }
 
-/** Of the conditions of a record. */
-export const DETAIL_TITLES: Readonly<Record<keyof ClusterDetails, string>> = {
-  Cloud: 'cloud',
-  Provisioner: 'provisioner',
-  NodeType: 'node type',
-  NodeOS: 'operating system',
-  NodeKernel: 'kernel',
-  NodeArch: 'architecture',
-  NumNodes: 'nodes',
-  Dataplane: 'dataplane',
-  IPFamily: 'IP family',
-  Encapsulation: 'encapsulation',
-  WireguardEnabled: 'WireGuard',
-  Product: 'product',
-  CalicoVersion: 'Calico version',
-  K8SVersion: 'Kubernetes version',
-  CRIVersion: 'container runtime',
-  CNIOption: 'network plugin',
-  ReleaseStream: 'release stream',
-};
-
-/** Without what is not known. */
+/** Conditions of a record, without what is not known. */
 export function conditionsOfDetails(details: ClusterDetails): Record<string, string> {
-  const known = Object.entries(DETAIL_TITLES).flatMap(([field, title]) => {
-    const value = details[field as keyof ClusterDetails];
+  const known = Object.entries(DETAILS).flatMap(([name, { title }]) => {
+    const value = details[name as keyof ClusterDetails];
     const word = value === true ? 'yes' : String(value);
     return value === false || word === '' || word === UNKNOWN ? [] : [[title, word]];
   });
@@ -101,18 +80,15 @@ export function detailsOfRecord({
   conditions,
   environment: { os, kernel, architecture },
 }: Pick<LookupRecord, 'conditions' | 'environment'>): ClusterDetails {
-  const known = Object.entries(DETAIL_TITLES).flatMap(([field, title]) => {
-    const word = conditions[title];
-    if (word === undefined) return [];
-    const { [field as keyof ClusterDetails]: none } = NO_DETAILS;
-    const value = typeof none === 'number' ? Number(word) : typeof none === 'boolean' ? word === 'yes' : word;
-    return [[field, value]];
-  });
   return {
     ...NO_DETAILS,
     ...{ Cloud: UNKNOWN, Provisioner: UNKNOWN, Dataplane: UNKNOWN, Product: UNKNOWN, IPFamily: 'ipv4' },
     ...{ NodeType: 'linux', NodeOS: os, NodeKernel: kernel, NodeArch: goArchitecture(architecture) },
-    ...Object.fromEntries(known),
+    ...detailsFrom((title, none) => {
+      const word = conditions[title];
+      if (word === undefined) return undefined;
+      return typeof none === 'number' ? Number(word) : typeof none === 'boolean' ? word === 'yes' : word;
+    }),
   };
 }
 

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { BenchError } from '../../../errors.ts';
 import { seededRandom } from '../../../stats/random.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitLabels } from '../../../targets/kubernetes/objects/labels.ts';
 import type { PolicyKind } from '../settings.ts';
 import { SAMPLER_LABELS } from './objects.ts';
@@ -27,78 +28,59 @@ export function policyDomains(url: string, count: number, seed: string): string[
   return [hostname, ...Array.from({ length: Math.max(0, count - 1) }, other)];
 }
 
-export interface PolicyRequest {
-  readonly runId: string;
-  readonly namespace: string;
-  readonly domains: readonly string[];
-}
-
-export interface PolicyObject {
-  /** Of the API: of the collection. */
-  readonly path: string;
-  readonly object: Readonly<Record<string, unknown>>;
-}
-
-/** tiger-bench's policy, under its name. */
-const CALICO_POLICY = 'default.zzz-perf-test-policy';
-
-const metadataOf = (name: string, { runId, namespace }: PolicyRequest) => ({
-  ...{ name, namespace, labels: unitLabels(runId, 'standing', 'dns-policy') },
+/** tiger-bench's: what the pods ask, and these names. */
+const calico = (domains: readonly string[]) => ({
+  tier: 'default',
+  order: 1,
+  selector: `dep == '${SAMPLER_LABELS.dep}'`,
+  types: ['Egress'],
+  egress: [
+    { action: 'Allow', protocol: 'UDP', destination: { ports: [53, 'dns'] } },
+    { action: 'Allow', destination: { domains } },
+  ],
 });
 
-function calicoPolicy(request: PolicyRequest): PolicyObject {
-  const { namespace, domains } = request;
-  const api = 'projectcalico.org/v3';
+const cilium = (domains: readonly string[]) => ({
+  endpointSelector: { matchLabels: { dep: SAMPLER_LABELS.dep } },
+  egress: [
+    {
+      // Cilium learns addresses from the answers that its DNS proxy sees: so the queries must pass through it.
+      toEndpoints: [
+        { matchLabels: { 'k8s:io.kubernetes.pod.namespace': 'kube-system', 'k8s-app': 'kube-dns' } },
+      ],
+      toPorts: [{ ports: [{ port: '53', protocol: 'ANY' }], rules: { dns: [{ matchPattern: '*' }] } }],
+    },
+    {
+      toFQDNs: domains.map((name) => (name.includes('*') ? { matchPattern: name } : { matchName: name })),
+    },
+  ],
+});
+
+/** That of Calico has the name of tiger-bench's. */
+const POLICIES = {
+  calico: {
+    ...{ api: 'projectcalico.org/v3', kind: 'NetworkPolicy', name: 'default.zzz-perf-test-policy' },
+    specOf: calico,
+  },
+  cilium: {
+    ...{ api: 'cilium.io/v2', kind: 'CiliumNetworkPolicy', name: 'zzz-perf-test-policy' },
+    specOf: cilium,
+  },
+} as const satisfies Record<PolicyKind, unknown>;
+
+/** The object, and the path of its collection in the API. */
+export function dnsPolicy(
+  policy: PolicyKind,
+  { runId, namespace, domains }: Pick<ClusterRun, 'runId' | 'namespace'> & { domains: readonly string[] },
+) {
+  const { api, kind, name, specOf } = POLICIES[policy];
   return {
-    path: `/apis/${api}/namespaces/${namespace}/networkpolicies`,
+    path: `/apis/${api}/namespaces/${namespace}/${kind.toLowerCase().replace(/y$/, 'ies')}`,
     object: {
       apiVersion: api,
-      kind: 'NetworkPolicy',
-      metadata: metadataOf(CALICO_POLICY, request),
-      spec: {
-        tier: 'default',
-        order: 1,
-        selector: `dep == '${SAMPLER_LABELS.dep}'`,
-        types: ['Egress'],
-        egress: [
-          { action: 'Allow', protocol: 'UDP', destination: { ports: [53, 'dns'] } },
-          { action: 'Allow', destination: { domains } },
-        ],
-      },
+      kind,
+      metadata: { name, namespace, labels: unitLabels(runId, 'standing', 'dns-policy') },
+      spec: specOf(domains),
     },
   };
-}
-
-function ciliumPolicy(request: PolicyRequest): PolicyObject {
-  const { namespace, domains } = request;
-  const api = 'cilium.io/v2';
-  return {
-    path: `/apis/${api}/namespaces/${namespace}/ciliumnetworkpolicies`,
-    object: {
-      apiVersion: api,
-      kind: 'CiliumNetworkPolicy',
-      metadata: metadataOf('zzz-perf-test-policy', request),
-      spec: {
-        endpointSelector: { matchLabels: { dep: SAMPLER_LABELS.dep } },
-        egress: [
-          {
-            // Cilium learns addresses from the answers that its DNS proxy sees: so the queries must pass through it.
-            toEndpoints: [
-              { matchLabels: { 'k8s:io.kubernetes.pod.namespace': 'kube-system', 'k8s-app': 'kube-dns' } },
-            ],
-            toPorts: [{ ports: [{ port: '53', protocol: 'ANY' }], rules: { dns: [{ matchPattern: '*' }] } }],
-          },
-          {
-            toFQDNs: domains.map((name) =>
-              name.includes('*') ? { matchPattern: name } : { matchName: name },
-            ),
-          },
-        ],
-      },
-    },
-  };
-}
-
-export function dnsPolicy(kind: PolicyKind, request: PolicyRequest): PolicyObject {
-  return kind === 'calico' ? calicoPolicy(request) : ciliumPolicy(request);
 }
