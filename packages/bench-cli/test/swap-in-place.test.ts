@@ -23,8 +23,8 @@ import {
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
-import { versionInMetrics } from '../src/experiments/swap/in-place/pod-versions.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
+import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';

@@ -1,27 +1,18 @@
 /** Measures one phase of a placement: CPU of the DNS containers, idle or under load. */
-import type { V1Pod } from '@kubernetes/client-node';
-import type { Loader, LoadOutcome } from '../../loaders/loader.ts';
+import type { LoadOutcome } from '../../loaders/loader.ts';
 import { loadFor, loadTogether, observeLoad } from '../../measure/load.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
 import { describeLoaders } from '../../measure/several-loaders.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
-import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { openPodWindow } from '../../targets/kubernetes/deployment.ts';
-import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { Phase } from './evidence.ts';
-import type { SwapSettings } from './settings.ts';
+import type { Measured, PhasesRequest } from './placed.ts';
 
-export interface PhaseRequest {
-  readonly run: ClusterRun;
-  readonly loader: Loader;
-  readonly workload: DnsWorkload;
-  readonly pods: readonly V1Pod[];
+export interface PhaseRequest extends PhasesRequest, Measured {
   readonly kind: Phase['kind'];
   readonly seconds: number;
-  readonly ratePerSecond: number;
-  readonly sending: Pick<SwapSettings, 'loadPerNode' | 'loaders'>;
-  readonly queryFile: string;
-  readonly outputFile: string;
+  /** Of its raw output: `placement-3`. */
+  readonly name: string;
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +32,7 @@ function openWindow({ run, workload, pods, seconds, signal }: PhaseRequest): Pro
 }
 
 /** The node of each loader; undefined where the settings and the scheduler place it. */
-function placesOf({ pods, sending: { loadPerNode, loaders } }: PhaseRequest): (string | undefined)[] {
+function placesOf({ pods, settings: { loadPerNode, loaders } }: PhaseRequest): (string | undefined)[] {
   const nodes = [...new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))];
   const each = loadPerNode && nodes.length > 1 ? nodes : [undefined];
   return each.flatMap((node) => Array.from({ length: loaders }, () => node));
@@ -59,7 +50,9 @@ function sendAll(
   places: readonly (string | undefined)[],
   onStarted: () => void,
 ): Promise<LoadOutcome[]> {
-  const { run, loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile, signal } = request;
+  const { run, loader, settings, workload, pods, kind, seconds, signal } = request;
+  const queryFile = request.queryFiles[kind === 'external' ? kind : 'internal'];
+  const outputFile = `${request.rawDirectory}/${request.name}-${kind}`;
   const endpoint = { address: workload.service.address, port: 53, instances: pods.length };
   const { length: count } = places;
   const together = { clock: run.client.clock, loader, count, isGated: count > 1, signal };
@@ -68,11 +61,11 @@ function sendAll(
     return {
       ...{ endpoint, queryFile, onStarted, transport: 'udp', source: null, dnssecOk: false },
       durationSeconds: seconds,
-      ratePerSecond: shareOf(ratePerSecond, count, index),
+      ratePerSecond: shareOf(settings.rate, count, index),
       openLoop: loader.kind === 'builtin',
       ...loadFor(LOAD, endpoint),
       timeoutSeconds: TIMEOUT_SECONDS,
-      outputFile: count === 1 ? outputFile : outputFile.replace(/\.txt$/, `-${index + 1}.txt`),
+      outputFile: `${outputFile}${count === 1 ? '' : `-${index + 1}`}.txt`,
       ...(node === undefined ? {} : { onNode: node }),
       onProgress: () => undefined,
     };

@@ -12,8 +12,7 @@ import { runOnce } from '../../targets/kubernetes/run-job.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import { type PrintedVersion, programOf, versionPrinted } from './builds.ts';
 import type { Side } from './evidence.ts';
-import type { SwapPlan, SwapRequest } from './placed.ts';
-import type { PhasesRequest } from './placements.ts';
+import type { PhasesRequest, SwapPlan, SwapRequest } from './placed.ts';
 import { writeQueries } from './query-files.ts';
 
 export interface CheckedRun extends PhasesRequest {

@@ -1,12 +1,14 @@
 /** What is planned of a swap, and what both methods give to the engine. */
+import type { V1Pod } from '@kubernetes/client-node';
 import type { PlannedEdit } from '../../cluster-changes/change.ts';
 import type { OpenRequest, PlannedTrial } from '../../engine/experiment.ts';
 import type { Loader } from '../../loaders/loader.ts';
 import type { ServerRecord } from '../../results/record.ts';
+import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { CopyPlan } from '../../targets/kubernetes/dns-copy/plan-copy.ts';
 import type { OpenedCluster } from '../../targets/kubernetes/open-cluster.ts';
-import type { Side, SwapEvidence } from './evidence.ts';
+import type { NameSet, Side, SwapEvidence } from './evidence.ts';
 import type { OwnQueries } from './query-files.ts';
 import type { SwapSettings } from './settings.ts';
 
@@ -46,4 +48,22 @@ export interface OpenedSwap {
   readonly lost?: AbortSignal;
   closing?(): readonly string[];
   close(): Promise<void>;
+}
+
+/** What all placements of a run share. */
+export interface PhasesRequest {
+  readonly run: ClusterRun;
+  readonly loader: Loader;
+  readonly settings: SwapSettings;
+  /** Versions by image ID. */
+  readonly knownVersions: ReadonlyMap<string, string>;
+  readonly queryFiles: Readonly<Record<NameSet, string>>;
+  readonly rawDirectory: string;
+  readonly say: (text: string) => void;
+}
+
+/** Pods of the DNS, or of a copy of it. */
+export interface Measured {
+  readonly workload: DnsWorkload;
+  readonly pods: readonly V1Pod[];
 }

@@ -2,25 +2,13 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { PlannedTrial } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
-import type { Loader } from '../../loaders/loader.ts';
-import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
-import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import { podsOf } from '../../targets/kubernetes/dns-copy/find-workload.ts';
 import { restartsOf } from '../../targets/kubernetes/pod-state.ts';
-import type { NameSet, Phase, PodVersion } from './evidence.ts';
+import type { Phase, PodVersion } from './evidence.ts';
 import { measurePhase } from './measure-phase.ts';
+import type { Measured, PhasesRequest } from './placed.ts';
+import { podVersions } from './pod-versions.ts';
 import type { SwapSettings } from './settings.ts';
-
-/** What all placements of a run share. */
-export interface PhasesRequest {
-  readonly run: ClusterRun;
-  readonly loader: Loader;
-  readonly settings: SwapSettings;
-  /** Versions by image ID. */
-  readonly knownVersions: ReadonlyMap<string, string>;
-  readonly queryFiles: Readonly<Record<NameSet, string>>;
-  readonly rawDirectory: string;
-  readonly say: (text: string) => void;
-}
 
 /** As people count. */
 export const numberOf = ({ order }: PlannedTrial) => order + 1;
@@ -34,39 +22,31 @@ function phasesOf({ idle, duration }: SwapSettings, round: number) {
     .filter(({ seconds }) => seconds > 0);
 }
 
-export async function measureAll(
-  request: PhasesRequest,
+async function measureAll(
+  request: PhasesRequest & Measured,
   planned: PlannedTrial,
-  { workload, pods }: { readonly workload: DnsWorkload; readonly pods: readonly V1Pod[] },
   signal: AbortSignal,
 ): Promise<Phase[]> {
-  const { run, loader, settings, queryFiles, rawDirectory, say } = request;
-  const { settle, rate: ratePerSecond } = settings;
-  const number = numberOf(planned);
-  say(`placement ${number}: settling for ${settle} s`);
+  const { run, settings, say } = request;
+  const { settle } = settings;
+  const name = `placement ${numberOf(planned)}`;
+  say(`${name}: settling for ${settle} s`);
   await run.client.clock.sleep(settle, signal);
   const phases: Phase[] = [];
   for (const { kind, seconds } of phasesOf(settings, planned.round)) {
-    say(`placement ${number}: measuring ${kind} for ${seconds} s`);
-    const queryFile = kind === 'external' ? queryFiles.external : queryFiles.internal;
-    const outputFile = `${rawDirectory}/placement-${number}-${kind}.txt`;
-    phases.push(
-      await measurePhase({
-        ...{ run, loader, workload, pods, kind, seconds, ratePerSecond, queryFile, outputFile, signal },
-        sending: settings,
-      }),
-    );
+    say(`${name}: measuring ${kind} for ${seconds} s`);
+    phases.push(await measurePhase({ ...request, kind, seconds, signal, name: name.replace(' ', '-') }));
   }
   return phases;
 }
 
 /** What a placement that does not count failed with. */
-export function failedPlacement(message: string, fix: string, evidence: readonly string[] = []): BenchError {
+function failedPlacement(message: string, fix: string, evidence: readonly string[] = []): BenchError {
   return new BenchError('E_CLUSTER_CHANGED', message, { fix, evidence: [...evidence] });
 }
 
 /** @throws BenchError `E_CLUSTER_CHANGED` if pods ran different versions, or were restarted or replaced */
-export function demandSamePods(
+function demandSamePods(
   versions: readonly PodVersion[],
   before: readonly V1Pod[],
   after: readonly V1Pod[],
@@ -86,4 +66,22 @@ export function demandSamePods(
     'pods were restarted or replaced while it was measured',
     'Find out why: `kubectl get events`.',
   );
+}
+
+/** Measures pods from their versions to those that are there afterwards. @throws as `measurePhase` */
+export async function measurePods(
+  request: PhasesRequest,
+  planned: PlannedTrial,
+  { workload, pods: before }: Measured,
+  signal: AbortSignal,
+) {
+  const { client } = request.run;
+  const pods = await podVersions(client, workload, before, request.knownVersions, signal);
+  const phases = await measureAll({ ...request, workload, pods: before }, planned, signal);
+  const after = await podsOf(client, workload, signal);
+  return {
+    ...{ pods, phases },
+    /** Whether it counts. @throws BenchError `E_CLUSTER_CHANGED` */
+    demandSamePods: () => demandSamePods(pods, before, after),
+  };
 }

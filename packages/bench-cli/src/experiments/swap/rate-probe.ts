@@ -1,37 +1,22 @@
 /** Tries the rate before anything is changed or measured: a rate that cannot be held is a message, not an hour lost. */
-import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import { formatFixed } from '../../report/numbers.ts';
-import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { NAME_SETS, type NameSet } from './evidence.ts';
 import { MIN_RATE_RATIO } from './figures.ts';
 import { measurePhase } from './measure-phase.ts';
-import type { PhasesRequest } from './placements.ts';
+import type { Measured, PhasesRequest } from './placed.ts';
 import { advisedRate, PROBE_SECONDS } from './rate-held.ts';
-
 import { namesWords } from './words.ts';
 
-interface ProbeRequest extends PhasesRequest {
-  readonly workload: DnsWorkload;
-  readonly pods: readonly V1Pod[];
-  readonly signal: AbortSignal;
-}
+type ProbeRequest = PhasesRequest & Measured & { readonly signal: AbortSignal };
 
 /** The first one also fills caches, and the machine may have been busy for a moment. */
 const MAX_TRIES = 2;
 /** Queries that were answered, per second. */
 async function reachedRate(request: ProbeRequest, kind: NameSet): Promise<number> {
-  const { run, queryFiles, rawDirectory } = request;
-  const { load } = await measurePhase({
-    ...request,
-    ratePerSecond: request.settings.rate,
-    sending: request.settings,
-    run: { ...run, observation: 'none' },
-    kind,
-    seconds: PROBE_SECONDS,
-    queryFile: queryFiles[kind],
-    outputFile: `${rawDirectory}/probe-${kind}.txt`,
-  });
+  const run: ClusterRun = { ...request.run, observation: 'none' };
+  const { load } = await measurePhase({ ...request, run, kind, seconds: PROBE_SECONDS, name: 'probe' });
   // Not the loader's own rate: the time that the last answers take is no part of the load.
   return (load?.queriesCompleted ?? 0) / PROBE_SECONDS;
 }

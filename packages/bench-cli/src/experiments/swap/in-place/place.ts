@@ -10,10 +10,9 @@ import { lastLogLines } from '../../../kubernetes-api/logs.ts';
 import { type DnsWorkload, imageIn, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { containerFailures } from '../../../targets/kubernetes/pod-state.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
-import type { Edits, SwapPlan } from '../placed.ts';
-import { demandSamePods, measureAll, type PhasesRequest } from '../placements.ts';
+import type { Edits, PhasesRequest, SwapPlan } from '../placed.ts';
+import { measurePods } from '../placements.ts';
 import type { Canary } from './canary.ts';
-import { podVersions } from './pod-versions.ts';
 
 export interface PlaceRequest extends PhasesRequest {
   readonly api: ClusterApi;
@@ -164,20 +163,16 @@ async function measurePlace(
   image: string,
   outer: AbortSignal,
 ): Promise<Pick<Placed, 'pods' | 'phases' | 'demandSamePods'>> {
-  const { run, plan, knownVersions } = request;
+  const { run, plan } = request;
   const { workload } = plan;
-  const { client } = run;
   const over = new AbortController();
   const signal = AbortSignal.any([outer, over.signal]);
-  const before = await podsOf(client, workload, signal);
-  const pods = await podVersions(client, workload, before, knownVersions, signal);
+  const pods = await podsOf(run.client, workload, signal);
   const watching = watchWorkload(request, image, signal);
   // Its rejection ends the measuring through the signal.
   watching.catch((error: unknown) => over.abort(error));
   try {
-    const phases = await measureAll(request, planned, { workload, pods: before }, signal);
-    const after = await podsOf(client, workload, signal);
-    return { pods, phases, demandSamePods: () => demandSamePods(pods, before, after) };
+    return await measurePods(request, planned, { workload, pods }, signal);
   } catch (error) {
     throw over.signal.aborted ? over.signal.reason : error;
   } finally {
@@ -186,7 +181,7 @@ async function measurePlace(
 }
 
 interface Placed extends Omit<SwapEvidence, 'canary' | 'rolloutCanary'> {
-  /** It was measured to its end; whether it counts. @throws as `demandSamePods` of placements.ts */
+  /** It was measured to its end: see `measurePods`. */
   demandSamePods(): void;
 }
 

@@ -3,14 +3,42 @@
 import { openChangeable } from '../../../cluster-changes/connected-api.ts';
 import { copyRights, readRoleOf } from '../../../cluster-changes/copy-rights.ts';
 import { demandRights } from '../../../cluster-changes/rights.ts';
+import type { PlannedTrial } from '../../../engine/experiment.ts';
 import { parseQuantity } from '../../../quantity.ts';
+import { copyObjects } from '../../../targets/kubernetes/dns-copy/objects.ts';
 import type { CopyPlan } from '../../../targets/kubernetes/dns-copy/plan-copy.ts';
-import { prepareCopies } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
+import { type CopyRequest, prepareCopies, withCopy } from '../../../targets/kubernetes/dns-copy/run-copy.ts';
+import type { Side, SwapEvidence } from '../evidence.ts';
 import { ROLE_FILE } from '../in-place/preflight.ts';
 import { openPhases } from '../open-phases.ts';
 import { openRun } from '../open-run.ts';
-import type { OpenedSwap, SwapRequest } from '../placed.ts';
-import { probeShadow, type ShadowPlacementRequest, shadowPlacement } from './placement.ts';
+import type { OpenedSwap, PhasesRequest, SwapPlan, SwapRequest } from '../placed.ts';
+import { measurePods, numberOf } from '../placements.ts';
+import { demandRate } from '../rate-probe.ts';
+
+interface Placing extends PhasesRequest {
+  readonly plan: SwapPlan;
+  readonly copy: CopyPlan;
+  readonly signal: AbortSignal;
+}
+
+/** A copy of one version. */
+function copyOf({ run, plan, copy, signal }: Placing, side: Side, unit: string): CopyRequest {
+  const image = plan.images[side];
+  const objects = copyObjects(run, copy, image, unit);
+  return { run, copy, objects, what: `${side}, ${image}`, signal };
+}
+
+/** One placement: a fresh Deployment of one version, measured and removed. */
+function place(placing: Placing, planned: PlannedTrial, side: Side): Promise<SwapEvidence> {
+  const unit = `dns-${side.toLowerCase()}-${numberOf(planned)}`;
+  return withCopy(copyOf(placing, side, unit), async ({ startSeconds, ...copy }) => {
+    const { demandSamePods, ...measured } = await measurePods(placing, planned, copy, placing.signal);
+    demandSamePods();
+    const image = placing.plan.images[side];
+    return { side, image, rolloutSeconds: startSeconds, rolloutCanary: null, canary: null, ...measured };
+  });
+}
 
 /** The run's namespace, with a rate that the version that runs can hold. @throws BenchError `E_NO_RATE`. */
 export async function openShadow(request: SwapRequest, copy: CopyPlan): Promise<OpenedSwap> {
@@ -28,12 +56,14 @@ export async function openShadow(request: SwapRequest, copy: CopyPlan): Promise<
   made.defer(opened.close);
   await prepareCopies(opened.run, role, [copy], signal);
   const phases = await openPhases(request, opened.run, signal);
-  const placing: ShadowPlacementRequest = { ...phases, plan: decided, copy, signal };
-  await probeShadow(placing);
+  const placing: Placing = { ...phases, plan: decided, copy, signal };
+  request.say('starting a copy to try the rate');
+  // With the version that runs in the cluster.
+  await withCopy(copyOf(placing, 'A', 'dns-probe'), (probed) => demandRate({ ...placing, ...probed }));
   made.move();
   return {
     ...{ programs: phases.programs, loader: phases.loader, opened },
-    place: (planned, side) => shadowPlacement(placing, planned, side),
+    place: (planned, side) => place(placing, planned, side),
     close: opened.close,
   };
 }

@@ -1,8 +1,8 @@
 /** Which version each pod of the DNS runs: not the image that it should run, but what runs. */
 import type { V1Pod } from '@kubernetes/client-node';
-import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import type { PodVersion } from '../evidence.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import type { DnsWorkload } from '../../targets/kubernetes/dns-copy/find-workload.ts';
+import type { PodVersion } from './evidence.ts';
 
 const METRICS_PORT = 9153;
 
