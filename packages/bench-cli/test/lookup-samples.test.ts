@@ -10,8 +10,7 @@ import { distributionOf, mergedDistribution, percentileOf } from '../src/experim
 import { synRepeatsIn } from '../src/experiments/lookup/kernel-counter.ts';
 import { nameServersIn } from '../src/experiments/lookup/machine-place.ts';
 import { predict, synRepeats } from '../src/experiments/lookup/policy/modes.ts';
-import { exitText } from '../src/experiments/lookup/sampling/exit-codes.ts';
-import { parseSampleLine } from '../src/experiments/lookup/sampling/sample.ts';
+import { exitText, parseSampleLine } from '../src/experiments/lookup/sampling/sample.ts';
 import {
   BUILTIN_PROGRAM,
   builtinCommand,

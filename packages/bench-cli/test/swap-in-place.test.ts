@@ -13,8 +13,7 @@ import {
   unmarkPatch,
 } from '../src/cluster-changes/change.ts';
 import { isEqual, pointerOf, valueAt } from '../src/cluster-changes/json.ts';
-import { placeOf } from '../src/cluster-changes/place.ts';
-import { describeRight } from '../src/cluster-changes/rights.ts';
+import { describeRight, placeOf } from '../src/cluster-changes/rights.ts';
 import { rolloutOf } from '../src/cluster-changes/rollout.ts';
 import { versionPrinted } from '../src/experiments/swap/builds.ts';
 import {

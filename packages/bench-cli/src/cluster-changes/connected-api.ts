@@ -6,8 +6,7 @@ import { AWAY_SECONDS, answerOnce, createClient, type KubeClient } from '../kube
 import type { Connection } from '../kubernetes-api/connect.ts';
 import type { Clock, World } from '../world.ts';
 import { type ClusterApi, Refusal } from './cluster-api.ts';
-import { placeOf } from './place.ts';
-import { describeRight } from './rights.ts';
+import { describeRight, placeOf } from './rights.ts';
 
 function parsed(text: string): unknown {
   try {

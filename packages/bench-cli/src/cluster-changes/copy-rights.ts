@@ -1,8 +1,7 @@
 /** The rights that copies beside the cluster's DNS take, beyond those of `bench run`. Pure. */
 
 import type { DnsWorkload } from '../targets/kubernetes/dns-copy/find-workload.ts';
-import { placeOf } from './place.ts';
-import { type Right, rightsOn } from './rights.ts';
+import { placeOf, type Right, rightsOn } from './rights.ts';
 
 /**
  * The role with which CoreDNS reads the cluster: of OpenShift's operator, else that of kubeadm, which most

@@ -10,8 +10,7 @@ import { type ClusterApi, create, read } from './cluster-api.ts';
 import { JOURNAL_NAME } from './journal.ts';
 import { textAt } from './json.ts';
 import { LEASE_NAME } from './lease.ts';
-import { type Place, placeOf } from './place.ts';
-import { type Right, rightsOn } from './rights.ts';
+import { type Place, placeOf, type Right, rightsOn } from './rights.ts';
 
 const NAME = 'guard';
 const DIRECTORY = '/guard';

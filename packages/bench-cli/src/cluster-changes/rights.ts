@@ -2,9 +2,20 @@
 import { BenchError } from '../errors.ts';
 import { type AccessRight, isAllowed } from '../kubernetes-api/access.ts';
 import type { KubeClient } from '../kubernetes-api/client.ts';
-import type { Place } from './place.ts';
 
 export type Right = AccessRight;
+
+/** An object of the API, or a collection: for rights on exactly that. */
+export type Place = Omit<Right, 'verb'>;
+
+/** `/apis/apps/v1/namespaces/kube-system/deployments/coredns` → its parts. */
+export function placeOf(path: string): Place {
+  const [root, ...rest] = path.split('/').slice(1);
+  const [group, keys] = root === 'api' ? ['', rest.slice(1)] : [rest[0] ?? '', rest.slice(2)];
+  const namespaced = keys[0] === 'namespaces' && keys.length > 2;
+  const [resource = '', name = ''] = namespaced ? keys.slice(2) : keys;
+  return { group, resource, namespace: namespaced ? (keys[1] ?? '') : null, name };
+}
 
 export function rightsOn(place: Place, ...verbs: readonly string[]): Right[] {
   return verbs.map((verb) => ({ ...place, verb }));

@@ -12,7 +12,7 @@ import { countSearches } from './capture/searches.ts';
 import type { LookupEvidence, Packets } from './evidence.ts';
 import type { LookupRequest, Place } from './place.ts';
 import { portOf } from './plan.ts';
-import { sampleProblem } from './sampling/exit-codes.ts';
+import { sampleProblem } from './sampling/sample.ts';
 import {
   BUILTIN_PROGRAM,
   readSampled,

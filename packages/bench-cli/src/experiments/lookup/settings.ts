@@ -52,6 +52,13 @@ const MAX_PACE_SECONDS = 60;
 /** curl gives up after 8 s. */
 const MAX_DELAY_SECONDS = 5;
 
+const rareSwitch = (flag: string, description: string) =>
+  ({ flag, rare: true, description, schema: yesOrNo, default: false }) as const;
+
+/** How many of something stand beside what is measured. */
+const standing = (flag: string, description: string) =>
+  ({ flag, rare: true, description, schema: wholeNumber(0, MAX_STANDING), default: 0 }) as const;
+
 const MEASURED = {
   url: {
     flag: '--url <url>',
@@ -131,22 +138,8 @@ const LOCAL = {
     default: 1,
     needs,
   },
-  ipv6: {
-    flag: '--ipv6',
-    rare: true,
-    description: 'the site has an IPv6 address, too',
-    schema: yesOrNo,
-    default: false,
-    needs,
-  },
-  ecn: {
-    flag: '--ecn',
-    rare: true,
-    description: 'the client asks for ECN',
-    schema: yesOrNo,
-    default: false,
-    needs,
-  },
+  ipv6: { ...rareSwitch('--ipv6', 'the site has an IPv6 address, too'), needs },
+  ecn: { ...rareSwitch('--ecn', 'the client asks for ECN'), needs },
   simulatePolicy: {
     flag: '--simulate-policy <modes>',
     description: `simulate DNS policy: ${POLICY_MODES.join(', ')}`,
@@ -177,34 +170,13 @@ const CLUSTER = {
       default: [0],
       distinct: true,
     },
-    standingPods: {
-      flag: '--standing-pods <n>',
-      rare: true,
-      description: 'further pods that only exist',
-      schema: wholeNumber(0, MAX_STANDING),
-      default: 0,
-    },
-    standingPolicies: {
-      flag: '--standing-policies <n>',
-      rare: true,
-      description: 'NetworkPolicies of these pods, which let everything through',
-      schema: wholeNumber(0, MAX_STANDING),
-      default: 0,
-    },
-    idlePolicies: {
-      flag: '--idle-policies <n>',
-      rare: true,
-      description: 'NetworkPolicies of no pod',
-      schema: wholeNumber(0, MAX_STANDING),
-      default: 0,
-    },
-    stress: {
-      flag: '--stress',
-      rare: true,
-      description: 'a Deployment goes from 0 to 24 pods and back every 10 s',
-      schema: yesOrNo,
-      default: false,
-    },
+    standingPods: standing('--standing-pods <n>', 'further pods that only exist'),
+    standingPolicies: standing(
+      '--standing-policies <n>',
+      'NetworkPolicies of these pods, which let everything through',
+    ),
+    idlePolicies: standing('--idle-policies <n>', 'NetworkPolicies of no pod'),
+    stress: rareSwitch('--stress', 'a Deployment goes from 0 to 24 pods and back every 10 s'),
     podPerSample: {
       flag: '--pod-per-sample',
       description: 'a new pod for each sample, one after the other on each node',

@@ -6,8 +6,7 @@ import { percentileOf } from './distribution.ts';
 import type { Distribution } from './evidence.ts';
 import type { Overall } from './overall.ts';
 import type { Prediction } from './policy/modes.ts';
-import { exitText } from './sampling/exit-codes.ts';
-import { PHASES, type Phase } from './sampling/sample.ts';
+import { exitText, PHASES, type Phase } from './sampling/sample.ts';
 
 const PHASE_TITLES: Readonly<Record<Phase, string>> = {
   lookup: 'lookup',

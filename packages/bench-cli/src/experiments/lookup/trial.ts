@@ -4,8 +4,8 @@ import { BenchError } from '../../errors.ts';
 import { summed } from './capture/merge.ts';
 import { phaseDistributions } from './distribution.ts';
 import type { LookupEvidence } from './evidence.ts';
-import { exitText } from './sampling/exit-codes.ts';
 import type { Sample, SuccessfulSample } from './sampling/sample.ts';
+import { exitText } from './sampling/sample.ts';
 import type { Sampled } from './sampling/sampler.ts';
 
 export interface SamplerOutput extends Sampled {

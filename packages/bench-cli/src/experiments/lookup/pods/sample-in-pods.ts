@@ -12,7 +12,7 @@ import type { PodCapture } from '../capture/capture-program.ts';
 import { mergeCaptures } from '../capture/merge.ts';
 import type { LookupEvidence } from '../evidence.ts';
 import { portOf } from '../plan.ts';
-import { exitText } from '../sampling/exit-codes.ts';
+import { exitText } from '../sampling/sample.ts';
 import {
   readSampled,
   SAMPLE_LIMIT_SECONDS,

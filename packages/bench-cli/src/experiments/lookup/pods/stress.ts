@@ -1,21 +1,12 @@
 /** Stress for the control plane: a Deployment that goes from nothing to 24 pods and back every ten seconds. */
 import { messageOf } from '@dinodns-bench/program';
-import { type ClusterApi, Refusal } from '../../../cluster-changes/cluster-api.ts';
+import { patch } from '../../../cluster-changes/cluster-api.ts';
+import type { PatchOperation } from '../../../cluster-changes/json.ts';
 import { idleDeployment, type LookupPods } from './objects.ts';
 
 /** As in tiger-bench. */
 const PODS = 24;
 const PERIOD_SECONDS = 10;
-
-async function scale(api: ClusterApi, path: string, replicas: number): Promise<void> {
-  const { status, body } = await api.send({
-    method: 'PATCH',
-    path: `${path}/scale`,
-    body: { spec: { replicas } },
-    contentType: 'application/merge-patch+json',
-  });
-  if (status >= 300) throw new Refusal(status, `scale ${path}`, JSON.stringify(body));
-}
 
 /** Scales up and down until `during` has settled; then deletes the Deployment. What the API server refuses does not end the trial. */
 export async function withStress<T>(
@@ -31,9 +22,12 @@ export async function withStress<T>(
   const loop = async () => {
     const until = AbortSignal.any([signal, over.signal]);
     for (let isUp = true; !until.aborted; isUp = !isUp) {
-      await scale(api, path, isUp ? PODS : 0).catch((error: unknown) =>
-        say(`Note: stress: ${messageOf(error)}`),
+      const replicas: PatchOperation = { op: 'add', path: '/spec/replicas', value: isUp ? PODS : 0 };
+      const problem = await patch(api, `${path}/scale`, [replicas]).then(
+        (scaled) => (scaled === null ? 'it was changed or deleted by somebody else' : null),
+        messageOf,
       );
+      if (problem !== null) say(`Note: stress: ${problem}`);
       await client.clock.sleep(PERIOD_SECONDS, until).catch(() => undefined);
     }
   };

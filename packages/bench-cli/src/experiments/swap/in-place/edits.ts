@@ -2,7 +2,7 @@
 import { forwardPatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
 import { isObject, textAt, valueAt } from '../../../cluster-changes/json.ts';
-import { placeOf } from '../../../cluster-changes/place.ts';
+import { placeOf } from '../../../cluster-changes/rights.ts';
 import type { ChangeSession } from '../../../cluster-changes/session.ts';
 import { waitUntil } from '../../../cluster-changes/wait-until.ts';
 import { BenchError } from '../../../errors.ts';
