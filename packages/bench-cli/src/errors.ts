@@ -69,6 +69,10 @@ export class BenchError extends ProgramError<ErrorCode> {
   }
 }
 
+/** That a cluster lacks something, or does not let it be done. */
+export const clusterRefuses = (problem: string, fix: string) =>
+  new BenchError('E_CLUSTER_REFUSED', problem, { fix });
+
 /** Of what was asked for: a problem and its fix, or false where there is none. */
 export type Refusal = readonly [problem: string, fix: string] | false;
 

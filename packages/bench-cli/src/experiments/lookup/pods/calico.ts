@@ -2,7 +2,7 @@
 import type { Edit, PlannedEdit } from '../../../cluster-changes/change.ts';
 import { isObject, type Json, pointerOf, textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { rolloutOf } from '../../../cluster-changes/rollout.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, clusterRefuses } from '../../../errors.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import { hasMode } from '../../../tiger-bench/tests-file.ts';
 import { POLICY_MODES, type PolicyMode } from '../policy/modes.ts';
@@ -49,22 +49,16 @@ export function demandEnterprise(found: { readonly felix: unknown; readonly inst
     ...(found.installation === null ? ['Installation default (operator.tigera.io/v1)'] : []),
   ];
   if (missing.length > 0) {
-    throw new BenchError(
-      'E_CLUSTER_REFUSED',
+    throw clusterRefuses(
       `the cluster has no Calico Enterprise: ${missing.join(' and ')} missing`,
-      {
-        fix: 'DNS policy modes are a feature of Calico Enterprise; --policy cilium works with Cilium, --simulate-policy without any.',
-      },
+      'DNS policy modes are a feature of Calico Enterprise; --policy cilium works with Cilium, --simulate-policy without any.',
     );
   }
   if (isEnterprise(found.installation)) return;
   const variant = variantOf(found.installation);
-  throw new BenchError(
-    'E_CLUSTER_REFUSED',
+  throw clusterRefuses(
     `Calico here is the variant "${variant || 'Calico'}", which has no policies by DNS name`,
-    {
-      fix: 'They are a feature of Calico Enterprise (variant TigeraSecureEnterprise).',
-    },
+    'They are a feature of Calico Enterprise (variant TigeraSecureEnterprise).',
   );
 }
 
@@ -123,10 +117,9 @@ export function demandVersion(information: unknown, installation: unknown, mode:
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   if (mode !== 'Inline' || since === undefined || major === undefined) return;
   if (Number(major) > 3 || (Number(major) === 3 && Number(minor) >= since)) return;
-  throw new BenchError(
-    'E_CLUSTER_REFUSED',
+  throw clusterRefuses(
     `Calico Enterprise ${version} has no mode Inline with the dataplane ${dataplane}`,
-    { fix: `It has it since v3.${since}: omit the mode, or measure a newer version.` },
+    `It has it since v3.${since}: omit the mode, or measure a newer version.`,
   );
 }
 

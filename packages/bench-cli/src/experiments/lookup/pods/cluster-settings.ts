@@ -3,7 +3,7 @@ import type { PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import type { Guarded } from '../../../cluster-changes/guarded.ts';
 import { waitUntil } from '../../../cluster-changes/wait-until.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, clusterRefuses } from '../../../errors.ts';
 import type { PolicyMode } from '../policy/modes.ts';
 import {
   CALICO_PATHS,
@@ -78,12 +78,9 @@ async function demandInline(request: SettingsRequest, since: Date): Promise<void
     const query = `container=calico-node&sinceTime=${since.toISOString()}`;
     const log = await run.client.text(`${path}?${query}`, `get pods/log in namespace ${namespace}`, signal);
     if (!log.includes(INLINE_FALLBACK)) continue;
-    throw new BenchError(
-      'E_CLUSTER_REFUSED',
+    throw clusterRefuses(
       `${metadata?.name} cannot do the mode Inline and uses DelayDeniedPacket`,
-      {
-        fix: 'Inline needs a newer kernel on the nodes. Omit the mode.',
-      },
+      'Inline needs a newer kernel on the nodes. Omit the mode.',
     );
   }
 }
@@ -92,10 +89,9 @@ async function demandInline(request: SettingsRequest, since: Date): Promise<void
 export async function readNode(api: ClusterApi): Promise<unknown> {
   const daemonSet = await read(api, CALICO_PATHS.node);
   if (daemonSet !== null) return daemonSet;
-  throw new BenchError(
-    'E_CLUSTER_REFUSED',
+  throw clusterRefuses(
     '--calico-node-cpu: the DaemonSet calico-node in calico-system is missing',
-    { fix: "It is that of Calico's operator: see `kubectl get tigerastatus`." },
+    "It is that of Calico's operator: see `kubectl get tigerastatus`.",
   );
 }
 
@@ -119,12 +115,9 @@ export function clusterSettings(request: SettingsRequest): ClusterSettings {
       });
       const { felix, installation } = await readCalico(api);
       if (modeChange(felix, installation, mode) !== null) {
-        throw new BenchError(
-          'E_CLUSTER_REFUSED',
+        throw clusterRefuses(
           `FelixConfiguration default did not keep the mode ${mode}`,
-          {
-            fix: 'Something else writes it: look for an operator or a GitOps tool.',
-          },
+          'Something else writes it: look for an operator or a GitOps tool.',
         );
       }
       if (mode === 'Inline') await demandInline(request, since);

@@ -7,7 +7,7 @@ import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import type { Opened } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
-import { BenchError } from '../../../errors.ts';
+import { clusterRefuses } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { candidateNodes, machineWarnings } from '../../../targets/kubernetes/cluster-facts.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
@@ -96,12 +96,9 @@ async function preflight(request: Connected): Promise<Found> {
 
 async function demandCilium(api: ClusterApi): Promise<void> {
   if ((await read(api, '/apis/cilium.io/v2')) !== null) return;
-  throw new BenchError(
-    'E_CLUSTER_REFUSED',
+  throw clusterRefuses(
     'the cluster has no Cilium: the API group cilium.io/v2 is missing',
-    {
-      fix: 'toFQDNs policies are a feature of Cilium; --policy calico works with Calico Enterprise, --simulate-policy without any.',
-    },
+    'toFQDNs policies are a feature of Cilium; --policy calico works with Calico Enterprise, --simulate-policy without any.',
   );
 }
 

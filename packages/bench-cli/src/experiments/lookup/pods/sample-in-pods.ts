@@ -1,7 +1,7 @@
 /** One trial on a cluster: a sampler pod on each node, all at the same time; what they print is the result. */
 import { messageOf } from '@dinodns-bench/program';
 import type { V1Pod } from '@kubernetes/client-node';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, clusterRefuses } from '../../../errors.ts';
 import { followLog } from '../../../kubernetes-api/logs.ts';
 import { followUntil } from '../../../kubernetes-api/watch.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
@@ -96,9 +96,10 @@ function notBegun(
   }
   const captureFailed = said(capture, 'capture-failed');
   if (captureFailed === undefined) return null;
-  return new BenchError('E_CLUSTER_REFUSED', `pod ${name}: the capture did not start: ${captureFailed}`, {
-    fix: 'It needs the capability NET_RAW; --no-capture measures without it, and counts no repeated packets.',
-  });
+  return clusterRefuses(
+    `pod ${name}: the capture did not start: ${captureFailed}`,
+    'It needs the capability NET_RAW; --no-capture measures without it, and counts no repeated packets.',
+  );
 }
 
 function parseCapture(lines: readonly string[]): PodCapture | null {

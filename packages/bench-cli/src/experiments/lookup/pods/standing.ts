@@ -4,7 +4,7 @@
  */
 
 import { create } from '../../../cluster-changes/cluster-api.ts';
-import { BenchError } from '../../../errors.ts';
+import { clusterRefuses } from '../../../errors.ts';
 import { inParallel } from '../../../kubernetes-api/in-parallel.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { startDeployment } from '../../../targets/kubernetes/wait-for-pods.ts';
@@ -69,9 +69,10 @@ export function standingServices({
     const { items } = await client.list('Service', { namespace, labels }, signal);
     const found = items.length - 1;
     if (found === count) return;
-    throw new BenchError('E_CLUSTER_REFUSED', `the namespace has ${found} standing Services, not ${count}`, {
-      fix: 'Something else deletes or creates Services there, for example a policy of the cluster.',
-    });
+    throw clusterRefuses(
+      `the namespace has ${found} standing Services, not ${count}`,
+      'Something else deletes or creates Services there, for example a policy of the cluster.',
+    );
   };
 
   return async (count) => {

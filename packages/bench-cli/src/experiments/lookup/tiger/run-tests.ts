@@ -11,7 +11,7 @@ import {
 } from '../../../config/configuration.ts';
 import type { Invocation } from '../../../engine/experiment.ts';
 import { type GivenSettings, tableOf } from '../../../engine/settings.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, clusterRefuses } from '../../../errors.ts';
 import { writeError } from '../../../results/write-whole.ts';
 import { tigerEnvironment } from '../../../tiger-bench/environment.ts';
 import { formatJunit } from '../../../tiger-bench/junit.ts';
@@ -101,12 +101,9 @@ export function settingsOfTest(test: TigerTest, flags: Called['options']['flags'
 /** This program does not rebuild a cluster: it must be as the test wants it. */
 function demandCluster({ Dataplane, Encap }: TigerTest, details: ClusterDetails): void {
   const problem = (field: string, wanted: string, found: string) =>
-    new BenchError(
-      'E_CLUSTER_REFUSED',
+    clusterRefuses(
       `${field}: the test wants ${wanted}, the cluster has ${found || 'none'}`,
-      {
-        fix: 'Reconfigure the cluster, or leave the field out.',
-      },
+      'Reconfigure the cluster, or leave the field out.',
     );
   if (Dataplane !== '' && Dataplane !== details.Dataplane)
     throw problem('Dataplane', Dataplane, details.Dataplane);

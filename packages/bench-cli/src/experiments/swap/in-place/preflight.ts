@@ -5,7 +5,7 @@ import { type ClusterApi, patch } from '../../../cluster-changes/cluster-api.ts'
 import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { demandRights, placeOf, type Right, rightsOn } from '../../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
-import { BenchError } from '../../../errors.ts';
+import { clusterRefuses } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 
@@ -50,12 +50,9 @@ async function tryEdits({ api, edits }: PreflightRequest): Promise<void> {
     const tries = [forwardPatch(edit), [...forwardPatch(edit), ...inversePatch(edit)]];
     for (const operations of tries) {
       if ((await patch(api, path, operations, { dryRun: true })) !== null) continue;
-      throw new BenchError(
-        'E_CLUSTER_REFUSED',
+      throw clusterRefuses(
         `${edit.object.title} would not accept a change of its ${edit.what}`,
-        {
-          fix: 'Somebody is writing it, or an admission policy forbids it. Nothing was changed; try again.',
-        },
+        'Somebody is writing it, or an admission policy forbids it. Nothing was changed; try again.',
       );
     }
   }
