@@ -13,7 +13,7 @@ import { uncheckedText } from '../../engine/announce.ts';
 import type { ExperimentPlan } from '../../engine/experiment.ts';
 import type { DecidedServers } from '../../engine/servers.ts';
 import { type GivenSettings, readConfigurationFile } from '../../engine/settings.ts';
-import { BenchError } from '../../errors.ts';
+import { type Refusal, refuse } from '../../errors.ts';
 import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibration.ts';
 import { fitsShortTrials, usesDuet } from '../../plan/duet.ts';
 import { asDuet, type Plan, planOn } from '../../plan/plan.ts';
@@ -33,52 +33,49 @@ import type { World } from '../../world.ts';
 
 /** What can be compared with what, and where. */
 function demandTarget(servers: readonly Server[], { kubernetes, workloads }: RunConfiguration): void {
-  const problem = (message: string, fix: string) => new BenchError('E_CONFIG', message, { fix });
   if (kubernetes.target === 'kubernetes') {
     const imageless = servers.find((server) => server.image === null && server.existing === undefined);
     if (imageless !== undefined) throw noImage(imageless);
     const outside = servers.find(({ existing }) => existing?.kind === 'address');
-    if (outside !== undefined) {
-      throw problem(
+    refuse(
+      outside !== undefined && [
         `${outside.name}: an address says nothing about the pods of a cluster, which are observed`,
         'Name its Service: at=NAMESPACE/SERVICE.',
-      );
-    }
+      ],
+    );
   } else {
     const inCluster = servers.find(({ existing }) => existing !== undefined && existing.kind !== 'address');
-    if (inCluster !== undefined) {
-      throw problem(`${inCluster.name} is part of a cluster`, 'Add --target kubernetes.');
-    }
+    refuse(inCluster !== undefined && [`${inCluster.name} is part of a cluster`, 'Add --target kubernetes.']);
   }
   demandNames(servers, workloads);
 }
 
 /** The names of a cluster are known to its own servers only, and those know no others. */
 function demandNames(servers: readonly Server[], workloads: readonly string[]): void {
-  const problem = (message: string, fix: string) => new BenchError('E_CONFIG', message, { fix });
   const clusterDns = servers.find(({ existing }) => existing?.kind === 'cluster-dns');
   const foreign = workloads.find((workload) => !isClusterWorkload(workload));
-  if (clusterDns !== undefined && foreign !== undefined) {
-    throw problem(
-      `--workload: "${foreign}" is not a workload for ${clusterDns.name}`,
-      `Use one of ${CLUSTER_WORKLOADS.join(', ')}.`,
-    );
-  }
+  refuse(
+    clusterDns !== undefined &&
+      foreign !== undefined && [
+        `--workload: "${foreign}" is not a workload for ${clusterDns.name}`,
+        `Use one of ${CLUSTER_WORKLOADS.join(', ')}.`,
+      ],
+  );
   const ofCluster = workloads.find(isClusterWorkload);
   const deployed = servers.find(({ existing }) => existing === undefined || existing.kind === 'address');
   if (ofCluster === undefined || deployed === undefined) return;
-  if (clusterDns !== undefined) {
-    throw problem(
+  refuse(
+    clusterDns !== undefined && [
       `${clusterDns.name} is queried for names of its cluster, which ${deployed.name} does not have`,
       `Measure it without: --servers ${clusterDns.name}.`,
-    );
-  }
-  if (servers.some(({ existing }) => existing?.kind === 'service')) {
-    throw problem(
+    ],
+  );
+  refuse(
+    servers.some(({ existing }) => existing?.kind === 'service') && [
       `--workload: "${ofCluster}" asks for names of the cluster, which ${deployed.name} does not have`,
       `Measure without ${deployed.name}, or with a workload over the zone set.`,
-    );
-  }
+    ],
+  );
 }
 
 /** Whether all workloads are of the names of a generated cluster. */
@@ -122,8 +119,7 @@ function demandSameNames(servers: readonly Server[], { workloads }: RunConfigura
     const foreign = workloads.find((workload) => !hasNames(server, workload));
     if (foreign === undefined) continue;
     const [reason, fix] = withoutNames(server, foreign, workloads.every(isOfCluster));
-    const message = `--workload: ${server.name} has no names for the workload "${foreign}"${reason}`;
-    throw new BenchError('E_CONFIG', message, { fix });
+    refuse([`--workload: ${server.name} has no names for the workload "${foreign}"${reason}`, fix]);
   }
 }
 
@@ -133,38 +129,35 @@ function clusterPlaceholder(name: string): BenchWorkload {
 }
 
 /** Names who has the transport, if anybody in the run has. */
-function noTransport(server: Server, transport: Transport, servers: readonly Server[]): BenchError {
+function noTransport(server: Server, transport: Transport, servers: readonly Server[]): Refusal {
   const others = servers.filter((other) => transportsOf(other).includes(transport)).map(({ name }) => name);
-  const known = `${server.name} answers over ${transportsOf(server).join(', ')}`;
-  const message = `${server.name} has no transport "${transport}": ${known}`;
-  return new BenchError('E_CONFIG', message, {
-    fix:
-      others.length === 0
-        ? `Choose from these with --transport, or servers that have ${transport}: \`bench servers\` lists them.`
-        : `Compare ${others.join(', ')} over ${transport}, or omit its case: --exclude server=${server.name},transport=${transport}`,
-  });
+  return [
+    `${server.name} has no transport "${transport}": ${server.name} answers over ${transportsOf(server).join(', ')}`,
+    others.length === 0
+      ? `Choose from these with --transport, or servers that have ${transport}: \`bench servers\` lists them.`
+      : `Compare ${others.join(', ')} over ${transport}, or omit its case: --exclude server=${server.name},transport=${transport}`,
+  ];
 }
 
 /** Every case must be possible. */
 function demandSupport(servers: readonly Server[], plan: Plan, { ip, dnssec }: RunConfiguration): void {
   const unsigned = servers.find(({ readsZoneFiles }) => dnssec && readsZoneFiles !== true);
-  if (unsigned !== undefined) {
-    throw new BenchError('E_CONFIG', `--dnssec: ${unsigned.name} does not serve signed zones`, {
-      fix: 'Compare servers that do: --servers knot,nsd,dinodns,coredns+file',
-    });
-  }
+  refuse(
+    unsigned !== undefined && [
+      `--dnssec: ${unsigned.name} does not serve signed zones`,
+      'Compare servers that do: --servers knot,nsd,dinodns,coredns+file',
+    ],
+  );
   for (const { server: name, mode, transport } of plan.cases) {
     const server = servers.find((candidate) => candidate.name === name);
-    if (server !== undefined && !transportsOf(server).includes(transport))
-      throw noTransport(server, transport, servers);
-    const reason = server?.unsupported(mode, transport, ip) ?? null;
-    if (reason === null) continue;
-    throw new BenchError(
-      'E_CONFIG',
-      `${name} cannot be run with --mode ${mode} --transport ${transport}${ip === 6 ? ' --ip 6' : ''}: ${reason}`,
-      {
-        fix: `Omit the server, or its case: --exclude server=${name},mode=${mode},transport=${transport}`,
-      },
+    if (server === undefined) continue;
+    refuse(!transportsOf(server).includes(transport) && noTransport(server, transport, servers));
+    const reason = server.unsupported(mode, transport, ip);
+    refuse(
+      reason !== null && [
+        `${name} cannot be run with --mode ${mode} --transport ${transport}${ip === 6 ? ' --ip 6' : ''}: ${reason}`,
+        `Omit the server, or its case: --exclude server=${name},mode=${mode},transport=${transport}`,
+      ],
     );
   }
 }
@@ -176,30 +169,29 @@ function demandLoader(
   workloads: readonly BenchWorkload[],
 ): void {
   const special = workloads.find((workload) => workload.builtin !== undefined);
-  if (special !== undefined && loader === 'dnsperf') {
-    throw new BenchError('E_CONFIG', `--loader: dnsperf cannot send the workload "${special.name}"`, {
-      fix: 'Use --loader builtin, or omit it.',
-    });
-  }
+  refuse(
+    special !== undefined &&
+      loader === 'dnsperf' && [
+        `--loader: dnsperf cannot send the workload "${special.name}"`,
+        'Use --loader builtin, or omit it.',
+      ],
+  );
   const timed = workloads.find((workload) => workload.builtin?.isTimed === true);
-  if (timed !== undefined && kubernetes.target === 'kubernetes') {
-    throw new BenchError(
-      'E_CONFIG',
-      `--workload: ${timed.name} is a capture, which is replayed on one machine only`,
-      {
-        fix: 'Use --target local, or a query file.',
-      },
-    );
-  }
+  refuse(
+    timed !== undefined &&
+      kubernetes.target === 'kubernetes' && [
+        `--workload: ${timed.name} is a capture, which is replayed on one machine only`,
+        'Use --target local, or a query file.',
+      ],
+  );
   for (const { workload: name, ratePerSecond } of plan.cases) {
     const workload = workloads.find((candidate) => candidate.name === name);
-    if (ratePerSecond === null || workload?.builtin?.isTimed !== true) continue;
-    throw new BenchError(
-      'E_CONFIG',
-      `--rate: ${name} is replayed with its own timing, not at ${ratePerSecond} QPS`,
-      {
-        fix: `Omit --rate, or its cases: --exclude "workload=${name},rate=${ratePerSecond}"; --capture-speed makes it faster.`,
-      },
+    refuse(
+      ratePerSecond !== null &&
+        workload?.builtin?.isTimed === true && [
+          `--rate: ${name} is replayed with its own timing, not at ${ratePerSecond} QPS`,
+          `Omit --rate, or its cases: --exclude "workload=${name},rate=${ratePerSecond}"; --capture-speed makes it faster.`,
+        ],
     );
   }
 }
