@@ -41,22 +41,21 @@ export const text: Read<string> = (value, context) => {
     : reject(context, 'text', value);
 };
 
-export const integer: Read<number> = (value, context) => {
-  if (isAbsent(value)) return 0;
-  return typeof value === 'number' && Number.isSafeInteger(value)
-    ? value
-    : reject(context, 'a whole number', value);
-};
+/** What each of `rules` refuses is not of its kind. */
+function numberOf(...rules: readonly (readonly [expected: string, isOne: (value: number) => boolean])[]) {
+  const read: Read<number> = (value, context) => {
+    if (isAbsent(value)) return 0;
+    for (const [expected, isOne] of rules)
+      if (typeof value !== 'number' || !isOne(value)) return reject(context, expected, value);
+    return Number(value);
+  };
+  return read;
+}
 
-export const count: Read<number> = (value, context) => {
-  const number = integer(value, context);
-  return number >= 0 ? number : reject(context, 'at least 0', number);
-};
-
-export const rate: Read<number> = (value, context) => {
-  if (isAbsent(value)) return 0;
-  return typeof value === 'number' && value >= 0 ? value : reject(context, 'a number of at least 0', value);
-};
+const WHOLE = ['a whole number', Number.isSafeInteger] as const;
+export const integer = numberOf(WHOLE);
+export const count = numberOf(WHOLE, ['at least 0', (value) => value >= 0]);
+export const rate = numberOf(['a number of at least 0', (value) => value >= 0]);
 
 export const flag: Read<boolean> = (value, context) => {
   if (isAbsent(value)) return false;

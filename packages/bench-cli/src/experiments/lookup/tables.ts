@@ -137,20 +137,10 @@ function within(measured: number, predicted: number): boolean {
   return Math.abs(measured - predicted) <= Math.max(TOLERANCE_SECONDS, predicted * TOLERANCE_RATIO);
 }
 
-export interface Agreement {
-  readonly prediction: Prediction;
-  /** Differences of the medians from the subject of the same resolver and client without added time, or from zero if there is none. */
-  readonly lookupSeconds: number;
-  readonly connectSeconds: number;
-  readonly timesAgree: boolean;
-  /** Exactly as many repeated SYNs as the simulation must have made; null without a capture. */
-  readonly repeatedAgree: boolean | null;
-}
-
 const predictionOf = ({ evidence: [first] }: Overall) => first?.prediction ?? null;
 
 /** How the measured times compare with the prediction of a simulation; null where there is none. */
-export function agreementOf(overall: Overall, all: readonly Overall[]): Agreement | null {
+export function agreementOf(overall: Overall, all: readonly Overall[]) {
   const { phases, repeated, subject } = overall;
   const prediction = predictionOf(overall);
   if (prediction === null || phases === null) return null;
@@ -166,9 +156,12 @@ export function agreementOf(overall: Overall, all: readonly Overall[]): Agreemen
   };
   const [lookupSeconds, connectSeconds] = [added('lookup'), added('connect')];
   return {
-    ...{ prediction, lookupSeconds, connectSeconds },
+    prediction,
+    // Differences of the medians from the subject of the same resolver and client without added time, or from zero.
+    ...{ lookupSeconds, connectSeconds },
     timesAgree:
       within(lookupSeconds, prediction.lookupSeconds) && within(connectSeconds, prediction.connectSeconds),
+    /** Exactly as many repeated SYNs as the simulation must have made; null without a capture. */
     repeatedAgree:
       repeated === null ? null : repeated.duplicateSyn === repeated.connections * prediction.duplicateSyn,
   };

@@ -56,14 +56,28 @@ export function timeChart(record: SwapRecord): LineChart {
   };
 }
 
-/** @param scale from base units to those of the axis */
-function costChart(
-  record: SwapRecord,
-  figure: 'net' | 'query' | 'p99',
-  scale: number,
-  texts: Pick<IntervalChart, 'name' | 'title' | 'axis' | 'caption'>,
-): IntervalChart {
-  return {
+/** `scale`: from base units to those of the axis. */
+const COSTS = [
+  {
+    figure: 'net',
+    ...{ scale: 1000, name: 'net-cpu', title: 'What the load costs', axis: 'net millicores' },
+    caption:
+      'CPU under load minus CPU when idle. Bars: medians over placements. Whiskers: 95 % intervals of the median, of three or more. Points: placements, in their order.',
+  },
+  {
+    figure: 'query',
+    ...{ scale: 1e6, name: 'cpu-per-query', title: 'CPU per query', axis: 'µs per query' },
+    caption: 'Net CPU ÷ queries answered. Bars, whiskers and points as above.',
+  },
+  {
+    figure: 'p99',
+    ...{ scale: 1000, name: 'latency-p99', title: 'Latency p99', axis: 'ms' },
+    caption: 'The time within which 99 of 100 queries were answered. Bars, whiskers and points as above.',
+  },
+] as const;
+
+export const costCharts = (record: SwapRecord): IntervalChart[] =>
+  COSTS.map(({ figure, scale, ...texts }) => ({
     type: 'intervals',
     ...texts,
     groups: NAME_SETS.map((names) => ({
@@ -76,30 +90,4 @@ function costChart(
         return casePoint(record, item, name, scale, { series: item.key, tip });
       }),
     })),
-  };
-}
-
-export const netChart = (record: SwapRecord) =>
-  costChart(record, 'net', 1000, {
-    name: 'net-cpu',
-    title: 'What the load costs',
-    axis: 'net millicores',
-    caption:
-      'CPU under load minus CPU when idle. Bars: medians over placements. Whiskers: 95 % intervals of the median, of three or more. Points: placements, in their order.',
-  });
-
-export const perQueryChart = (record: SwapRecord) =>
-  costChart(record, 'query', 1e6, {
-    name: 'cpu-per-query',
-    title: 'CPU per query',
-    axis: 'µs per query',
-    caption: 'Net CPU ÷ queries answered. Bars, whiskers and points as above.',
-  });
-
-export const tailChart = (record: SwapRecord) =>
-  costChart(record, 'p99', 1000, {
-    name: 'latency-p99',
-    title: 'Latency p99',
-    axis: 'ms',
-    caption: 'The time within which 99 of 100 queries were answered. Bars, whiskers and points as above.',
-  });
+  }));

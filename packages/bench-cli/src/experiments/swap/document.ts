@@ -8,7 +8,7 @@ import { chart, numbers, table } from '../../report/document/index.ts';
 import { sizeText } from '../../report/estimand.ts';
 import { formatFixed, formatMillicores, formatTime, signed } from '../../report/numbers.ts';
 import { capitalized, counted, listed } from '../../text.ts';
-import { netChart, perQueryChart, tailChart, timeChart } from './charts.ts';
+import { costCharts, timeChart } from './charts.ts';
 import { type CanaryFigures, NAME_SETS, type NameSet, type SwapRecord } from './evidence.ts';
 import { estimandName, type FigureName, figuresOf } from './figures.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS, countsOf } from './in-place/canary-count.ts';
@@ -326,12 +326,7 @@ export function swapDocument(record: SwapRecord): DocumentParts {
             { title: 'CPU under load', blocks: [publishedTable(record, sides)] },
             {
               title: 'Charts',
-              blocks: [
-                chart(netChart(record)),
-                chart(perQueryChart(record)),
-                chart(tailChart(record)),
-                chart(timeChart(record)),
-              ],
+              blocks: [...costCharts(record), timeChart(record)].map((each) => chart(each)),
             },
             {
               title: 'Placements',

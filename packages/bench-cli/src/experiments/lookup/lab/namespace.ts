@@ -7,12 +7,7 @@ import { type Completed, runToEnd, type StartOptions } from '../../../process.ts
 import type { World } from '../../../world.ts';
 
 /** Paths of the programs that namespaces need. */
-export interface NamespaceTools {
-  readonly ip: string;
-  readonly unshare: string;
-  readonly nsenter: string;
-  readonly setpriv: string;
-}
+export type NamespaceTools = Readonly<Record<'ip' | 'unshare' | 'nsenter' | 'setpriv', string>>;
 
 export interface Namespace extends AsyncDisposable {
   readonly name: string;

@@ -9,7 +9,7 @@ import { BenchError } from '../../../errors.ts';
 import { lastLogLines } from '../../../kubernetes-api/logs.ts';
 import { type DnsWorkload, imageIn, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import { containerFailures } from '../../../targets/kubernetes/pod-state.ts';
-import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
+import type { CanaryFigures, Side } from '../evidence.ts';
 import type { Edits, PhasesRequest, SwapPlan } from '../placed.ts';
 import { measurePods } from '../placements.ts';
 import type { Canary } from './canary.ts';
@@ -157,12 +157,7 @@ async function putInPlace(
 }
 
 /** Measures the version that is in place, as long as it stays there. */
-async function measurePlace(
-  request: PlaceRequest,
-  planned: PlannedTrial,
-  image: string,
-  outer: AbortSignal,
-): Promise<Pick<Placed, 'pods' | 'phases' | 'demandSamePods'>> {
+async function measurePlace(request: PlaceRequest, planned: PlannedTrial, image: string, outer: AbortSignal) {
   const { run, plan } = request;
   const { workload } = plan;
   const over = new AbortController();
@@ -180,11 +175,6 @@ async function measurePlace(
   }
 }
 
-interface Placed extends Omit<SwapEvidence, 'canary' | 'rolloutCanary'> {
-  /** It was measured to its end: see `measurePods`. */
-  demandSamePods(): void;
-}
-
 /** @param seen gets what a client saw of the rolling update, also of one that fails */
 export async function place(
   request: PlaceRequest,
@@ -192,7 +182,7 @@ export async function place(
   side: Side,
   seen: PlacementCanary,
   signal: AbortSignal,
-): Promise<Placed> {
+) {
   const image = request.plan.images[side];
   const rolloutSeconds = await putInPlace(request, side, seen, signal);
   return { side, image, rolloutSeconds, ...(await measurePlace(request, planned, image, signal)) };
