@@ -137,14 +137,6 @@ async function joinPod(
   ]);
 }
 
-/** The site beside the resolvers, at an address of its own. */
-async function siteOnNode(tools: NamespaceTools, node: Namespace, { site }: LabAddresses, hasIpv6: boolean) {
-  await ipIn(node, tools, [
-    `address add ${site.ipv4}/32 dev lo`,
-    ...(hasIpv6 ? [`address add ${site.ipv6}/128 dev lo nodad`] : []),
-  ]);
-}
-
 /**
  * The site behind the node, at all addresses of its network. Neither side asks for the other's Ethernet address: as long as
  * the node does not know it, the kernel holds packets, which is how the agent can hold them. It would give up after
@@ -196,13 +188,12 @@ export async function openLab(world: World, request: LabRequest): Promise<Lab> {
   await joinPod(tools, { pod, node, addresses, hasIpv6 });
   const site = hasPolicy ? await namespace('site') : node;
   const siteLink = hasPolicy ? await siteBehindNode(tools, node, site, addresses) : null;
-  if (!hasPolicy) await siteOnNode(tools, node, addresses, hasIpv6);
+  // The resolvers, and the site beside them unless it is behind the node.
   const own = Array.from({ length: resolvers }, (_, index) => addresses.resolver(index));
-  await ipIn(
-    node,
-    tools,
-    own.map((address) => `address add ${address}/32 dev lo`),
-  );
+  await ipIn(node, tools, [
+    ...[...own, ...(hasPolicy ? [] : [addresses.site.ipv4])].map((ip) => `address add ${ip}/32 dev lo`),
+    ...(hasIpv6 && !hasPolicy ? [`address add ${addresses.site.ipv6}/128 dev lo nodad`] : []),
+  ]);
   const opened = open.move();
   return {
     ...{ addresses, pod, node, site, siteLink, podInterface: POD_INTERFACE },

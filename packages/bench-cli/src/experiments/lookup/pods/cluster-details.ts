@@ -30,18 +30,17 @@ function productOf(installation: unknown): string {
   return isEnterprise(installation) ? 'calient' : 'calico';
 }
 
-export interface FoundObjects {
+/** Of what was found. `node`: the first with a sampler pod. Pure. */
+export function detailsOf({
+  nodes,
+  node,
+  installation,
+  felix,
+  information,
+}: Readonly<Record<'installation' | 'felix' | 'information', unknown>> & {
   readonly nodes: readonly V1Node[];
-  /** The first node with a sampler pod. */
   readonly node: V1Node | undefined;
-  readonly installation: unknown;
-  readonly felix: unknown;
-  readonly information: unknown;
-}
-
-/** Pure. */
-export function detailsOf(found: FoundObjects): ClusterDetails {
-  const { nodes, node, installation, felix, information } = found;
+}): ClusterDetails {
   const info = node?.status?.nodeInfo;
   return {
     Cloud: cloudOf(node),
