@@ -50,7 +50,9 @@ A setting can also come from the environment, DINODNS_BENCH_<NAME>
 (DINODNS_BENCH_${example}), or from a YAML file (--config; the same names
 in camelCase). Flags override the environment, which overrides the file${
     hasPresets ? ', which\noverrides presets' : ''
-  }.`;
+  }.
+Variables hold for all commands: that of another command's setting has no
+effect here.`;
 }
 
 /** `report [options] <run>` → `report` */

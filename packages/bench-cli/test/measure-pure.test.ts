@@ -5,7 +5,7 @@ import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measu
 import { mergeLoads, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
-import { clusterNameWarnings, loadAverageWarnings, runWarnings } from '../src/measure/warnings.ts';
+import { clusterNameWarnings, runWarnings } from '../src/measure/warnings.ts';
 import { planRun } from '../src/plan/plan.ts';
 import type { CpuLimitMethod, Environment, LoadResult, Observation } from '../src/results/record.ts';
 import { withClusterNames } from '../src/servers/cluster-names.ts';
@@ -103,12 +103,6 @@ describe('runWarnings', () => {
   });
   it('do not call the machine busy because of the minute before the run', () => {
     expect(warningsOf({}, 'cgroup-v1-quota', { loadAverage: 1.5 })).toBe('');
-  });
-  it('name the load average where the trials are not watched', () => {
-    expect(loadAverageWarnings({ ...environment, loadAverage: 0.5 })).toEqual([]);
-    expect(loadAverageWarnings({ ...environment, loadAverage: 1.5 })).toEqual([
-      'CPU used by other programs was not recorded (load average before the run: 1.50 on 2 CPUs)',
-    ]);
   });
   it.each<[string, Record<string, string>, CpuLimitMethod, Partial<Environment>, string]>([
     ['a fallback', {}, 'affinity', {}, 'not as asked: no right'],

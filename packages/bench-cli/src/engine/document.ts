@@ -126,6 +126,19 @@ function verdicts(record: AnyRecord): Finding[] {
   });
 }
 
+/**
+ * What others took during the trials decides whether a machine was shared (report/neighbours.ts). Where no trial knows it, that is
+ * said, whatever the load average was, which also counts the minute before.
+ */
+function unknownNeighbours({ environment, trials }: AnyRecord): string[] {
+  const { cluster, loadAverage, availableCpus } = environment;
+  const isKnown = trials.some((trial) => trial.status === 'ok' && trial.taken !== undefined);
+  if (cluster !== null || isKnown) return [];
+  return [
+    `CPU used by other programs was not recorded (load average before the run: ${loadAverage.toFixed(2)} on ${availableCpus} CPUs).`,
+  ];
+}
+
 function warningsOf(record: AnyRecord): string[] {
   const titleOf = (key: string) => {
     const item = record.cases.find((each) => each.key === key);
@@ -145,7 +158,11 @@ function warningsOf(record: AnyRecord): string[] {
       `${caseTitle(record, item)}: in some trials something other than ${caseTitle(record, item)} was the limit, so its figures marked ${sign} are bounds, and it is called neither better nor worse by them.`,
     ];
   });
-  return [...record.warnings, ...failed, ...bounded];
+  // Records of before say it themselves, some of them only where the load average was high.
+  const own = record.warnings.filter(
+    (warning) => !/other programs (?:during the run )?was not recorded/.test(warning),
+  );
+  return [...own, ...unknownNeighbours(record), ...failed, ...bounded];
 }
 
 function conditionsOf(record: AnyRecord): Block {
@@ -227,7 +244,7 @@ function postOf(
 ): ReportDocument['post'] {
   const [first] = findings;
   return {
-    slug: `${record.experiment}-${record.id}`,
+    slug: [record.experiment, record.startedAt.slice(0, 10), parts.title].join('-'),
     description: post.excerpt || (first === undefined ? headlineOf(record, parts) : sentenceOf(first)),
     origin: originSentence(record, contestantsOf(record), record.environment.cluster !== null),
     tags: ['dns', ...tags],

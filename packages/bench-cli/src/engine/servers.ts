@@ -6,7 +6,6 @@ import { BenchError } from '../errors.ts';
 import { openTrials } from '../measure/open-trials.ts';
 import { type Prepared, prepareRun } from '../measure/prepare.ts';
 import { type TrialContext, workloadOf } from '../measure/trial-context.ts';
-import { loadAverageWarnings } from '../measure/warnings.ts';
 import { type Plan, planOn, type PlannedTrial as ServerTrial } from '../plan/plan.ts';
 import { locateServers } from '../servers/at/index.ts';
 import { loadServers } from '../servers/load.ts';
@@ -176,14 +175,11 @@ export async function openServers(
   request: OpenRequest<unknown, DecidedServers>,
 ): Promise<Opened<TrialContext>> {
   const prepared = await prepareServers(request);
-  const { session, context, environment, warnings } = prepared;
+  const { session, context, warnings } = prepared;
   return {
     ...openedServers(prepared),
     context,
-    warnings: [
-      ...warnings({ requested: request.decided.configuration.cpu, ...session.target.cpuLimits }),
-      ...loadAverageWarnings(environment),
-    ],
+    warnings: warnings({ requested: request.decided.configuration.cpu, ...session.target.cpuLimits }),
     [Symbol.asyncDispose]: () => session.close(),
   };
 }

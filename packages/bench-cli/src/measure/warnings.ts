@@ -50,20 +50,6 @@ export function runWarnings(
   return warnings;
 }
 
-/** A load average above this share of the CPUs before the run means that other programs were busy. */
-const BUSY_SHARE = 0.25;
-
-/**
- * For experiments whose records do not hold what other programs used during the trials. Where they do, that decides whether the
- * machine was shared (report/neighbours.ts): a load average also counts the minute before, such as the tests that ended then.
- */
-export function loadAverageWarnings({ loadAverage, availableCpus }: Environment): string[] {
-  if (loadAverage <= availableCpus * BUSY_SHARE) return [];
-  return [
-    `CPU used by other programs was not recorded (load average before the run: ${loadAverage.toFixed(2)} on ${availableCpus} CPUs)`,
-  ];
-}
-
 /** Says that the built-in loader was used without being requested, for readers who compare with dnsperf's figures. */
 export function loaderWarnings(choice: LoaderChoice): string[] {
   return choice.kind === 'builtin' && choice.reason !== null

@@ -152,6 +152,11 @@ async function resolveReference(
     const file = await recordIn(world, path);
     if (file !== null) return file;
   } else if (stats !== null) return path;
+  // A record that was compressed, or unpacked, since somebody noted its path.
+  if (/^run\.json(?:\.gz)?$/.test(basename(path))) {
+    const file = await recordIn(world, dirname(path));
+    if (file !== null) return file;
+  }
   await refuseImported(world, [path, join(resultsDirectory, reference)]);
   await refuseWithoutRecord(world, reference === '' ? [] : [path, join(resultsDirectory, reference)]);
   const matching = available.filter((name) => reference !== '' && name.startsWith(reference));

@@ -7,7 +7,6 @@ import { BenchError } from '../../errors.ts';
 import type { LoadOutcome, LoadRequest } from '../../loaders/loader.ts';
 import { loadFor } from '../../measure/load.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
-import { loadAverageWarnings } from '../../measure/warnings.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { corednsCluster } from '../../servers/coredns-cluster/index.ts';
 import { NO_SERVERS } from '../../servers/registry.ts';
@@ -75,7 +74,7 @@ export async function openCoredns(
     ...opened,
     context: { ...opened.context, servers: new Map(decided.servers.map((server) => [server.name, server])) },
     conditions: { 'load generator': `${loader.kind} ${loader.version}` },
-    warnings: loadAverageWarnings(opened.environment),
+    warnings: [],
   };
 }
 

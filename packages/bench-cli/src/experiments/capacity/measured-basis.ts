@@ -42,7 +42,7 @@ function formulaOf({ terms }: MemoryFit): string {
     .filter(({ of }) => of !== 'constant')
     .map(({ of, bytes }) => `${TERM_WORDS[of] ?? of} × ${(bytes / 1000).toFixed(2)} kB`);
   const constant = terms.find(({ of }) => of === 'constant')?.bytes ?? 0;
-  return [...parts, `${(constant / BYTES_PER_MEGABYTE).toFixed(1)} MB`].join(' + ');
+  return [...parts, `${(constant / BYTES_PER_MEGABYTE).toFixed(1)} MB`].join(' + ').replaceAll('+ -', '− ');
 }
 
 export interface MeasuredOptions {

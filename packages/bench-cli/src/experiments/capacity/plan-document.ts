@@ -234,7 +234,7 @@ export function planDocument(record: PlanRecord): ReportDocument {
       rows: verification.phases.map((phase) => [phase.phase, ...PHASE_FIGURES.map(([, , of]) => of(phase))]),
     },
     post: {
-      slug: 'cluster-dns-capacity-plan',
+      slug: `cluster-dns-capacity-${record.startedAt.slice(0, 10)}-plan-for-${plan.objects}-objects`,
       description: verdict,
       excerpt: [
         verdict,

@@ -72,6 +72,15 @@ function termText({ of, bytes, low, high }: MemoryFit['terms'][number]): string 
     : `${interval(summary, (value) => formatFixed(value / 1000, 2))} kB${TERM_WORDS[of]}`;
 }
 
+/** `40.0 [39.3, 40.6] MiB + 1.37 [1.30, 1.44] kB an object`; what is negative is subtracted, with its interval. */
+function lineText({ terms }: MemoryFit): string {
+  const texts = terms.map((term, index) => {
+    if (index === 0 || term.bytes >= 0) return (index === 0 ? '' : ' + ') + termText(term);
+    return ` − ${termText({ ...term, bytes: -term.bytes, low: -term.high, high: -term.low })}`;
+  });
+  return texts.join('');
+}
+
 /** The line of a fit in the form of the published formulas, where it has that form. */
 function asFormula(fit: MemoryFit): string {
   const bytesOf = (name: string) => fit.terms.find(({ of }) => of === name)?.bytes ?? 0;
@@ -103,7 +112,7 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
         serverWords(fit.server),
         fit.configuration,
         FIGURE_TITLES[fit.figure],
-        fit.terms.map(termText).join(' + '),
+        lineText(fit),
         asFormula(fit),
         `${formatShort(100 * fit.scatterRatio)} %`,
         String(fit.starts),
