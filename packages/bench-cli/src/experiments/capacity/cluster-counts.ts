@@ -4,8 +4,7 @@ import { orNull } from '../../errors.ts';
 import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
 import { connect } from '../../kubernetes-api/connect.ts';
 import { KINDS, type Kind, pathOf } from '../../kubernetes-api/kinds.ts';
-import { parseQuantity } from '../../quantity.ts';
-import { dnsContainer } from '../../targets/kubernetes/dns-container.ts';
+import { memoryLimitsOf } from '../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../targets/kubernetes/existing-service.ts';
 import type { World } from '../../world.ts';
 import type { ClusterCounts } from './plan-settings.ts';
@@ -62,9 +61,8 @@ async function countEndpoints(client: KubeClient, signal: AbortSignal): Promise<
 
 /** The memory limit of the container that answers; null where one of the pods has none. */
 function memoryLimitOf({ pods, podPort }: FoundService): number | null {
-  const limits = pods.map((pod) => parseQuantity(dnsContainer(pod, podPort)?.resources?.limits?.memory));
-  const known = limits.filter((limit) => limit !== null);
-  return known.length === 0 || known.length < limits.length ? null : Math.min(...known);
+  const limits = memoryLimitsOf(pods, podPort);
+  return limits.length === 0 || limits.length < pods.length ? null : Math.min(...limits);
 }
 
 /** Whether the Corefile of kubeadm's ConfigMap turns autopath on; false where it may not be read. */

@@ -78,20 +78,30 @@ export async function openCoredns(
   };
 }
 
-type Load = Pick<LoadRequest, 'queryFile' | 'durationSeconds' | 'ratePerSecond' | 'openLoop'> &
-  Pick<LoadRequest, 'timeoutSeconds' | 'outputFile' | 'signal'> &
+type Load = Pick<
+  LoadRequest,
+  'queryFile' | 'durationSeconds' | 'ratePerSecond' | 'openLoop' | 'timeoutSeconds' | 'signal'
+> &
   Partial<Pick<LoadRequest, 'onStarted'>>;
 
-/** Sends queries to a CoreDNS of this machine. */
-export function loadCoredns(
+/** Sends queries to a CoreDNS of this machine; what the load generator prints goes into numbered files of the directory. */
+export function loadsInto(
   { loader, configuration }: Pick<CorednsMachine, 'loader' | 'configuration'>,
-  { address, port }: Pick<InstanceRecord, 'address' | 'port'>,
-  load: Load,
-): Promise<LoadOutcome> {
-  const endpoint = { address, port };
-  return loader.load({
-    ...loadFor(configuration, endpoint),
-    ...{ endpoint, transport: 'udp', source: null, dnssecOk: false },
-    ...{ onStarted: () => undefined, onProgress: () => undefined, ...load },
-  });
+  directory: string,
+) {
+  let loads = 0;
+  return (
+    { address, port }: Pick<InstanceRecord, 'address' | 'port'>,
+    load: Load,
+    stage = '',
+  ): Promise<LoadOutcome> => {
+    loads += 1;
+    const endpoint = { address, port };
+    return loader.load({
+      ...loadFor(configuration, endpoint),
+      ...{ endpoint, transport: 'udp', source: null, dnssecOk: false },
+      ...{ onStarted: () => undefined, onProgress: () => undefined, ...load },
+      outputFile: `${directory}/${loader.kind}-${loads}${stage}.txt`,
+    });
+  };
 }

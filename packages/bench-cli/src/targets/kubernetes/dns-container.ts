@@ -1,5 +1,6 @@
 /** Which container of a pod is the DNS server. The others are sidecars (metrics, caches of names, service meshes). Pure. */
 import type { V1Container, V1Pod } from '@kubernetes/client-node';
+import { parseQuantity } from '../../quantity.ts';
 
 /** Names under which distributions run it, where no container declares the port: kubeadm and clouds, OpenShift, kube-dns. */
 const USUAL_NAMES = ['coredns', 'dns', 'kubedns'];
@@ -37,4 +38,9 @@ export function dnsContainer(pod: V1Pod, port: number): V1Container | undefined 
 /** The name of the DNS container where there are others beside it; null if it is alone, so that the pod's figures are its own. */
 export function observedContainer(pod: V1Pod, port: number): string | null {
   return lastingContainers(pod).length > 1 ? (dnsContainer(pod, port)?.name ?? null) : null;
+}
+
+/** Memory limits of the DNS containers of these pods, of those that have one. Bytes. */
+export function memoryLimitsOf(pods: readonly V1Pod[], port: number): number[] {
+  return pods.flatMap((pod) => parseQuantity(dnsContainer(pod, port)?.resources?.limits?.memory) ?? []);
 }

@@ -40,14 +40,10 @@ export type CasesRecord = EngineRecord<CasesEvidence, ThroughputSettings | Cachi
 /** Of records, for readers of several kinds. */
 export const THROUGHPUT = 'capacity-throughput';
 export const CACHING = 'capacity-caching';
-export const throughputKind = engineKind<typeof casesEvidenceSchema, CasesRecord['settings']>(
-  THROUGHPUT,
-  casesEvidenceSchema,
-);
-export const cachingKind = engineKind<typeof casesEvidenceSchema, CasesRecord['settings']>(
-  CACHING,
-  casesEvidenceSchema,
-);
+const kindOf = (name: string) =>
+  engineKind<typeof casesEvidenceSchema, CasesRecord['settings']>(name, casesEvidenceSchema);
+export const throughputKind = kindOf(THROUGHPUT);
+export const cachingKind = kindOf(CACHING);
 
 /** Whether the server's CPU was the limit of all trials. */
 export function isCpuBound(evidences: readonly CasesEvidence[]): boolean {

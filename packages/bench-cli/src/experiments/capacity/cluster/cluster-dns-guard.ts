@@ -5,8 +5,7 @@
 import { BenchError, orNull } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { parseSummary } from '../../../observe/kubernetes/summary.ts';
-import { parseQuantity } from '../../../quantity.ts';
-import { dnsContainer } from '../../../targets/kubernetes/dns-container.ts';
+import { dnsContainer, memoryLimitsOf } from '../../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../../targets/kubernetes/existing-service.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
 import { type ClusterDnsState, dnsText } from './created.ts';
@@ -64,23 +63,18 @@ async function memoryOf(client: KubeClient, dns: FoundService, signal: AbortSign
   return values.length === 0 ? null : Math.max(...values);
 }
 
-function limitOf({ pods, podPort }: FoundService): number | null {
-  const limits = pods.map((pod) => parseQuantity(dnsContainer(pod, podPort)?.resources?.limits?.memory));
-  const known = limits.filter((limit) => limit !== null);
-  return known.length === 0 ? null : Math.min(...known);
-}
-
 export async function clusterDnsState(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<ClusterDnsState | null> {
   const dns = await orNull(['E_CONFIG', 'E_CLUSTER_FORBIDDEN'], findClusterDns(client, signal));
   if (dns === null) return null;
+  const limits = memoryLimitsOf(dns.pods, dns.podPort);
   return {
     pods: dns.pods.length,
     restarts: dns.pods.reduce((sum, pod) => sum + restartsOf(pod), 0),
     memoryBytes: await memoryOf(client, dns, signal),
-    memoryLimitBytes: limitOf(dns),
+    memoryLimitBytes: limits.length === 0 ? null : Math.min(...limits),
   };
 }
 

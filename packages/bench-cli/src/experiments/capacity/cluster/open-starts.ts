@@ -16,47 +16,14 @@ import { corednsImage } from './private-dns.ts';
 import type { CLUSTER_SETTINGS } from './settings.ts';
 import { type SyntheticRequest, syntheticPermissions } from './synthetic-run.ts';
 
-/** Keeps the objects of a point until others are wanted: the engine's order has trials of a point next to each other. */
-class KeptObjects<Point, Objects extends AsyncDisposable> implements AsyncDisposable {
-  readonly #kept: Kept<Point, Objects>;
-  #last: { readonly name: string; readonly objects: Objects } | undefined;
-
-  constructor(kept: Kept<Point, Objects>) {
-    this.#kept = kept;
-  }
-
-  async of(point: Point): Promise<Objects> {
-    const name = this.#kept.nameOf(point);
-    if (this.#last?.name === name) return this.#last.objects;
-    await this[Symbol.asyncDispose]();
-    try {
-      const objects = await this.#kept.open(point);
-      this.#last = { name, objects };
-      return objects;
-    } catch (error) {
-      throw endIfRefused(error);
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const { objects } = this.#last ?? {};
-    this.#last = undefined;
-    await objects?.[Symbol.asyncDispose]();
-  }
-}
-
-interface Kept<Point, Objects> {
-  /** The same for points with the same objects. */
-  nameOf(point: Point): string;
-  open(point: Point): Promise<Objects>;
-}
-
 type Place = Pick<SyntheticRequest, 'world' | 'client' | 'settings' | 'runId' | 'podRules' | 'signal'>;
 
 /** What differs between the measurements of a private CoreDNS. */
-export interface Starts<Point, Objects> extends Pick<Kept<Point, Objects>, 'nameOf'> {
+export interface Starts<Point, Objects> {
   readonly withPods: boolean;
   readonly podRules?: readonly V1PolicyRule[];
+  /** The same for points with the same objects. */
+  nameOf(point: Point): string;
   openObjects(place: Place, point: Point): Promise<Objects>;
 }
 
@@ -66,6 +33,7 @@ type StartsSettings = SettingsOf<typeof CLUSTER_SETTINGS> & {
 };
 
 export interface OpenedStarts<Point, Objects> {
+  /** Kept until others are wanted: the engine's order has trials of a point next to each other. */
   objectsOf(point: Point): Promise<Objects>;
   imageOf(server: string): string;
   readonly signal: AbortSignal;
@@ -86,18 +54,30 @@ export async function openStarts<Point, Objects extends AsyncDisposable>(
   const guard = await guardClusterDns(client, asked);
   const signal = AbortSignal.any([asked, guard.signal]);
   const place = { world, client, settings: cluster, runId, signal, ...(podRules && { podRules }) };
-  const objects = new KeptObjects<Point, Objects>({
-    nameOf,
-    open(point) {
-      display.line('creating the namespace and its objects');
-      return openObjects(place, point);
-    },
-  });
+  let kept: { readonly name: string; readonly objects: Objects } | undefined;
+  const drop = async () => {
+    const { objects } = kept ?? {};
+    kept = undefined;
+    await objects?.[Symbol.asyncDispose]();
+  };
+  async function objectsOf(point: Point): Promise<Objects> {
+    const name = nameOf(point);
+    if (kept?.name === name) return kept.objects;
+    await drop();
+    display.line('creating the namespace and its objects');
+    try {
+      const objects = await openObjects(place, point);
+      kept = { name, objects };
+      return objects;
+    } catch (error) {
+      throw endIfRefused(error);
+    }
+  }
   const named = settings.corednsVersion === DEFAULTS.corednsVersion ? null : settings.corednsVersion;
   const imageOf = (server: string) => corednsImage(cluster, parseServerName(server)?.version ?? named);
   const servers = [...new Set(settings.servers.map(canonicalServerName))];
   return {
-    objectsOf: (point: Point) => objects.of(point),
+    objectsOf,
     imageOf,
     signal,
     opened: {
@@ -109,7 +89,7 @@ export async function openStarts<Point, Objects extends AsyncDisposable>(
       async [Symbol.asyncDispose]() {
         await guard.end();
         display.line('deleting everything');
-        await objects[Symbol.asyncDispose]();
+        await drop();
       },
     },
   };

@@ -1,13 +1,17 @@
 /** Starts of CoreDNS on this machine, side by side: each beside an API server of its point's objects. */
-import type { Opened, OpenRequest, PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
-import type { LoadOutcome } from '../../../loaders/loader.ts';
-import type { InstanceRecord } from '../../../results/record.ts';
+import type {
+  Measuring,
+  Opened,
+  OpenRequest,
+  PlannedTrial,
+  TrialEvents,
+} from '../../../engine/experiment.ts';
 import { fileNameOf } from '../../../text.ts';
 import { deployCoredns } from '../deploy-coredns.ts';
-import { loadCoredns, openCoredns } from '../machine.ts';
+import { loadsInto, openCoredns } from '../machine.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { MemoryEvidence } from './evidence.ts';
-import { type MemoryPoint, rateOf } from './points.ts';
+import { type MemoryPoint, pointOf, rateOf } from './points.ts';
 import { writeQueryFiles } from './queries.ts';
 import type { MemorySettings } from './settings.ts';
 import { measureStart, PACE, QUICK_PACE } from './start.ts';
@@ -18,15 +22,12 @@ export interface MemoryPlan {
   readonly lanes: number;
 }
 
-/** Where starts are measured. */
-export interface Sampler {
-  start(point: MemoryPoint, planned: PlannedTrial, on: TrialEvents): Promise<MemoryEvidence>;
-}
-
 /** A query without an answer after this time is lost. */
 const TIMEOUT_SECONDS = 5;
 
-export async function openHere(request: OpenRequest<MemorySettings, MemoryPlan>): Promise<Opened<Sampler>> {
+export async function openHere(
+  request: OpenRequest<MemorySettings, MemoryPlan>,
+): Promise<Opened<Measuring<MemoryEvidence>>> {
   const { world, settings, decided, signal } = request;
   const opened = await openCoredns(request, 'capacity memory', settings);
   const { context } = opened;
@@ -35,25 +36,14 @@ export async function openHere(request: OpenRequest<MemorySettings, MemoryPlan>)
   const alone = oneAtATime();
   let running = 0;
 
-  function loadInto(instance: InstanceRecord, raw: string) {
-    let chunks = 0;
-    return (queryFile: string, durationSeconds: number, stage: string): Promise<LoadOutcome> =>
-      alone(() => {
-        chunks += 1;
-        return loadCoredns(context, instance, {
-          ...{ queryFile, durationSeconds, signal, ratePerSecond: rate, openLoop: false },
-          timeoutSeconds: TIMEOUT_SECONDS,
-          outputFile: `${raw}/${context.loader.kind}-${chunks}-${stage}.txt`,
-        });
-      });
-  }
-
-  async function start(point: MemoryPoint, { key }: PlannedTrial, on: TrialEvents): Promise<MemoryEvidence> {
+  async function measure({ key, case: item }: PlannedTrial, on: TrialEvents): Promise<MemoryEvidence> {
+    const point = pointOf(item);
     const raw = `${context.rawDirectory}/${fileNameOf(key)}`;
     const neighbours = running;
     running += 1;
     try {
       await world.fs.mkdir(raw, { recursive: true });
+      const send = loadsInto(context, raw);
       const queries = await writeQueryFiles(world, raw, point.cluster);
       const deployed = await deployCoredns({ ...context, onFiles: on.files }, { ...point, directory: raw });
       try {
@@ -61,7 +51,17 @@ export async function openHere(request: OpenRequest<MemorySettings, MemoryPlan>)
           ...{ world, point, queries, rate, signal },
           running: deployed.running,
           pace: settings.quick ? QUICK_PACE : PACE,
-          load: loadInto(deployed.instance, raw),
+          load: (queryFile, durationSeconds, stage) =>
+            alone(() =>
+              send(
+                deployed.instance,
+                {
+                  ...{ queryFile, durationSeconds, signal, ratePerSecond: rate, openLoop: false },
+                  timeoutSeconds: TIMEOUT_SECONDS,
+                },
+                `-${stage}`,
+              ),
+            ),
           onPhase: on.phase,
         });
         return { ...measured, neighbours, cluster: null };
@@ -76,7 +76,7 @@ export async function openHere(request: OpenRequest<MemorySettings, MemoryPlan>)
 
   return {
     ...opened,
-    context: { start },
+    context: { measure },
     conditions: { ...opened.conditions, 'side by side': `up to ${decided.lanes} starts` },
   };
 }

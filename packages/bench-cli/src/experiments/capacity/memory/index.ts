@@ -1,6 +1,7 @@
 /** Memory: how much does CoreDNS need for how many objects, on this machine and on a cluster? */
 import { defineExperiment } from '../../../engine/command.ts';
 import { type Estimand, lessOf } from '../../../engine/estimand.ts';
+import type { Measuring } from '../../../engine/experiment.ts';
 import { serverWords } from '../figures.ts';
 import { memoryDocument } from './document.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type MemoryFigure,
   memoryEvidenceSchema,
 } from './evidence.ts';
-import type { Sampler } from './here.ts';
 import {
   demandRoom,
   detailsOf,
@@ -76,7 +76,7 @@ export const capacityMemory = defineExperiment({
       : (await import('./here.ts')).openHere(request);
   },
   evidence: memoryEvidenceSchema,
-  trial: (sampler: Sampler, planned, on) => sampler.start(pointOf(planned.case), planned, on),
+  trial: ({ measure }: Measuring<MemoryEvidence>, planned, on) => measure(planned, on),
   estimands: () => MEMORY_FIGURES.map(estimandOf),
   document: memoryDocument,
 });

@@ -1,5 +1,11 @@
 /** Starts of a private CoreDNS on a cluster, one after the other, with synthetic objects that are kept while the point is the same. */
-import type { Opened, OpenRequest, TrialEvents } from '../../../engine/experiment.ts';
+import type {
+  Measuring,
+  Opened,
+  OpenRequest,
+  PlannedTrial,
+  TrialEvents,
+} from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import type { Phase, PhaseFigures } from '../beside/phases.ts';
 import { openStarts } from '../cluster/open-starts.ts';
@@ -7,8 +13,8 @@ import { openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
 import { needsPods } from '../cluster/synthetic-objects.ts';
 import type { MemoryEvidence, MemoryStage } from './evidence.ts';
-import type { MemoryPlan, Sampler } from './here.ts';
-import { clusterConfiguration, createdSize, type MemoryPoint, rateOf } from './points.ts';
+import type { MemoryPlan } from './here.ts';
+import { clusterConfiguration, createdSize, type MemoryPoint, pointOf, rateOf } from './points.ts';
 import type { MemorySettings } from './settings.ts';
 
 /** Those that only read: the others change objects, which the program beside CoreDNS may not do here. */
@@ -82,7 +88,7 @@ function evidenceOf(
 
 export async function openOnCluster(
   request: OpenRequest<MemorySettings, MemoryPlan>,
-): Promise<Opened<Sampler>> {
+): Promise<Opened<Measuring<MemoryEvidence>>> {
   const { settings, decided } = request;
   const [wantedQps, seconds] = [rateOf(settings), settings.quick ? 1 : PHASE_SECONDS];
   const { objectsOf, imageOf, opened } = await openStarts(request, {
@@ -95,7 +101,8 @@ export async function openOnCluster(
         configuration: clusterConfiguration(point.configuration),
       }),
   });
-  async function start(point: MemoryPoint, _planned: unknown, on: TrialEvents) {
+  async function measure({ case: item }: PlannedTrial, on: TrialEvents) {
+    const point = pointOf(item);
     const dns = await objectsOf(point);
     on.phase('starting the private CoreDNS');
     const result = await dns.start({
@@ -106,7 +113,7 @@ export async function openOnCluster(
   }
   return {
     ...opened,
-    context: { start },
+    context: { measure },
     conditions: { 'load generator': 'a program in the pod' },
   };
 }

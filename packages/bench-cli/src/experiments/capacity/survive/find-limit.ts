@@ -1,5 +1,5 @@
 /** A search: starts under one limit after the other, on this machine or on a cluster, until one of them is found. */
-import type { PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
+import type { TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { isPeakOwn, type StartResult, type SurviveEvidence } from './evidence.ts';
@@ -8,10 +8,6 @@ import { firstLimit, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 import type { Start } from './start.ts';
-
-export interface Searcher {
-  search(point: SurvivePoint, planned: PlannedTrial, on: TrialEvents): Promise<SurviveEvidence>;
-}
 
 /** CoreDNS does not start with less. */
 export const LEAST_BYTES = 16 * MEBIBYTE;

@@ -1,24 +1,31 @@
 /** Searches on this machine: each start in a control group of its own, beside an API server of its point's objects. */
-import type { Opened, OpenRequest, TrialEvents } from '../../../engine/experiment.ts';
+import type {
+  Measuring,
+  Opened,
+  OpenRequest,
+  PlannedTrial,
+  TrialEvents,
+} from '../../../engine/experiment.ts';
 import { openMemoryGroup } from '../../../targets/local/memory-group.ts';
 import { fileNameOf } from '../../../text.ts';
 import { deployCoredns } from '../deploy-coredns.ts';
-import { loadCoredns, openCoredns } from '../machine.ts';
+import { loadsInto, openCoredns } from '../machine.ts';
 import { writeQueryFiles } from '../memory/queries.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import { findLimit, LEAST_BYTES, limitConditions, type Searcher, titleOf } from './find-limit.ts';
+import type { SurviveEvidence } from './evidence.ts';
+import { findLimit, LEAST_BYTES, limitConditions, titleOf } from './find-limit.ts';
 import type { StepSeconds } from './patience.ts';
 import { planSearches } from './plan-searches.ts';
-import { environmentOf, type SurvivePlan, type SurvivePoint } from './points.ts';
+import { environmentOf, pointOf, type SurvivePlan, type SurvivePoint } from './points.ts';
 import type { SurviveSettings } from './settings.ts';
-import { type Start, type StartContext, startUnder } from './start.ts';
+import { type Start, startUnder } from './start.ts';
 
 /** A query without an answer after this time is lost. */
 const TIMEOUT_SECONDS = 2;
 
 export async function openHere(
   request: OpenRequest<SurviveSettings, SurvivePlan>,
-): Promise<Opened<Searcher, SurviveSettings, SurvivePlan>> {
+): Promise<Opened<Measuring<SurviveEvidence>, SurviveSettings, SurvivePlan>> {
   const { world, settings, decided, display, signal } = request;
   // Before anything is started: whether there can be limits at all.
   await (await openMemoryGroup(world, 'capacity-survive-probe', LEAST_BYTES)).remove();
@@ -37,19 +44,6 @@ export async function openHere(
   const alone = oneAtATime();
   let groups = 0;
 
-  function loadInto(raw: string): StartContext['load'] {
-    let loads = 0;
-    return ({ instance }, { file, seconds, isPaced, onStarted = () => undefined, signal: until }) => {
-      loads += 1;
-      return loadCoredns(context, instance, {
-        ...{ queryFile: file, durationSeconds: seconds, openLoop: isPaced, signal: until, onStarted },
-        ratePerSecond: isPaced ? settings.rate : null,
-        timeoutSeconds: TIMEOUT_SECONDS,
-        outputFile: `${raw}/${context.loader.kind}-${loads}.txt`,
-      });
-    };
-  }
-
   async function start(
     point: SurvivePoint,
     limitBytes: number,
@@ -62,6 +56,7 @@ export async function openHere(
     const group = await openMemoryGroup(world, `capacity-survive-${groups}`, limitBytes);
     try {
       await world.fs.mkdir(raw, { recursive: true });
+      const send = loadsInto(context, raw);
       return await startUnder({
         ...{ world, point, limitBytes, group, signal, alone, usual },
         queries: await writeQueryFiles(world, raw, point.cluster),
@@ -77,7 +72,12 @@ export async function openHere(
               env: environmentOf(point, limitBytes, settings.target),
             },
           ),
-        load: loadInto(raw),
+        load: ({ instance }, { file, seconds, isPaced, onStarted = () => undefined, signal: until }) =>
+          send(instance, {
+            ...{ queryFile: file, durationSeconds: seconds, openLoop: isPaced, signal: until, onStarted },
+            ratePerSecond: isPaced ? settings.rate : null,
+            timeoutSeconds: TIMEOUT_SECONDS,
+          }),
         onPhase: (scenario) => on.phase(`${title}: ${scenario}`),
       });
     } finally {
@@ -86,16 +86,21 @@ export async function openHere(
     }
   }
 
-  const search: Searcher['search'] = (point, { key }, on) =>
-    findLimit({ point, key, settings, mostBytes: decided.mostBytes, on }, (limitBytes, number, usual) => {
-      const title = titleOf(number, limitBytes);
-      const raw = `${context.rawDirectory}/${fileNameOf(key)}/${number}`;
-      return start(point, limitBytes, raw, on, title, usual);
-    });
+  const measure = ({ key, case: item }: PlannedTrial, on: TrialEvents) => {
+    const point = pointOf(item);
+    return findLimit(
+      { point, key, settings, mostBytes: decided.mostBytes, on },
+      (limitBytes, number, usual) => {
+        const title = titleOf(number, limitBytes);
+        const raw = `${context.rawDirectory}/${fileNameOf(key)}/${number}`;
+        return start(point, limitBytes, raw, on, title, usual);
+      },
+    );
+  };
 
   return {
     ...opened,
-    context: { search },
+    context: { measure },
     conditions: {
       ...opened.conditions,
       'side by side': `up to ${decided.lanes} starts`,

@@ -1,6 +1,7 @@
 /** Survive: what is the smallest memory limit under which CoreDNS is not killed? */
 import { defineExperiment } from '../../../engine/command.ts';
 import { type Estimand, lessOf } from '../../../engine/estimand.ts';
+import type { Measuring } from '../../../engine/experiment.ts';
 import { surviveDocument } from './document.ts';
 import {
   decisive,
@@ -9,8 +10,6 @@ import {
   type SurviveEvidence,
   surviveEvidenceSchema,
 } from './evidence.ts';
-import type { Searcher } from './find-limit.ts';
-import { pointOf } from './points.ts';
 import { SURVIVE_SETTINGS } from './settings.ts';
 
 /** The longest time until answers were right, in the starts under the limit that was found. */
@@ -60,7 +59,7 @@ export const capacitySurvive = defineExperiment({
       : (await import('./here.ts')).openHere(request);
   },
   evidence: surviveEvidenceSchema,
-  trial: (searcher: Searcher, planned, on) => searcher.search(pointOf(planned.case), planned, on),
+  trial: ({ measure }: Measuring<SurviveEvidence>, planned, on) => measure(planned, on),
   estimands: () => ESTIMANDS,
   document: surviveDocument,
 });

@@ -1,5 +1,5 @@
 /** Searches on a cluster: each start is a pod of its own with the limit, and the kubelet says whether CoreDNS was killed. */
-import type { Opened, OpenRequest } from '../../../engine/experiment.ts';
+import type { Measuring, Opened, OpenRequest } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { memoryQuantity } from '../../../quantity.ts';
 import type { Phase } from '../beside/phases.ts';
@@ -9,10 +9,10 @@ import { openPrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
 import { clusterConfiguration, createdSize } from '../memory/points.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
-import type { Scenario } from './evidence.ts';
-import { findLimit, limitConditions, type Searcher, titleOf } from './find-limit.ts';
+import type { Scenario, SurviveEvidence } from './evidence.ts';
+import { findLimit, limitConditions, titleOf } from './find-limit.ts';
 import { patienceSeconds, type Step, type StepSeconds } from './patience.ts';
-import { environmentOf, REPLACED_SHARE, type SurvivePlan, type SurvivePoint } from './points.ts';
+import { environmentOf, pointOf, REPLACED_SHARE, type SurvivePlan, type SurvivePoint } from './points.ts';
 import type { SurviveSettings } from './settings.ts';
 import type { Start } from './start.ts';
 
@@ -85,7 +85,7 @@ export function startOf(
 
 export async function openOnCluster(
   request: OpenRequest<SurviveSettings, SurvivePlan>,
-): Promise<Opened<Searcher>> {
+): Promise<Opened<Measuring<SurviveEvidence>>> {
   const { settings, decided } = request;
   const { objectsOf, imageOf, opened } = await openStarts(request, {
     withPods: settings.factors.config?.includes('autopath') === true,
@@ -141,11 +141,14 @@ export async function openOnCluster(
 
   return {
     context: {
-      search: (point, { key }, on) =>
-        findLimit({ point, key, settings, mostBytes: decided.mostBytes, on }, (bytes, number, usual) => {
-          on.phase(titleOf(number, bytes));
-          return start(point, bytes, usual);
-        }).catch((error: unknown) => {
+      measure: ({ key, case: item }, on) =>
+        findLimit(
+          { point: pointOf(item), key, settings, mostBytes: decided.mostBytes, on },
+          (bytes, number, usual) => {
+            on.phase(titleOf(number, bytes));
+            return start(pointOf(item), bytes, usual);
+          },
+        ).catch((error: unknown) => {
           throw endIfRefused(error);
         }),
     },

@@ -27,7 +27,6 @@ import { loadServers } from '../../../../servers/load.ts';
 import type { Server } from '../../../../servers/server.ts';
 import { describeBoth } from '../../../../targets/kubernetes/cluster-facts.ts';
 import { imagesOf } from '../../../../targets/kubernetes/images.ts';
-import type { ConfigMapMount } from '../../../../targets/kubernetes/objects/pods.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
 import { runOnce } from '../../../../targets/kubernetes/run-job.ts';
 import { counted } from '../../../../text.ts';
@@ -158,7 +157,7 @@ async function openTiers(
   { world, runId, display, signal }: TargetRequest<unknown>,
   means: Means,
 ): Promise<Opened<Measuring<CasesEvidence>>> {
-  const { settings } = means;
+  const { settings, images, given, loader } = means;
   const client = await openClient(world, settings.context);
   const described = await describeBoth(world, client, settings, signal);
   display.line(`creating ${counted(SERVICES, 'Service')}`);
@@ -170,21 +169,35 @@ async function openTiers(
   };
   const watch = watchFiles(run.namespace, runId);
   await client.create('ConfigMap', watch.object, signal).catch((error) => closedAfter(error, close));
-  const place = { ...means, run, watch: watch.mount, signal };
+  async function measure({ order, case: { subject, point } }: PlannedTrial): Promise<CasesEvidence> {
+    // The plan has no others.
+    const tier = tierOf(images, { subject, cache: point.cache as CacheState });
+    let end: DriverEnd | null = null;
+    let usage: Usage | null = null;
+    await runOnce(run, {
+      ...tierPod({
+        ...{ settings: run.settings, tier, watch: watch.mount, loaderImage: loader },
+        load: tierLoad(point.lookup as LookupKind, run, given, tier.port),
+        upstreamDelaySeconds: given.upstreamDelay / 1000,
+      }),
+      ...{ name: `trial-${order + 1}`, isUnique: true, what: subject, signal },
+      runSeconds: given.duration + SECONDS_BESIDE,
+      onLine(line) {
+        const event = parseEvent(line);
+        if (event?.event === 'result' || event?.event === 'error') end = event;
+        else usage = parseLine(usageSchema, line)?.usage ?? usage;
+      },
+    });
+    return evidenceOf(end, usage);
+  }
   return {
-    context: { measure: (planned) => measureTier(place, planned) },
+    context: { measure },
     ...described,
     programs: programsOf(means),
     provisioned: [],
     conditions: { 'load generator': `builtin ${BENCH_VERSION}, in the pod`, 'CPU limits': 'none' },
     [Symbol.asyncDispose]: close,
   };
-}
-
-interface Place extends Means {
-  readonly run: SyntheticRun;
-  readonly watch: ConfigMapMount;
-  readonly signal: AbortSignal;
 }
 
 /** What the generator is told: lookups as the resolver of a pod of the namespace makes them. */
@@ -250,28 +263,4 @@ export function evidenceOf(end: DriverEnd | null, usage: Usage | null): CasesEvi
     // Every lookup had to find something instead.
     checkedAnswers: 0,
   };
-}
-
-async function measureTier(place: Place, { order, case: item }: PlannedTrial): Promise<CasesEvidence> {
-  const { run, images, given, loader, watch, signal } = place;
-  const { subject, point } = item;
-  // The plan has no others.
-  const tier = tierOf(images, { subject, cache: point.cache as CacheState });
-  let end: DriverEnd | null = null;
-  let usage: Usage | null = null;
-  await runOnce(run, {
-    ...tierPod({
-      ...{ settings: run.settings, tier, watch, loaderImage: loader },
-      load: tierLoad(point.lookup as LookupKind, run, given, tier.port),
-      upstreamDelaySeconds: given.upstreamDelay / 1000,
-    }),
-    ...{ name: `trial-${order + 1}`, isUnique: true, what: subject, signal },
-    runSeconds: given.duration + SECONDS_BESIDE,
-    onLine(line) {
-      const event = parseEvent(line);
-      if (event?.event === 'result' || event?.event === 'error') end = event;
-      else usage = parseLine(usageSchema, line)?.usage ?? usage;
-    },
-  });
-  return evidenceOf(end, usage);
 }
