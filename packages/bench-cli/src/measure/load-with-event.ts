@@ -1,10 +1,11 @@
 /** A steady load, and an event in it: on this machine and on a cluster. */
-import type { SocketReport } from '@dinodns-bench/load';
 import { z } from 'zod';
 import type { DetailedInterval, LoadOutcome } from '../loaders/loader.ts';
 import { bytes, count } from '../results/record-units.ts';
+import { sum } from '../stats/intervals.ts';
 import type { Clock } from '../world.ts';
 import { clientLosses, clientLossesSchema, type DisturbedLoad } from './client-losses.ts';
+import { anyWasTheLimit } from './limiting-factor.ts';
 import { mergeLoads } from './merge-loads.ts';
 
 /** How the load tells that it began, and each of its intervals. */
@@ -34,19 +35,6 @@ export interface LoadWithEvent {
   act(begun: Begun): Promise<unknown>;
 }
 
-export interface LoadedWithEvent {
-  readonly outcomes: readonly LoadOutcome[];
-  readonly timeline: readonly DetailedInterval[];
-  /** Where asked for. */
-  readonly sockets: readonly SocketReport[];
-  /** Since the first query. */
-  readonly event: { readonly begin: number; readonly end: number };
-  /** Whether the load generator could not keep up. */
-  readonly limited: boolean;
-  /** When the first query was sent, by the clock that was given. */
-  readonly startSeconds: number;
-}
-
 /**
  * What is heard of an interval is heard after its end: so the load began no later than the earliest that any of them says. It
  * matters on a cluster, where logs take their time.
@@ -56,6 +44,7 @@ export function loadStart(heardAt: readonly number[], timeline: readonly Detaile
   return starts.length === 0 ? null : Math.min(...starts);
 }
 
+/** When the event began and ended is told since the first query; when that was sent, by the clock that was given. */
 export async function loadWithEvent({
   clock,
   on,
@@ -64,7 +53,7 @@ export async function loadWithEvent({
   load,
   act,
   signal: outer,
-}: LoadWithEvent): Promise<LoadedWithEvent> {
+}: LoadWithEvent) {
   const now = () => clock.monotonicSeconds();
   const failed = new AbortController();
   const signal = AbortSignal.any([outer, failed.signal]);
@@ -98,7 +87,8 @@ export async function loadWithEvent({
     const startSeconds = loadStart(heardAt, timeline) ?? (await started.promise);
     return {
       outcomes,
-      limited: outcomes.some(({ wasTheLimit }) => wasTheLimit === true),
+      // The load generator could not keep up.
+      limited: anyWasTheLimit(outcomes) === true,
       timeline,
       sockets: outcomes.flatMap((outcome) => outcome.sockets ?? []),
       event: { begin: begin - startSeconds, end: end - startSeconds },
@@ -135,10 +125,7 @@ export async function eventLosses({
   timeoutSeconds,
   memoryNow,
   ...event
-}: WatchedEvent): Promise<{
-  readonly losses: z.output<typeof eventLossesSchema>;
-  readonly beganSeconds: number;
-}> {
+}: WatchedEvent) {
   const before = await memoryNow();
   const { outcomes, limited, startSeconds, event: fault, ...loaded } = await loadWithEvent(event);
   const after = await memoryNow();
@@ -152,7 +139,7 @@ export async function eventLosses({
         before === null || after === null
           ? null
           : { before: before.bytes, after: after.bytes, peak: after.peakBytes },
-      ...(stale.length === 0 ? {} : { stale: stale.reduce((sum, each) => sum + each, 0) }),
+      ...(stale.length === 0 ? {} : { stale: sum(stale) }),
     },
     beganSeconds: fault.begin + startSeconds,
   };
