@@ -202,6 +202,17 @@ describe('the report', () => {
     const told = (of: typeof record) => disruptDocument(of).method.join(' ').includes('figures by socket');
     expect([told(record), told({ ...record, cases })]).toEqual([false, true]);
   });
+
+  it('says that names are asked again where the cache is varied', () => {
+    const record = recordOf('disrupt-upstream');
+    const cached = { ...record, settings: { ...record.settings, factors: { cache: [1, 30] } } };
+    const told = (of: typeof record) =>
+      ['asked once', 'asked again and again'].map((words) =>
+        disruptDocument(of).method.join(' ').includes(words),
+      );
+    expect(told(record)).toEqual([true, false]);
+    expect(told(cached)).toEqual([false, true]);
+  });
 });
 
 describe('the post', () => {

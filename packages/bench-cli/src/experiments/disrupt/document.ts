@@ -91,17 +91,16 @@ function limitsOf(record: DisruptRecord): string[] {
 function methodOf({ settings, cases }: DisruptRecord): string[] {
   const { rate, duration, outage, delay, timeout, target } = settings;
   const faults = faultsOf(settings).map((name) => `${FAULTS[name].title}: ${FAULTS[name].what}`);
+  const names = repeatsNames(settings.factors)
+    ? 'the same names are asked again and again, all of them before the fault'
+    : 'each name is asked once, so that no cache has it';
   return [
     `${PLACES[target]} It is sent ${formatCount(rate)} queries per second for ${duration} s in an open loop: on schedule, whether or not answers come. The fault begins ${FAULT_SECONDS} s after the first query. Its control is the same load of the same round without it.`,
     `A query without an answer after ${timeout} s is lost. Latency counts from when a query was due. An error is an answer with a response code that its name does not predict, such as SERVFAIL. All shares and percentiles are of the whole load, not of the fault alone.`,
     'The longest gap is the longest time without a good answer (NOERROR or NXDOMAIN), by the arrival times at the load generator. Clients have recovered when from then on nothing is lost or wrong and no query waits longer than 0.25 s.',
-    ...(target === 'local'
-      ? [
-          `${faults.join('; ')}. --outage is ${outage} s, --delay ${delay} s. Servers with an upstream forward everything to it and cache; each name is asked once, so that no cache has it.`,
-        ]
-      : [
-          `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as reported by the API server; kube-proxy learns of them no earlier.`,
-        ]),
+    target === 'local'
+      ? `${faults.join('; ')}. --outage is ${outage} s, --delay ${delay} s. Servers with an upstream forward everything to it and cache; ${names}.`
+      : `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as reported by the API server; kube-proxy learns of them no earlier.`,
     'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
     'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
     // Records of earlier versions have no figures by socket.
