@@ -14,26 +14,14 @@ import {
 } from './cluster-job.ts';
 import { openGateJob } from './gate/gate-job.ts';
 import { parseSteps, type Step, stepOfLine, stepsCommand } from './job-steps.ts';
-import type { Loader, LoadOutcome, LoadRequest, LoadTurn } from './loader.ts';
+import type { Loader, LoaderProgram, LoadOutcome, LoadRequest, LoadTurn, ProgramOutput } from './loader.ts';
 
-/** What a load generator printed, and how it ended. */
-export interface ProgramOutput {
-  readonly lines: readonly string[];
-  readonly exitCode: number | null;
-  readonly pod: string;
-}
-
-/** What differs from one load generator to another. */
-export interface JobProgram {
-  readonly kind: Loader['kind'];
+/** A load generator in an image. */
+export interface JobProgram extends LoaderProgram {
   readonly version: string;
   /** Found in the output of a load of which no query was answered: a basic regular expression. */
   readonly allLostPattern: string;
   command(request: LoadRequest): readonly string[];
-  /** Takes a line as it comes, for the request's events. */
-  hear(line: string, request: LoadRequest): void;
-  /** @throws BenchError `E_LOADER_FAILED` if the output holds no result. */
-  outcomeOf(output: ProgramOutput): Pick<LoadOutcome, 'result' | 'wasTheLimit' | 'counts' | 'timeline'>;
 }
 
 interface JobLoader {
@@ -58,6 +46,10 @@ export function createJobLoader(run: ClusterRun, program: JobProgram): Loader {
   };
 }
 
+const outputOf = (lines: readonly string[], exitCode: number | null, pod = ''): ProgramOutput => ({
+  ...{ lines, exitCode, end: `(exit status ${exitCode}) in pod ${pod}` },
+});
+
 async function loadAlone({ run, program, upload }: JobLoader, request: LoadRequest): Promise<LoadOutcome> {
   const command = program.command(request);
   // At the gate it waits until the pods of the others have started.
@@ -73,7 +65,7 @@ async function loadAlone({ run, program, upload }: JobLoader, request: LoadReque
   });
   const { lines, exitCode } = job;
   await keepOutput(run, request, lines);
-  const outcome = program.outcomeOf({ lines, exitCode, pod: job.pod.metadata?.name ?? '' });
+  const outcome = program.outcomeOf(outputOf(lines, exitCode, job.pod.metadata?.name));
   return {
     ...outcome,
     observation: loaderObservation(parseTimes(lines), outcome.result.runTimeSeconds),
@@ -104,7 +96,7 @@ async function loadInTurn(
   for (const [index, request] of requests.entries())
     await keepOutput(run, request, ended.get(index)?.lines ?? []);
   const place: Place = {
-    pod: job.pod.metadata?.name ?? '',
+    pod: job.pod.metadata?.name,
     node: nodeOf(job),
     beganAt: ended.get(0)?.startedAtSeconds ?? null,
   };
@@ -129,7 +121,7 @@ function listener(program: JobProgram, requests: readonly LoadRequest[]): (line:
 }
 
 interface Place {
-  readonly pod: string;
+  readonly pod: string | undefined;
   readonly node: Pick<LoadOutcome, 'node'>;
   /** The start of the first step, UNIX time. */
   readonly beganAt: number | null;
@@ -144,7 +136,7 @@ function turnOf(
   const atSeconds =
     startedAtSeconds === null || beganAt === null ? null : Math.max(0, startedAtSeconds - beganAt);
   try {
-    const outcome = program.outcomeOf({ lines, exitCode, pod });
+    const outcome = program.outcomeOf(outputOf(lines, exitCode, pod));
     const observation = loaderObservation(cpuSeconds, outcome.result.runTimeSeconds);
     return { atSeconds, ended: { ...outcome, observation, command, ...node } };
   } catch (error) {

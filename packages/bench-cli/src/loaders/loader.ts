@@ -5,7 +5,7 @@
 
 import type { GateAddress, SocketReport, WorkloadInput } from '@dinodns-bench/load';
 import type { Endpoint } from '../dns/endpoint.ts';
-import type { BenchError } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
 import type { Gate, GateClock, LoadWindow } from './gate/gate.ts';
 
@@ -158,4 +158,36 @@ export interface Loader {
   loadInTurn?(requests: readonly LoadRequest[]): Promise<readonly LoadTurn[]>;
   /** Opens a gate at a place that all loaders reach. */
   openGate(request: GateRequest): Promise<Gate>;
+}
+
+/** What a load generator printed, and how it ended. */
+export interface ProgramOutput {
+  readonly lines: readonly string[];
+  /** Null where a signal ended it, or Kubernetes does not say. */
+  readonly exitCode: number | null;
+  /** How and where it ended, for errors: `(exit status 1) in pod load-1`. */
+  readonly end: string;
+}
+
+/** What differs from one load generator to another, wherever it runs. */
+export interface LoaderProgram {
+  readonly kind: Loader['kind'];
+  /** In errors. */
+  readonly title: string;
+  /** Takes a line as it comes, for the request's events. */
+  hear(line: string, request: LoadRequest): void;
+  /** @throws BenchError `E_LOADER_FAILED` if the output holds no result. */
+  outcomeOf(output: ProgramOutput): Omit<LoadOutcome, 'observation' | 'command'>;
+}
+
+/** The error of a load generator that ended without a result. */
+export function withoutResult(
+  { title }: LoaderProgram,
+  { end }: ProgramOutput,
+  said: readonly string[],
+): BenchError {
+  return new BenchError('E_LOADER_FAILED', `${title} failed ${end}`, {
+    evidence: said.slice(-10),
+    fix: 'Its message is above; the whole output is in the run folder under raw/.',
+  });
 }

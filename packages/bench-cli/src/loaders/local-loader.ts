@@ -6,7 +6,7 @@ import type { RunningProcess } from '../process.ts';
 import type { ResourceGroup, ResourceGroups } from '../targets/local/resource-group.ts';
 import type { World } from '../world.ts';
 import { openLocalGate } from './gate/local-gate.ts';
-import type { Loader, LoadOutcome, LoadRequest } from './loader.ts';
+import type { Loader, LoaderProgram, LoadOutcome, LoadRequest } from './loader.ts';
 
 export interface LocalLoaderOptions {
   readonly world: World;
@@ -15,24 +15,13 @@ export interface LocalLoaderOptions {
   readonly cpuSet: readonly number[] | null;
 }
 
-/** A load generator that is about to be started. */
-interface LocalLoad {
-  readonly command: readonly string[];
-  onStdoutLine(line: string): void;
-  /** Default: such lines are only kept. */
-  onStderrLine?(line: string): void;
-  /** @throws BenchError `E_LOADER_FAILED` if it ended without a result. */
-  outcomeOf(running: RunningProcess): Omit<LoadOutcome, 'observation' | 'command'>;
-}
-
-/** What differs from one load generator to another. */
-interface LocalProgram extends Pick<Loader, 'kind' | 'version'> {
-  /** In errors. */
-  readonly title: string;
+/** A load generator that is installed here. */
+interface LocalProgram extends LoaderProgram {
+  readonly version: string;
   readonly executable: string;
   /** What mends an executable that cannot be started. */
   readonly fix: string;
-  prepare(request: LoadRequest): Promise<LocalLoad>;
+  command(request: LoadRequest): Promise<readonly string[]>;
 }
 
 /** It starts, sends, and then waits for outstanding queries; longer than this is a hang. */
@@ -59,14 +48,21 @@ export function createLocalLoader(options: LocalLoaderOptions, program: LocalPro
 
 async function run(
   world: World,
-  { title, executable, fix, prepare }: LocalProgram,
+  program: LocalProgram,
   request: LoadRequest,
   group: ResourceGroup,
 ): Promise<LoadOutcome> {
-  const { command, outcomeOf, ...hearing } = await prepare(request);
+  const { title, executable, fix } = program;
+  const command = await program.command(request);
+  const lines: string[] = [];
+  const onLine = (line: string) => {
+    lines.push(line);
+    program.hear(line, request);
+  };
   const running = await world.processes
     .start(group.wrap(command), {
-      ...hearing,
+      onStdoutLine: onLine,
+      onStderrLine: onLine,
       stdoutFile: request.outputFile,
       stderrFile: request.outputFile,
     })
@@ -81,7 +77,9 @@ async function run(
   await endOrAbort(world, title, running, request);
   // Exact where the group has its own counters; the process is gone by now.
   const observation = await window.end().catch(() => null);
-  return { ...outcomeOf(running), observation, command };
+  const { code = null, signal = null } = running.exit ?? {};
+  const end = `(${signal ?? `exit status ${code}`}) against port ${request.endpoint.port}`;
+  return { ...program.outcomeOf({ lines, exitCode: code, end }), observation, command };
 }
 
 /** Waits for its end; stops it when the run is interrupted or when it does not end by itself. */

@@ -7,8 +7,10 @@ import {
   lowestAt,
   mergeEncoded,
 } from '@dinodns-bench/load';
+import { BenchError } from '../../errors.ts';
 import type { LatencyHistogram, LoadResult } from '../../results/record.ts';
-import type { LoaderCounts, LoadOutcome } from '../loader.ts';
+import { type LoaderCounts, type LoaderProgram, type LoadOutcome, withoutResult } from '../loader.ts';
+import { intervalOf, parseEvent } from './events.ts';
 
 /** What reports show of a latency distribution. */
 const PERCENTILES = [50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99] as const;
@@ -131,11 +133,39 @@ export function loaderCountsOf({ counts, generator }: CannonResult): LoaderCount
 }
 
 /** Absent unless asked for. */
-export const askedIn = ({
-  sockets,
-  options,
-  counts,
-}: CannonResult): Pick<LoadOutcome, 'sockets' | 'stale'> => ({
+const askedIn = ({ sockets, options, counts }: CannonResult): Pick<LoadOutcome, 'sockets' | 'stale'> => ({
   ...(sockets === undefined ? {} : { sockets }),
   ...(options.expect?.maxAgeSeconds == null ? {} : { stale: counts.stale }),
 });
+
+export const BUILTIN: LoaderProgram = {
+  kind: 'builtin',
+  title: 'the built-in loader',
+  hear(line, request) {
+    const event = parseEvent(line);
+    if (event?.event === 'started') request.onStarted();
+    if (event?.event === 'interval') request.onProgress(event.qps);
+  },
+  outcomeOf(output) {
+    const events = output.lines.flatMap((line) => parseEvent(line) ?? []);
+    const end = events.findLast(({ event }) => event === 'result' || event === 'error');
+    if (end?.event === 'error') {
+      throw new BenchError('E_LOADER_FAILED', `${BUILTIN.title} failed ${output.end}: ${end.message}`, {
+        evidence: [end.code],
+        fix: `${end.fix}.`,
+      });
+    }
+    if (end?.event !== 'result') throw withoutResult(BUILTIN, output, output.lines);
+    const timeline = events.flatMap((event) => (event.event === 'interval' ? intervalOf(event) : []));
+    const rates = events.flatMap((event) =>
+      event.event === 'interval' ? { atSeconds: event.toSeconds, qps: event.qps } : [],
+    );
+    return {
+      result: loadResultOf(end.result, rates),
+      wasTheLimit: end.result.generator.wasTheLimit,
+      counts: loaderCountsOf(end.result),
+      timeline,
+      ...askedIn(end.result),
+    };
+  },
+};

@@ -3,7 +3,7 @@
  * (interrupted queries, connection statistics, latency histogram, interval rates).
  */
 import type { LoadResult } from '../../results/record.ts';
-import type { LoaderCounts } from '../loader.ts';
+import { type LoaderCounts, type LoaderProgram, withoutResult } from '../loader.ts';
 
 export interface DnsperfReport {
   /** For example `2.10.0`; null if the banner is missing. */
@@ -183,3 +183,20 @@ export function parseDnsperf(lines: readonly string[]): DnsperfReport {
 export function countsOf({ unexpectedResponses }: Pick<DnsperfReport, 'unexpectedResponses'>): LoaderCounts {
   return { bufferDrops: null, sendErrors: null, late: unexpectedResponses, strays: 0 };
 }
+
+export const DNSPERF: LoaderProgram = {
+  kind: 'dnsperf',
+  title: 'dnsperf',
+  hear(line, request) {
+    if (isStartOfSending(line)) request.onStarted();
+    const interval = parseInterval(line);
+    if (interval !== null) request.onProgress(interval.qps);
+  },
+  outcomeOf(output) {
+    const report = parseDnsperf(output.lines);
+    const { result, complaints } = report;
+    if (result === null || output.exitCode !== 0)
+      throw withoutResult(DNSPERF, output, complaints.length > 0 ? complaints : output.lines);
+    return { result, wasTheLimit: null, counts: countsOf(report) };
+  },
+};
