@@ -69,10 +69,15 @@ function deltasOf(
       ? []
       : first.compared === 'ratio'
         ? decideRatios(members, direction, options, mayBeSaid)
-        : decideFamily(members, direction, options, (member, each) => {
-            const delta = compareDifferences(member.pairs, each);
-            return delta !== null && mayBeSaid(member, delta) ? delta : null;
-          });
+        : decideFamily(
+            members.map((member) => ({ member, trials: member.pairs.length, seed: member.seed })),
+            direction,
+            options,
+            ({ member }, each) => {
+              const delta = compareDifferences(member.pairs, each);
+              return delta !== null && mayBeSaid(member, delta) ? delta : null;
+            },
+          );
   return members.map(({ key, name }, index) => ({ key, name, delta: deltas[index] ?? null }));
 }
 

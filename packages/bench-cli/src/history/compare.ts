@@ -9,12 +9,11 @@
 import { bothOf, directionOf, type EstimandFacts, isSize } from '../report/estimand.ts';
 import type { Delta, Difference } from '../results/record.ts';
 import { testAllowed } from '../stats/allowance.ts';
+import { decideFamily } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
-import { holmAdjusted } from '../stats/holm.ts';
 import { median } from '../stats/intervals.ts';
 import {
-  detectableDifference,
   type IntervalChoice,
   type SampleTest,
   type TestOptions,
@@ -25,12 +24,12 @@ import {
 } from '../stats/sample-test.ts';
 import {
   allowanceOfPairs,
+  compareDifferences,
   comparePairs,
-  decide,
   deltaFrom,
   exposedPair,
   type Pair,
-  pairOf,
+  pairTrials,
   type UndecidedDelta,
   type UndecidedDifference,
 } from '../stats/summarize.ts';
@@ -100,21 +99,6 @@ export interface CompareOptions {
   readonly normalize: string | null;
 }
 
-interface Sample {
-  readonly value: number;
-  readonly taken: number | undefined;
-}
-
-/** Values by round, where there are rounds. */
-function byRound(item: EntryCase, name: string): Map<number, Sample> {
-  return new Map(
-    item.trials.flatMap(({ round, taken, figures }) => {
-      const value = figures[name] ?? null;
-      return round === null || value === null ? [] : [[round, { value, taken }] as const];
-    }),
-  );
-}
-
 /** The case of `subject` at the same point. */
 export function yardstickOf(entry: Entry, item: EntryCase, subject: string): EntryCase | undefined {
   return entry.cases.find((other) => placeKey(other) === placeKey({ ...item, subject }));
@@ -124,11 +108,8 @@ export function yardstickOf(entry: Entry, item: EntryCase, subject: string): Ent
 export function normalized(entry: Entry, item: EntryCase, name: string, subject: string): number[] {
   const yardstick = yardstickOf(entry, item, subject);
   if (yardstick === undefined) return [];
-  const references = byRound(yardstick, name);
-  return [...byRound(item, name)].flatMap(([round, { value }]) => {
-    const reference = references.get(round)?.value ?? 0;
-    return reference <= 0 ? [] : [value / reference];
-  });
+  const pairs = pairTrials(item.trials, yardstick.trials, ({ figures }) => ({ value: figures[name] }));
+  return pairs.flatMap(({ value, baseline }) => (baseline <= 0 ? [] : [value / baseline]));
 }
 
 interface Side {
@@ -154,14 +135,12 @@ export function samplesOf(
     const [before, now] = [valuesOf(reference.item, name), valuesOf(candidate.item, name)];
     return { reference: before, candidate: now, pairs: null };
   }
-  const [rounds, others] = [byRound(reference.item, name), byRound(candidate.item, name)];
-  const pairs = [...others].flatMap(([round, { value, taken }]): Pair[] => {
-    const other = rounds.get(round);
-    // Nothing has a ratio to zero.
-    if (other === undefined || (compared !== 'difference' && other.value <= 0)) return [];
+  const all = pairTrials(candidate.item.trials, reference.item.trials, ({ figures, taken }) => ({
     // What others take slows servers down; it does not make them larger.
-    return [pairOf({ value, taken: isSize(unit) ? undefined : taken }, other)];
-  });
+    ...{ value: figures[name], taken: isSize(unit) ? undefined : taken },
+  }));
+  // Nothing has a ratio to zero.
+  const pairs = all.filter(({ baseline }) => compared === 'difference' || baseline > 0);
   return {
     reference: pairs.map(({ baseline }) => baseline),
     candidate: pairs.map(({ value }) => value),
@@ -230,14 +209,15 @@ export function undecidedDelta(samples: Samples, options: TestOptions): Undecide
   return deltaFrom(medians, n, testRatios(samples, options), 'cliffs-delta');
 }
 
-function undecidedDifference(samples: Samples, options: TestOptions): UndecidedDifference {
+function undecidedDifference(samples: Samples, options: TestOptions): UndecidedDifference | null {
   const { reference, candidate, pairs } = samples;
+  if (pairs !== null) return compareDifferences(pairs, options);
   const test = testDifference(samples, options);
   return {
     difference: test?.estimate ?? median(candidate) - median(reference),
     low: test?.low ?? null,
     high: test?.high ?? null,
-    detectable: pairs === null ? null : detectableDifference(minus(pairs), options),
+    detectable: null,
     n: Math.min(reference.length, candidate.length),
     method: test?.method ?? null,
     pValue: test?.pValue ?? null,
@@ -302,21 +282,20 @@ function compareFamily(
   { seed, level }: { readonly seed: string; readonly level: number },
 ): ComparedFigure[] {
   const { name } = estimand;
-  const samples = sides.map(([reference, candidate]) => samplesOf(reference, candidate, estimand, normalize));
-  const comparisons = samples.filter((list) => list.candidate.length > 1 && list.reference.length > 1).length;
+  const members = sides.map(([reference, candidate], index) => {
+    const samples = samplesOf(reference, candidate, estimand, normalize);
+    const trials = Math.min(samples.reference.length, samples.candidate.length);
+    return { samples, trials, seed: `${seed}/${index}/${name}` };
+  });
   const undecided = isByDifference(estimand, normalize) ? undecidedDifference : undecidedDelta;
-  const deltas = samples.map((list, index) =>
-    estimand.compared === 'no' || list.reference.length === 0 || list.candidate.length === 0
-      ? null
-      : undecided(list, { comparisons, interval, level, seed: `${seed}/${index}/${name}` }),
+  const deltas = decideFamily(
+    members,
+    directionOf(estimand),
+    { interval, level },
+    ({ samples, trials }, each) =>
+      estimand.compared === 'no' || trials === 0 ? null : undecided(samples, each),
   );
-  const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
-  const adjusted = holmAdjusted(
-    tested.map(({ pValue }) => pValue ?? 1),
-    level,
-  );
-  const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
-  return samples.map(({ reference, candidate, pairs }, index): ComparedFigure => {
+  return members.map(({ samples: { reference, candidate, pairs } }, index): ComparedFigure => {
     const delta = deltas[index] ?? null;
     const bounds = (sides[index] ?? []).map((side) => boundsOf(side, name, normalize));
     return {
@@ -325,14 +304,7 @@ function compareFamily(
       candidate: centre(candidate),
       trials: [reference.length, candidate.length],
       both: pairs === null ? null : bothOf(estimand, pairs),
-      delta:
-        delta === null
-          ? null
-          : asItMayBeSaid(
-              decide(delta, directionOf(estimand), adjustedOf.get(delta) ?? null, comparisons),
-              estimand,
-              bounds,
-            ),
+      delta: delta === null ? null : asItMayBeSaid(delta, estimand, bounds),
       isBound: [bounds[0]?.own === true, bounds[1]?.own === true],
       isForeign: bounds.some(({ isForeign }) => isForeign),
     };

@@ -4,7 +4,7 @@
  */
 import type { EstimandFacts } from '../report/estimand.ts';
 import { sizeOf } from '../stats/deltas.ts';
-import { holmAdjusted } from '../stats/holm.ts';
+import { holmByItem } from '../stats/holm.ts';
 import { type IntervalChoice, LEVEL, type TestOptions } from '../stats/sample-test.ts';
 import { levelOf, type UntilView } from '../stats/until.ts';
 import {
@@ -182,12 +182,7 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
     const regression = testLimit(limit, samples, figure, test, normalize);
     return { key: match.candidate.key, label: match.label, limit, regression, compared };
   });
-  const withTest = tested.filter(({ regression }) => regression !== null);
-  const adjusted = holmAdjusted(
-    withTest.map(({ regression }) => regression?.pValue ?? 1),
-    level,
-  );
-  const adjustedOf = new Map(withTest.map((item, index) => [item, adjusted[index] ?? 1]));
+  const adjustedOf = holmByItem(tested, ({ regression }) => regression?.pValue ?? null, level);
   const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null));
   const has = (outcome: GateOutcome) => cases.some((item) => item.outcome === outcome);
   return {

@@ -2,6 +2,7 @@
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { isServersOwn } from '../stats/decisive.ts';
 import { type SampleTest, testPaired } from '../stats/sample-test.ts';
+import { pairTrials } from '../stats/summarize.ts';
 import { levelOf } from '../stats/until.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatTime } from './numbers.ts';
@@ -21,13 +22,10 @@ function tailOf(record: RunRecord, item: CaseRecord): SampleTest | null {
   if (baseline === undefined || !isServersOwn('latencySeconds', [item.limitedBy, baseline.limitedBy]))
     return null;
   const trials = okTrialsByCase(record);
-  const byRound = new Map(
-    (trials.get(baseline.key) ?? []).map((trial) => [trial.round, trialPercentile(trial, 99)]),
-  );
-  const ratios = (trials.get(item.key) ?? []).flatMap((trial) => {
-    const [own, other] = [trialPercentile(trial, 99), byRound.get(trial.round)];
-    return own === null || other == null || other === 0 ? [] : [own / other];
-  });
+  const pairs = pairTrials(trials.get(item.key) ?? [], trials.get(baseline.key) ?? [], (trial) => ({
+    value: trialPercentile(trial, 99),
+  }));
+  const ratios = pairs.flatMap(({ value, baseline: other }) => (other === 0 ? [] : [value / other]));
   const test = testPaired(ratios, { level: levelOf(record.until?.goal ?? null) });
   if (test === null || (test.low <= 1 && test.high >= 1)) return null;
   const [mean, reference] = [item, baseline].map(({ summary }) => summary?.latencySeconds?.median ?? 0);

@@ -4,7 +4,7 @@
  */
 import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../results/record.ts';
 import { type Allowance, allowanceOf } from './allowance.ts';
-import { holmAdjusted } from './holm.ts';
+import { holmByItem } from './holm.ts';
 import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
 import { momentsOf, takenOver } from './neighbours.ts';
 import type { TestOptions } from './sample-test.ts';
@@ -14,7 +14,7 @@ import {
   decide,
   exposedPair,
   type Pair,
-  pairOf,
+  pairTrials,
   type UndecidedDelta,
 } from './summarize.ts';
 
@@ -32,16 +32,9 @@ export function pairsOf(
   baseline: readonly OkTrial[],
   metric: ComparedMetric,
 ): Pair[] {
-  const byRound = new Map(baseline.map((trial) => [trial.round, trial]));
   // What others take slows servers down; it does not make them larger.
   const taken = metric === 'memoryBytes' ? () => undefined : takenDuring;
-  return trials.flatMap((trial): Pair[] => {
-    const value = trial.metrics[metric];
-    const other = byRound.get(trial.round);
-    const reference = other?.metrics[metric];
-    if (value === null || other === undefined || reference == null) return [];
-    return [pairOf({ value, taken: taken(trial) }, { value: reference, taken: taken(other) })];
-  });
+  return pairTrials(trials, baseline, (trial) => ({ value: trial.metrics[metric], taken: taken(trial) }));
 }
 
 /**
@@ -53,9 +46,10 @@ export function takenDuring(trial: OkTrial): number | undefined {
   return takenOver(momentsOf(trial)) ?? undefined;
 }
 
-/** Paired figures of one comparison in a family. */
+/** One comparison in a family. */
 export interface FamilyMember {
-  readonly pairs: readonly Pair[];
+  /** Of either side; where the trials are paired, pairs. */
+  readonly trials: number;
   /** Names it for resampling. */
   readonly seed: string;
 }
@@ -70,21 +64,17 @@ export function decideFamily<M extends FamilyMember, D extends Parameters<typeof
   options: TestOptions,
   compare: (member: M, options: TestOptions) => D | null,
 ): (ReturnType<typeof decide<D>> | null)[] {
-  const comparisons = members.filter(({ pairs }) => pairs.length > 1).length;
+  const comparisons = members.filter(({ trials }) => trials > 1).length;
   const deltas = members.map((member) => compare(member, { ...options, comparisons, seed: member.seed }));
-  const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
-  const adjusted = holmAdjusted(
-    tested.map(({ pValue }) => pValue ?? 1),
-    options.level,
-  );
-  const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
+  const adjustedOf = holmByItem(deltas, (delta) => delta?.pValue ?? null, options.level);
   return deltas.map((delta) =>
     delta === null ? null : decide(delta, direction, adjustedOf.get(delta) ?? null, comparisons),
   );
 }
 
 /** One that is compared by ratios. */
-export interface RatioMember extends FamilyMember {
+export interface RatioMember extends Omit<FamilyMember, 'trials'> {
+  readonly pairs: readonly Pair[];
   /** Names the figures of the baseline: members with the same one depend alike on what others take. */
   readonly baseline: string;
 }
@@ -113,7 +103,8 @@ export function decideRatios<M extends RatioMember>(
   mayBeSaid: (member: M, delta: UndecidedDelta) => boolean = () => true,
 ): (Delta | null)[] {
   const allowances = allowancesOf(members);
-  return decideFamily(members, direction, options, (member, each) => {
+  const family = members.map((member) => ({ member, trials: member.pairs.length, seed: member.seed }));
+  return decideFamily(family, direction, options, ({ member }, each) => {
     const delta = comparePairs(member.pairs, each, allowances.get(member.baseline) ?? null);
     return delta !== null && mayBeSaid(member, delta) ? delta : null;
   });

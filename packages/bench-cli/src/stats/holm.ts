@@ -23,3 +23,20 @@ export function holmAdjusted(pValues: readonly number[], level = LEVEL): number[
   }
   return adjusted;
 }
+
+/** The adjusted p values of those that have one. */
+export function holmByItem<T>(
+  items: readonly T[],
+  pValueOf: (item: T) => number | null,
+  level = LEVEL,
+): Map<T, number> {
+  const tested = items.flatMap((item) => {
+    const pValue = pValueOf(item);
+    return pValue === null ? [] : [{ item, pValue }];
+  });
+  const adjusted = holmAdjusted(
+    tested.map(({ pValue }) => pValue),
+    level,
+  );
+  return new Map(tested.map(({ item }, index) => [item, adjusted[index] ?? 1]));
+}

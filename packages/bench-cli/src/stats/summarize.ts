@@ -53,19 +53,25 @@ export interface Pair {
   readonly taken?: { readonly value: number; readonly baseline: number } | undefined;
 }
 
-/** A figure of a trial, and the CPUs that others took meanwhile, where that was watched and matters. */
-export interface Exposed {
-  readonly value: number;
-  readonly taken: number | undefined;
-}
-
-/** What others took counts only where both trials were watched. */
-export function pairOf({ value, taken }: Exposed, baseline: Exposed): Pair {
-  const isWatched = taken !== undefined && baseline.taken !== undefined;
-  return {
-    ...{ value, baseline: baseline.value },
-    taken: isWatched ? { value: taken, baseline: baseline.taken } : undefined,
-  };
+/** Trials of the same round of which both have a sample. */
+export function pairTrials<T extends { readonly round: number | null }>(
+  trials: readonly T[],
+  baseline: readonly T[],
+  sampleOf: (trial: T) => { readonly value: number | null | undefined; readonly taken?: number | undefined },
+): Pair[] {
+  const byRound = new Map(baseline.map((trial) => [trial.round, sampleOf(trial)]));
+  return trials.flatMap((trial) => {
+    const [own, other] = [sampleOf(trial), byRound.get(trial.round)];
+    if (trial.round === null || own.value == null || other?.value == null) return [];
+    // What others took counts only where both trials were watched.
+    const isWatched = own.taken !== undefined && other.taken !== undefined;
+    return [
+      {
+        ...{ value: own.value, baseline: other.value },
+        taken: isWatched ? { value: own.taken, baseline: other.taken } : undefined,
+      },
+    ];
+  });
 }
 
 export interface VerdictWords {
