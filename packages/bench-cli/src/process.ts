@@ -179,6 +179,15 @@ export async function runToEnd(
   return { ...exit, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
 }
 
+/** Does it when it is first asked for; then it is the same result. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly result: T } | undefined;
+  return () => {
+    made ??= { result: make() };
+    return made.result;
+  };
+}
+
 /** What a program of ours printed; null for a line that is not the program's, such as a warning of Node.js, or is cut short. */
 export function parseLine<S extends z.ZodType>(schema: S, line: string): z.output<S> | null {
   if (!line.startsWith('{')) return null;

@@ -1,5 +1,6 @@
 /** The counters of the CPUs over the load of a trial. */
 import { countEvents, HARDWARE_EVENTS } from '../observe/hardware-counters.ts';
+import { once } from '../process.ts';
 import type { Counters } from '../results/record.ts';
 import type { Deployment } from '../targets/target.ts';
 import type { TrialContext } from './trial-context.ts';
@@ -26,11 +27,10 @@ export async function countServer(
   const usage = countsEvents ? await deployment.usage?.() : undefined;
   if (usage === undefined) return { end: async () => undefined };
   const counting = await countEvents(world, HARDWARE_EVENTS, usage.pids);
-  let ended: Promise<Counters | undefined> | undefined;
   return {
-    end: () => {
-      ended ??= counting.end().then((counts) => (counts === null ? undefined : countersOf(counts)));
-      return ended;
-    },
+    end: once(async () => {
+      const counts = await counting.end();
+      return counts === null ? undefined : countersOf(counts);
+    }),
   };
 }

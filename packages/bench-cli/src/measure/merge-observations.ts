@@ -1,4 +1,5 @@
 /** The sum of simultaneous observations of several groups. Pure. */
+import { addThrottling } from '../observe/group.ts';
 import type { Observation } from '../results/record.ts';
 import { sum } from '../stats/intervals.ts';
 
@@ -9,7 +10,6 @@ export function addObservations(observations: readonly (Observation | null)[]): 
   if (first === undefined || parts.length !== observations.length) return null;
   if (parts.length === 1) return first;
   const memory = parts.flatMap((part) => part.memoryBytes ?? []);
-  const throttling = parts.flatMap((part) => part.throttling ?? []);
   const shortest = Math.min(...parts.map((part) => part.samples.length));
   return {
     cpuSource: parts.every((part) => part.cpuSource === first.cpuSource) ? first.cpuSource : 'proc',
@@ -25,14 +25,7 @@ export function addObservations(observations: readonly (Observation | null)[]): 
             max: sum(memory.map(({ max }) => max)),
             source: memory.every(({ source }) => source === 'pss') ? 'pss' : 'rss',
           },
-    throttling:
-      throttling.length < parts.length
-        ? null
-        : {
-            periods: sum(throttling.map(({ periods }) => periods)),
-            throttledPeriods: sum(throttling.map(({ throttledPeriods }) => throttledPeriods)),
-            throttledSeconds: sum(throttling.map(({ throttledSeconds }) => throttledSeconds)),
-          },
+    throttling: addThrottling(parts.map(({ throttling }) => throttling)),
     processes: sum(parts.map((part) => part.processes)),
     sampleIntervalSeconds: first.sampleIntervalSeconds,
     samples: Array.from({ length: shortest }, (_, index) => {

@@ -1,5 +1,6 @@
 /** One load in several slices, as if it had been without a break. Pure. */
 import type { LoadOutcome } from '../loaders/loader.ts';
+import { addThrottling } from '../observe/group.ts';
 import type { LoadResult, Losses, Observation } from '../results/record.ts';
 import { sum } from '../stats/intervals.ts';
 import { addLosses } from './explain-losses.ts';
@@ -40,7 +41,6 @@ export function joinObservations(parts: readonly (Observation | null)[]): Observ
   const durationSeconds = sum(known.map((part) => part.durationSeconds));
   const cpuSeconds = sum(known.map((part) => part.cpuSeconds));
   const memory = known.flatMap((part) => part.memoryBytes ?? []);
-  const throttling = known.flatMap((part) => part.throttling ?? []);
   const offsets = offsetsOf(known.map((part) => part.durationSeconds));
   return {
     ...first,
@@ -55,14 +55,7 @@ export function joinObservations(parts: readonly (Observation | null)[]): Observ
             max: Math.max(...memory.map(({ max }) => max)),
             source: memory.every(({ source }) => source === 'pss') ? 'pss' : 'rss',
           },
-    throttling:
-      throttling.length < known.length
-        ? null
-        : {
-            periods: sum(throttling.map(({ periods }) => periods)),
-            throttledPeriods: sum(throttling.map(({ throttledPeriods }) => throttledPeriods)),
-            throttledSeconds: sum(throttling.map(({ throttledSeconds }) => throttledSeconds)),
-          },
+    throttling: addThrottling(known.map(({ throttling }) => throttling)),
     processes: Math.max(...known.map(({ processes }) => processes)),
     samples: known.flatMap(({ samples }, index) =>
       samples.map((sample) => ({ ...sample, atSeconds: sample.atSeconds + (offsets[index] ?? 0) })),

@@ -4,12 +4,7 @@
  * microseconds), and cpuacct.usage (nanoseconds).
  */
 
-/** CFS throttling since the group was made. */
-export interface Throttling {
-  readonly periods: number;
-  readonly throttledPeriods: number;
-  readonly throttledSeconds: number;
-}
+import type { Throttling } from './group.ts';
 
 /** The `name value` lines of a flat keyed file. */
 export function parseKeyedNumbers(text: string): ReadonlyMap<string, number> {

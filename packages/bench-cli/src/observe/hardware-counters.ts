@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { readIfThere } from '../machine/proc-files.ts';
+import { parseLine } from '../process.ts';
 import type { World } from '../world.ts';
 
 const PROGRAM = fileURLToPath(new URL('./counters-program.mjs', import.meta.url));
@@ -48,14 +49,6 @@ export interface Counting {
   end(): Promise<Readonly<Record<string, number>> | null>;
 }
 
-function parseLine(text: string): Line | null {
-  try {
-    return lineSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
-
 /** The value that a counter would have had if it had counted all the time. */
 function scaled({
   value,
@@ -80,7 +73,7 @@ export async function countEvents(
     [world.processes.nodePath, PROGRAM, JSON.stringify({ events, pids })],
     {
       onStdoutLine: (text) => {
-        const line = parseLine(text);
+        const line = parseLine(lineSchema, text);
         if (line !== null) lines.push(line);
         heard.resolve();
       },

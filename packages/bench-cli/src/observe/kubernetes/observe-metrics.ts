@@ -4,6 +4,7 @@
  */
 
 import type { ObservationWindow } from '../../observe/window.ts';
+import { once } from '../../process.ts';
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
 import type { Clock } from '../../world.ts';
 import type { PodWindow } from './metrics-api.ts';
@@ -109,15 +110,11 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
       samples: samplesOf(parts, startedAt),
     };
   };
-  let ended: Promise<Observation | null> | undefined;
   return {
     started: () => {
       startedAt = nowInCluster();
     },
-    end: () => {
-      ended ??= finish();
-      return ended;
-    },
+    end: once(finish),
     instances: () => instances,
   };
 }

@@ -5,6 +5,7 @@
  */
 import { BenchError } from '../../errors.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
+import { once } from '../../process.ts';
 import type { InstanceObservation } from '../../results/record.ts';
 import type { Clock } from '../../world.ts';
 import {
@@ -129,15 +130,11 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
     instances = figures.instances;
     return figures.observation;
   };
-  let ended: ReturnType<typeof finish> | undefined;
   return {
     started: () => {
       startedAt = clock.monotonicSeconds();
     },
-    end: () => {
-      ended ??= finish();
-      return ended;
-    },
+    end: once(finish),
     instances: () => instances,
     idleCores: () => (waiting === null ? null : idleCoresBetween(waiting, begin.usage, pods)),
   };

@@ -1,6 +1,7 @@
 /** Figures of pods over a trial, from the readings at its ends and the samples in between. Pure. */
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
 import { sum } from '../../stats/intervals.ts';
+import { addThrottling, type Throttling, throttlingBetween } from '../group.ts';
 import type { PodReading, ThrottlingReading } from './pod-reading.ts';
 import type { PodPlace } from './pod-source.ts';
 import type { Settled } from './settled.ts';
@@ -83,22 +84,6 @@ function series(samples: readonly Sample[], pods: readonly PodPlace[]): Observat
   });
 }
 
-function throttlingBetween(
-  from: ReadonlyMap<string, ThrottlingReading>,
-  to: ReadonlyMap<string, ThrottlingReading>,
-  pod: string,
-): Observation['throttling'] {
-  const before = from.get(pod);
-  const after = to.get(pod);
-  // A pod that has not had a period with a quota yet is not in the list: it begins at zero.
-  if (after === undefined) return null;
-  return {
-    periods: Math.max(0, after.periods - (before?.periods ?? 0)),
-    throttledPeriods: Math.max(0, after.throttledPeriods - (before?.throttledPeriods ?? 0)),
-    throttledSeconds: Math.max(0, after.throttledSeconds - (before?.throttledSeconds ?? 0)),
-  };
-}
-
 /** The actual interval of the kubelet's readings. */
 function meanInterval(samples: readonly Sample[]): number | null {
   const first = samples[0];
@@ -128,23 +113,12 @@ export interface PodFigures {
 }
 
 /** Null for a pod whose throttling is not known at both ends. */
-function throttlingOf({ pods, throttling: { begin, end } }: PodReadings): Observation['throttling'][] {
-  return pods.map(({ name }) =>
-    begin?.stale.length === 0 && end?.stale.length === 0
-      ? throttlingBetween(begin.values, end.values, name)
-      : null,
-  );
-}
-
-/** Null unless it is known of every pod. */
-function totalThrottling(ofPods: readonly Observation['throttling'][]): Observation['throttling'] {
-  const known = ofPods.flatMap((value) => value ?? []);
-  if (known.length < ofPods.length) return null;
-  return {
-    periods: sum(known.map(({ periods }) => periods)),
-    throttledPeriods: sum(known.map(({ throttledPeriods }) => throttledPeriods)),
-    throttledSeconds: sum(known.map(({ throttledSeconds }) => throttledSeconds)),
-  };
+function throttlingOf({ pods, throttling: { begin, end } }: PodReadings): (Throttling | null)[] {
+  return pods.map(({ name }) => {
+    const after = begin?.stale.length === 0 && end?.stale.length === 0 ? end.values.get(name) : undefined;
+    // A pod that has not had a period with a quota yet is not in the list: it begins at zero.
+    return after === undefined ? null : throttlingBetween(begin?.values.get(name), after);
+  });
 }
 
 function summarizeMemory(
@@ -197,7 +171,7 @@ export function podFigures(read: PodReadings): PodFigures | null {
       cpuSeconds,
       cpuCores: cpuSeconds / durationSeconds,
       memoryBytes: summarizeMemory([...samples.slice(1).map(({ readings }) => readings), end.values], pods),
-      throttling: totalThrottling(throttling),
+      throttling: addThrottling(throttling),
       processes: sum(pods.map(({ name }) => end.values.get(name)?.processes ?? 1)),
       sampleIntervalSeconds: meanInterval(samples) ?? durationSeconds,
       samples: series(samples, pods),

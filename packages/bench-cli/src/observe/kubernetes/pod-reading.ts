@@ -1,4 +1,5 @@
 /** A reading of a pod's CPU and memory, from any source in the cluster. */
+import type { Throttling } from '../group.ts';
 
 export interface CpuReading {
   /** When the counter was read, by the node's clock; only for telling one reading from another. */
@@ -31,9 +32,6 @@ export interface PodReading {
 }
 
 /** CFS throttling since the start, and the node's clock in milliseconds when it was read. */
-export interface ThrottlingReading {
+export interface ThrottlingReading extends Throttling {
   readonly stamp: string;
-  readonly periods: number;
-  readonly throttledPeriods: number;
-  readonly throttledSeconds: number;
 }

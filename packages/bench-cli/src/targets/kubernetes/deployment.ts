@@ -8,6 +8,7 @@ import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../observe/kubernetes/observe-pods.ts';
 import { type PodPlace, podSource } from '../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
+import { once } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { parseReadyLine } from '../ready-line.ts';
 import type { Deployment, DeployRequest, ObserveOptions } from '../target.ts';
@@ -161,13 +162,12 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
   const died = deathOf(deployed, over.signal);
   died.catch((error: unknown) => dead.abort(error));
 
-  const removeAll = async () => {
+  const remove = once(async () => {
     over.abort(new Error('the deployment is removed'));
     // A failure to save the logs must not stop the removal.
     if (!request.signal.aborted) await keepLogs(deployed, AbortSignal.timeout(5000)).catch(() => undefined);
     await deployed.remove();
-  };
-  let removal: Promise<void> | undefined;
+  });
   return {
     get instances() {
       return instances;
@@ -190,9 +190,6 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
     observe: (options = {}) => observe(deployed, options, alive),
     died,
     lastLogLines: () => lastLines(deployed),
-    remove: () => {
-      removal ??= removeAll();
-      return removal;
-    },
+    remove,
   };
 }

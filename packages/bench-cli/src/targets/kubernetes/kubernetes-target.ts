@@ -5,6 +5,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { type Certificates, makeCertificates } from '../../certificates/certificates.ts';
 import type { DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
+import { once } from '../../process.ts';
 import { isEncrypted } from '../../results/record.ts';
 import { readinessQueriesOf } from '../../servers/server.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
@@ -157,12 +158,8 @@ function placementWarnings({ placement }: ClusterRun): string[] {
 export function createKubernetesTarget(options: KubernetesTargetOptions): Target {
   const { run } = options;
   const deployments = new Set<Deployment>();
-  let made: Certificates | undefined;
-  const certificates = () => {
-    // Loaders verify a name: the addresses of pods and Services do not matter.
-    made ??= makeCertificates([], run.world.clock.now());
-    return made;
-  };
+  // Loaders verify a name: the addresses of pods and Services do not matter.
+  const certificates = once(() => makeCertificates([], run.world.clock.now()));
   let deployed = 0;
   return {
     kind: 'kubernetes',

@@ -3,6 +3,7 @@
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { BenchError } from '../../errors.ts';
 import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
+import { once } from '../../process.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
@@ -233,12 +234,9 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
   const { observation, reason } = await chooseObservation(client, settings, facts, signal);
   const sharedCpus = sharedCpusOf(facts);
 
-  let closing: Promise<void> | undefined;
-  const close = async () => {
-    if (settings.keep) return;
-    closing ??= removeNamespace(client, name, force);
-    await closing;
-  };
+  const close = once(async () => {
+    if (!settings.keep) await removeNamespace(client, name, force);
+  });
 
   try {
     return {

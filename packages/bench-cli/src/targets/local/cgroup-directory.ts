@@ -4,7 +4,13 @@ import { basename, join } from 'node:path';
 import { systemErrorCode } from '@dinodns-bench/program';
 import { hasEnded, ownerOf } from '../../machine/owner.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
-import { parseProcessIds } from '../../observe/cgroup-files.ts';
+import {
+  parseCpuacctUsage,
+  parseCpuStatV1,
+  parseCpuStatV2,
+  parseProcessIds,
+} from '../../observe/cgroup-files.ts';
+import type { GroupCounters } from '../../observe/group.ts';
 import type { World } from '../../world.ts';
 
 /** SIGKILL ends processes within milliseconds, unless they are stuck in I/O. */
@@ -15,6 +21,29 @@ const RETRY_SECONDS = 0.01;
 export async function processesIn(world: World, directory: string): Promise<number[]> {
   const text = await readIfThere(world, join(directory, 'cgroup.procs'));
   return text === null ? [] : parseProcessIds(text);
+}
+
+/** Whether a file of a version 2 group, such as cgroup.subtree_control, lists the controller. */
+export async function listsController(world: World, file: string, controller: string): Promise<boolean> {
+  return ((await readIfThere(world, file)) ?? '').trim().split(/\s+/).includes(controller);
+}
+
+/**
+ * Version 2 has the CPU time in cpu.stat; version 1 in cpuacct.usage, with cpu.stat in another directory where the two are not
+ * one hierarchy, and nowhere without limits (null). Null for a group that counts no CPU time.
+ */
+export async function readCgroupCounters(
+  world: World,
+  directory: string,
+  statDirectory: string | null = directory,
+): Promise<GroupCounters | null> {
+  const stat = statDirectory === null ? null : await readIfThere(world, join(statDirectory, 'cpu.stat'));
+  const version2 = stat === null ? null : parseCpuStatV2(stat);
+  if (version2 !== null) return { cpuSource: 'cgroup-v2', ...version2 };
+  const usage = await readIfThere(world, join(directory, 'cpuacct.usage'));
+  const cpuSeconds = usage === null ? null : parseCpuacctUsage(usage);
+  if (cpuSeconds === null) return null;
+  return { cpuSource: 'cgroup-v1', cpuSeconds, throttling: stat === null ? null : parseCpuStatV1(stat) };
 }
 
 /** True once the directory is gone. */

@@ -3,7 +3,9 @@
  * hierarchy is mounted and which part of it is visible there, /proc/self/cgroup which group is ours
  * (proc(5), cgroups(7)).
  */
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { readIfThere } from '../../machine/proc-files.ts';
+import type { World } from '../../world.ts';
 
 export interface CgroupMount {
   readonly version: 1 | 2;
@@ -67,4 +69,24 @@ export function ownCgroupDirectory(
   if (root === '/') return { directory: resolve(mountPoint, `.${path}`), mountPoint };
   const inside = path === root || path.startsWith(`${root}/`);
   return { directory: inside ? resolve(mountPoint, `.${path.slice(root.length)}`) : mountPoint, mountPoint };
+}
+
+/** The same of a process as the system has it now. */
+export async function cgroupOf(
+  world: World,
+  controller: string | null,
+  pid: number | 'self' = 'self',
+): Promise<ReturnType<typeof ownCgroupDirectory>> {
+  const mountinfo = (await readIfThere(world, '/proc/self/mountinfo')) ?? '';
+  return ownCgroupDirectory(mountinfo, (await readIfThere(world, `/proc/${pid}/cgroup`)) ?? '', controller);
+}
+
+/** `directory` and every directory above it, up to `top`. */
+export function upTo(top: string, directory: string): string[] {
+  const directories = [directory];
+  for (let current = directory; current !== top && current.startsWith(`${top}/`); ) {
+    current = dirname(current);
+    directories.push(current);
+  }
+  return directories;
 }

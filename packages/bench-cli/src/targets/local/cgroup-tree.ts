@@ -22,7 +22,6 @@ export function quotaMicroseconds(cores: number): number {
 }
 
 export interface CgroupTree {
-  readonly version: 'cgroup-v1' | 'cgroup-v2';
   create(name: string, cpuAllowance: number | null): Promise<ResourceGroup>;
   /** Removes the remaining groups. Safe to call twice. */
   close(): Promise<void>;
@@ -32,11 +31,10 @@ export type Attempt<T> = { readonly ok: T } | { readonly problem: string };
 
 /** How one version makes a group: its directories exist when `prepare` resolves. */
 export interface CgroupKind {
-  readonly version: 'cgroup-v1' | 'cgroup-v2';
   /** The run's own directories, one for each hierarchy; the first lists the members. */
   readonly runDirectories: readonly [string, ...string[]];
   prepare(name: string, cpuAllowance: number | null): Promise<void>;
-  counters(name: string): Promise<GroupCounters>;
+  counters(name: string): Promise<GroupCounters | null>;
 }
 
 function createGroup(world: World, kind: CgroupKind, name: string): ResourceGroup {
@@ -45,7 +43,11 @@ function createGroup(world: World, kind: CgroupKind, name: string): ResourceGrou
   return {
     wrap: (command) => joiningCgroups(procsFiles, command),
     adopt: () => undefined,
-    counters: () => kind.counters(name),
+    counters: async () => {
+      const counters = await kind.counters(name);
+      if (counters === null) throw new Error(`${directories.join(', ')}: no CPU time can be read`);
+      return counters;
+    },
     pids: () => processesIn(world, join(kind.runDirectories[0], name)),
     remove: async () => {
       for (const directory of directories) await removeCgroup(world, directory);
@@ -71,7 +73,6 @@ export async function openTree(
   limits: boolean,
 ): Promise<Attempt<CgroupTree>> {
   const tree: CgroupTree = {
-    version: kind.version,
     create: async (name, cpuAllowance) => {
       await kind.prepare(name, cpuAllowance);
       return createGroup(world, kind, name);

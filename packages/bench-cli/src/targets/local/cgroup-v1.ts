@@ -5,11 +5,9 @@
 
 import { join } from 'node:path';
 import { systemErrorCode } from '@dinodns-bench/program';
-import { readIfThere } from '../../machine/proc-files.ts';
-import { parseCpuacctUsage, parseCpuStatV1 } from '../../observe/cgroup-files.ts';
 import type { World } from '../../world.ts';
-import { removeAbandonedCgroups } from './cgroup-directory.ts';
-import { ownCgroupDirectory } from './cgroup-mounts.ts';
+import { readCgroupCounters, removeAbandonedCgroups } from './cgroup-directory.ts';
+import { cgroupOf } from './cgroup-mounts.ts';
 import {
   type Attempt,
   CFS_PERIOD_MICROSECONDS,
@@ -34,10 +32,8 @@ export async function openCgroupV1(
   runName: string,
   limits: boolean,
 ): Promise<Attempt<CgroupTree>> {
-  const mountinfo = (await readIfThere(world, '/proc/self/mountinfo')) ?? '';
-  const own = (await readIfThere(world, '/proc/self/cgroup')) ?? '';
-  const accounting = ownCgroupDirectory(mountinfo, own, 'cpuacct');
-  const cpu = ownCgroupDirectory(mountinfo, own, 'cpu');
+  const accounting = await cgroupOf(world, 'cpuacct');
+  const cpu = await cgroupOf(world, 'cpu');
   if (accounting === null) return { problem: 'no cpuacct hierarchy is mounted' };
   if (limits && cpu === null) return { problem: 'no cpu hierarchy is mounted' };
 
@@ -50,7 +46,6 @@ export async function openCgroupV1(
   return openTree(
     world,
     {
-      version: 'cgroup-v1',
       runDirectories: shared ? [accountingRun] : [cpuRun, accountingRun],
       prepare: async (name, cpuAllowance) => {
         await world.fs.mkdir(join(accountingRun, name), { recursive: true });
@@ -58,15 +53,8 @@ export async function openCgroupV1(
         await world.fs.mkdir(join(cpuRun, name), { recursive: true });
         if (cpuAllowance !== null) await setQuota(world, join(cpuRun, name), cpuAllowance);
       },
-      counters: async (name) => {
-        const usage = await world.fs.readFile(join(accountingRun, name, 'cpuacct.usage'), 'utf8');
-        const stat = cpuRun === null ? null : await readIfThere(world, join(cpuRun, name, 'cpu.stat'));
-        return {
-          cpuSource: 'cgroup-v1',
-          cpuSeconds: parseCpuacctUsage(usage) ?? 0,
-          throttling: stat === null ? null : parseCpuStatV1(stat),
-        };
-      },
+      counters: (name) =>
+        readCgroupCounters(world, join(accountingRun, name), cpuRun === null ? null : join(cpuRun, name)),
     },
     limits,
   );

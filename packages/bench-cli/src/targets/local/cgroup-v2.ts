@@ -6,12 +6,10 @@
  * hold processes itself. Our own group holds this process, so the run's group is made in the nearest ancestor
  * that already delegates the cpu controller; nothing outside the run's group is changed.
  */
-import { dirname, join } from 'node:path';
-import { readIfThere } from '../../machine/proc-files.ts';
-import { parseCpuStatV2 } from '../../observe/cgroup-files.ts';
+import { join } from 'node:path';
 import type { World } from '../../world.ts';
-import { removeAbandonedCgroups } from './cgroup-directory.ts';
-import { ownCgroupDirectory } from './cgroup-mounts.ts';
+import { listsController, readCgroupCounters, removeAbandonedCgroups } from './cgroup-directory.ts';
+import { cgroupOf, upTo } from './cgroup-mounts.ts';
 import {
   type Attempt,
   CFS_PERIOD_MICROSECONDS,
@@ -19,20 +17,6 @@ import {
   openTree,
   quotaMicroseconds,
 } from './cgroup-tree.ts';
-
-/** `directory` and every directory above it, up to `top`. */
-function upTo(top: string, directory: string): string[] {
-  const directories = [directory];
-  for (let current = directory; current !== top && current.startsWith(`${top}/`); ) {
-    current = dirname(current);
-    directories.push(current);
-  }
-  return directories;
-}
-
-async function listsCpu(world: World, file: string): Promise<boolean> {
-  return ((await readIfThere(world, file)) ?? '').trim().split(/\s+/).includes('cpu');
-}
 
 function openIn(
   world: World,
@@ -44,7 +28,6 @@ function openIn(
   return openTree(
     world,
     {
-      version: 'cgroup-v2',
       runDirectories: [run],
       prepare: async (name, cpuAllowance) => {
         // The run's group holds no processes, so it may delegate the controller.
@@ -54,12 +37,7 @@ function openIn(
         const limit = `${quotaMicroseconds(cpuAllowance)} ${CFS_PERIOD_MICROSECONDS}`;
         await world.fs.writeFile(join(run, name, 'cpu.max'), limit);
       },
-      counters: async (name) => {
-        const path = join(run, name, 'cpu.stat');
-        const counters = parseCpuStatV2(await world.fs.readFile(path, 'utf8'));
-        if (counters === null) throw new Error(`${path} has no usage_usec`);
-        return { cpuSource: 'cgroup-v2', ...counters };
-      },
+      counters: (name) => readCgroupCounters(world, join(run, name)),
     },
     limits,
   );
@@ -71,16 +49,15 @@ export async function openCgroupV2(
   runName: string,
   limits: boolean,
 ): Promise<Attempt<CgroupTree>> {
-  const mountinfo = (await readIfThere(world, '/proc/self/mountinfo')) ?? '';
-  const own = ownCgroupDirectory(mountinfo, (await readIfThere(world, '/proc/self/cgroup')) ?? '', null);
+  const own = await cgroupOf(world, null);
   if (own === null) return { problem: 'it is not mounted' };
-  if (limits && !(await listsCpu(world, join(own.mountPoint, 'cgroup.controllers')))) {
+  if (limits && !(await listsController(world, join(own.mountPoint, 'cgroup.controllers'), 'cpu'))) {
     return { problem: `it has no cpu controller here (${own.mountPoint}/cgroup.controllers)` };
   }
   const problems: string[] = [];
   for (const parent of upTo(own.mountPoint, own.directory)) {
     await removeAbandonedCgroups(world, parent);
-    if (limits && !(await listsCpu(world, join(parent, 'cgroup.subtree_control')))) {
+    if (limits && !(await listsController(world, join(parent, 'cgroup.subtree_control'), 'cpu'))) {
       problems.push(`${parent} does not pass the cpu controller on`);
       continue;
     }

@@ -6,7 +6,7 @@ import { createDnsClient, type DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import { createRunDirectory } from '../../machine/run-directory.ts';
 import { mergeCounters, observeGroups } from '../../observe/observe.ts';
-import type { RunningProcess } from '../../process.ts';
+import { once, type RunningProcess } from '../../process.ts';
 import { isEncrypted } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
@@ -40,18 +40,13 @@ const DEFAULT_STOP_SECONDS = 3;
 
 /** The certificate of all servers of the run, made for the first that needs one. */
 function createEncryption(world: World, directory: string, address: string): () => Promise<LocalEncryption> {
-  let made: Promise<LocalEncryption> | undefined;
-  const make = async (): Promise<LocalEncryption> => {
+  return once(async (): Promise<LocalEncryption> => {
     const certificates = makeCertificates([address], world.clock.now());
     const authorityFile = join(directory, AUTHORITY_FILE);
     await world.fs.writeFile(authorityFile, certificates.authority);
     const { authority } = certificates;
     return { certificates, trust: { serverName: SERVER_NAME, authority, authorityFile } };
-  };
-  return () => {
-    made ??= make();
-    return made;
-  };
+  });
 }
 
 interface Place {

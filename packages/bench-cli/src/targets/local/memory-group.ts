@@ -3,17 +3,16 @@
  * (memory.limit_in_bytes). A process that needs more is killed by the kernel.
  * https://docs.kernel.org/admin-guide/cgroup-v2.html, https://docs.kernel.org/admin-guide/cgroup-v1/memory.html
  */
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { BenchError } from '../../errors.ts';
 import { ownedName, thisOwner } from '../../machine/owner.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import type { World } from '../../world.ts';
-import { cgroupProblem, removeAbandonedCgroups, removeCgroup } from './cgroup-directory.ts';
-import { ownCgroupDirectory } from './cgroup-mounts.ts';
+import { cgroupProblem, listsController, removeAbandonedCgroups, removeCgroup } from './cgroup-directory.ts';
+import { cgroupOf, upTo } from './cgroup-mounts.ts';
 import { joiningCgroups } from './wrapping.ts';
 
 export interface MemoryGroup {
-  readonly version: 'cgroup-v1' | 'cgroup-v2';
   /** Turns a command into one that runs inside the group from its first instruction. */
   wrap(command: readonly string[]): readonly string[];
   /** How many processes the kernel has killed for the limit. */
@@ -24,23 +23,20 @@ export interface MemoryGroup {
 
 /** The files of one version, with what is written to each before the first process. */
 interface Version {
-  readonly version: MemoryGroup['version'];
+  readonly version: 'cgroup-v1' | 'cgroup-v2';
   /** The directory that the group is made in; null where there is none. */
-  parent(world: World, mountinfo: string, own: string): Promise<string | null>;
+  parent(world: World): Promise<string | null>;
   readonly limits: (bytes: number) => readonly { file: string; text: string; isOptional?: true }[];
   /** Where `oom_kill N` is. */
   readonly eventsFile: string;
 }
 
 /** The nearest directory above our own that passes the memory controller on. */
-async function delegatingParent(world: World, mountinfo: string, own: string): Promise<string | null> {
-  const found = ownCgroupDirectory(mountinfo, own, null);
-  if (found === null) return null;
-  for (let directory = found.directory; ; directory = dirname(directory)) {
-    const passedOn = (await readIfThere(world, join(directory, 'cgroup.subtree_control'))) ?? '';
-    if (passedOn.split(/\s+/).includes('memory')) return directory;
-    if (directory === found.mountPoint || !directory.startsWith(found.mountPoint)) return null;
-  }
+async function delegatingParent(world: World): Promise<string | null> {
+  const own = await cgroupOf(world, null);
+  for (const directory of own === null ? [] : upTo(own.mountPoint, own.directory))
+    if (await listsController(world, join(directory, 'cgroup.subtree_control'), 'memory')) return directory;
+  return null;
 }
 
 const VERSIONS: readonly Version[] = [
@@ -55,7 +51,7 @@ const VERSIONS: readonly Version[] = [
   },
   {
     version: 'cgroup-v1',
-    parent: async (_world, mountinfo, own) => ownCgroupDirectory(mountinfo, own, 'memory')?.directory ?? null,
+    parent: async (world) => (await cgroupOf(world, 'memory'))?.directory ?? null,
     limits: (bytes) => [
       { file: 'memory.limit_in_bytes', text: String(bytes) },
       // Only where the kernel accounts for swap.
@@ -67,7 +63,7 @@ const VERSIONS: readonly Version[] = [
 
 async function openIn(
   world: World,
-  { version, limits, eventsFile }: Version,
+  { limits, eventsFile }: Version,
   directory: string,
   limitBytes: number,
 ): Promise<MemoryGroup> {
@@ -83,7 +79,6 @@ async function openIn(
     throw error;
   }
   return {
-    version,
     wrap: (command) => joiningCgroups([join(directory, 'cgroup.procs')], command),
     kills: async () => {
       const text = (await readIfThere(world, join(directory, eventsFile))) ?? '';
@@ -100,12 +95,10 @@ async function openIn(
  * @throws BenchError `E_LIMITS_UNAVAILABLE` where no group with a memory limit can be made.
  */
 export async function openMemoryGroup(world: World, name: string, limitBytes: number): Promise<MemoryGroup> {
-  const mountinfo = (await readIfThere(world, '/proc/self/mountinfo')) ?? '';
-  const own = (await readIfThere(world, '/proc/self/cgroup')) ?? '';
   const owned = ownedName(name, await thisOwner(world));
   const problems: string[] = [];
   for (const version of VERSIONS) {
-    const parent = await version.parent(world, mountinfo, own);
+    const parent = await version.parent(world);
     if (parent === null) {
       problems.push(`${version.version}: there is no group that may limit memory`);
       continue;

@@ -1,22 +1,8 @@
 /** A control group that somebody else made: its counters and its processes, read and never changed. */
-import { join } from 'node:path';
 import { BenchError } from '../../errors.ts';
-import { readIfThere } from '../../machine/proc-files.ts';
-import { parseCpuacctUsage, parseCpuStatV1, parseCpuStatV2 } from '../../observe/cgroup-files.ts';
-import type { GroupCounters, ObservedGroup } from '../../observe/group.ts';
+import type { ObservedGroup } from '../../observe/group.ts';
 import type { World } from '../../world.ts';
-import { childGroups, processesIn } from './cgroup-directory.ts';
-
-/** Version 2 has the CPU time in cpu.stat; version 1 in cpuacct.usage, with cpu.stat beside it where both are one hierarchy. */
-async function readCounters(world: World, directory: string): Promise<GroupCounters | null> {
-  const stat = await readIfThere(world, join(directory, 'cpu.stat'));
-  const version2 = stat === null ? null : parseCpuStatV2(stat);
-  if (version2 !== null) return { cpuSource: 'cgroup-v2', ...version2 };
-  const usage = await readIfThere(world, join(directory, 'cpuacct.usage'));
-  const cpuSeconds = usage === null ? null : parseCpuacctUsage(usage);
-  if (cpuSeconds === null) return null;
-  return { cpuSource: 'cgroup-v1', cpuSeconds, throttling: stat === null ? null : parseCpuStatV1(stat) };
-}
+import { childGroups, processesIn, readCgroupCounters } from './cgroup-directory.ts';
 
 async function allProcessesIn(world: World, directory: string): Promise<number[]> {
   const below = await Promise.all(
@@ -32,7 +18,7 @@ export async function openNamedCgroup(
   directory: string,
 ): Promise<ObservedGroup> {
   const counters = async () => {
-    const read = await readCounters(world, directory);
+    const read = await readCgroupCounters(world, directory);
     if (read !== null) return read;
     throw new BenchError('E_CONFIG', `${server}: ${directory} is not a control group that counts CPU time`, {
       evidence: [`neither ${directory}/cpuacct.usage nor a cpu.stat with usage_usec can be read`],

@@ -3,14 +3,12 @@
  * where the user may not. The command keeps its pid, and systemd deletes the scope when it is empty. What
  * it used is read from the scope's own control group; the last reading stands once that is gone.
  */
-import { join } from 'node:path';
 import { findExecutable } from '../../machine/find-executable.ts';
-import { readIfThere } from '../../machine/proc-files.ts';
-import { parseCpuStatV2 } from '../../observe/cgroup-files.ts';
 import type { GroupCounters } from '../../observe/group.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
-import { ownCgroupDirectory } from './cgroup-mounts.ts';
+import { readCgroupCounters } from './cgroup-directory.ts';
+import { cgroupOf } from './cgroup-mounts.ts';
 import type { Attempt } from './cgroup-tree.ts';
 import { createProcessGroup } from './process-group.ts';
 import type { ResourceGroup } from './resource-group.ts';
@@ -34,9 +32,7 @@ export function scopeName(runName: string, name: string): string {
 }
 
 async function scopeDirectory(world: World, pid: number, unit: string): Promise<string | null> {
-  const mountinfo = (await readIfThere(world, '/proc/self/mountinfo')) ?? '';
-  const cgroups = (await readIfThere(world, `/proc/${pid}/cgroup`)) ?? '';
-  const directory = ownCgroupDirectory(mountinfo, cgroups, null)?.directory ?? null;
+  const directory = (await cgroupOf(world, null, pid))?.directory ?? null;
   return directory?.endsWith(`/${unit}.scope`) ? directory : null;
 }
 
@@ -59,9 +55,7 @@ async function createScope(
     },
     counters: async () => {
       if (directory === null && root !== null) directory = await scopeDirectory(world, root, unit);
-      const text = directory === null ? null : await readIfThere(world, join(directory, 'cpu.stat'));
-      const counters = text === null ? null : parseCpuStatV2(text);
-      if (counters !== null) last = { cpuSource: 'cgroup-v2', ...counters };
+      last = (directory === null ? null : await readCgroupCounters(world, directory)) ?? last;
       return last ?? processes.counters();
     },
   };
