@@ -1,10 +1,9 @@
 /** For experiments that measure DNS servers on this machine: their plan, and what their trials share. */
-import type { ZoneSet } from '@dinodns-bench/zones';
 import { configure, type RunConfiguration } from '../config/configuration.ts';
 import { SETTINGS, type SettingName } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { openTrials } from '../measure/open-trials.ts';
-import { type Prepared, prepareRun } from '../measure/prepare.ts';
+import { type Prepared, type PrepareRequest, prepareRun } from '../measure/prepare.ts';
 import { type TrialContext, workloadOf } from '../measure/trial-context.ts';
 import { type Plan, planOn, type PlannedTrial as ServerTrial } from '../plan/plan.ts';
 import { locateServers } from '../servers/at/index.ts';
@@ -19,13 +18,10 @@ import { loadConditions } from './form.ts';
 import { ENGINE_SETTINGS } from './settings.ts';
 
 /** Servers and workloads of a run, loaded; nothing is started. */
-export interface DecidedServers {
-  readonly configuration: RunConfiguration;
-  readonly servers: readonly Server[];
-  readonly plan: Plan;
-  readonly zoneSet: ZoneSet;
-  readonly workloads: readonly BenchWorkload[];
-}
+export type DecidedServers = Pick<
+  PrepareRequest,
+  'configuration' | 'servers' | 'plan' | 'zoneSet' | 'workloads'
+>;
 
 /** The server of a trial, by default its subject, and the trial as `measure` knows it. */
 export function serverTrial(

@@ -6,7 +6,7 @@ import { caseFilterText, fitsFilter } from '../config/case-filter.ts';
 import type { RunConfiguration } from '../config/configuration.ts';
 import { subjectNames } from '../config/paths.ts';
 import { BenchError } from '../errors.ts';
-import type { Mode, Transport } from '../results/record.ts';
+import type { Mode } from '../results/record.ts';
 import type { SummarizedCase } from '../stats/cases.ts';
 import type { World } from '../world.ts';
 
@@ -93,14 +93,7 @@ function contenders({
 }
 
 /** A point of the matrix: everything but the server. */
-interface Point {
-  readonly tier: number;
-  readonly mode: Mode;
-  readonly workload: string;
-  /** Queries per second; null for no limit. */
-  readonly ratePerSecond: number | null;
-  readonly transport: Transport;
-}
+type Point = Pick<PlannedCase, 'tier' | 'mode' | 'workload' | 'ratePerSecond' | 'transport'>;
 
 /** The points of the matrix: the product of the axes. */
 function pointsOf({ tiers, modes, workloads, ratesPerSecond, transports }: RunConfiguration): Point[] {

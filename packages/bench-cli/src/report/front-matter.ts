@@ -1,4 +1,5 @@
 /** The front matter of a post: YAML that Docusaurus, Hugo and Jekyll read alike. Pure. */
+import type { ReportDocument } from './document/document.ts';
 
 /** What a user may set; the rest follows from the record. */
 export interface PostSettings {
@@ -42,15 +43,8 @@ function authorLines(authors: readonly string[] | undefined, version: string): s
 }
 
 /** What a post says of itself unless the user says otherwise. */
-export interface PostFacts {
-  readonly slug: string;
-  readonly title: string;
-  readonly description: string;
-  readonly date: string;
-  readonly tags: readonly string[];
-  /** Of bench. */
-  readonly version: string;
-}
+type PostFacts = Pick<ReportDocument, 'title' | 'version'> &
+  Pick<ReportDocument['post'], 'slug' | 'description' | 'date' | 'tags'>;
 
 const LONGEST_SLUG = 100;
 

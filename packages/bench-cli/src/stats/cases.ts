@@ -6,11 +6,9 @@ import type {
   CaseRecord,
   CaseSummary,
   LimitedBy,
-  Mode,
   NoiseFloor,
   OkTrial,
   SummaryStatistic,
-  Transport,
   Trial,
   TrialMetrics,
 } from '../results/record.ts';
@@ -21,20 +19,9 @@ import type { TestOptions } from './sample-test.ts';
 import { type Limits, summarize } from './summarize.ts';
 
 /** The part of a planned case that statistics use. */
-export interface SummarizedCase {
-  readonly key: string;
-  readonly server: string;
-  /** vCPUs in total. */
-  readonly tier: number;
-  readonly mode: Mode;
-  readonly workload: string;
-  readonly transport: Transport;
-  /** Queries per second asked for; null for no limit. */
-  readonly ratePerSecond: number | null;
-  readonly instances: number;
-  readonly contended: boolean;
-  /** The baseline's twin of `--aa`: measured like any other, so that the machine's noise can be seen. */
-  readonly aa: boolean;
+export interface SummarizedCase
+  extends Readonly<Pick<CaseRecord, 'key' | 'server' | 'tier' | 'mode' | 'workload' | 'transport'>>,
+    Readonly<Pick<CaseRecord, 'ratePerSecond' | 'instances' | 'contended' | 'aa'>> {
   readonly plannedTrials: number;
 }
 

@@ -48,13 +48,8 @@ export function looksOf(first: number, last: number): number[] {
 /** The interval of fewer trials can be narrow by luck: with a minimum of three, 95 % intervals would cover far less. */
 export const MIN_ROUNDS = 8;
 
-export interface UntilProgress {
-  readonly goal: Until['goal'];
-  readonly width: number;
-  /** Measured so far. */
-  readonly rounds: number;
-  readonly mostRounds: number;
-  readonly mostSeconds: number | null;
+export interface UntilProgress
+  extends Readonly<Pick<Until, 'goal' | 'width' | 'rounds' | 'mostRounds' | 'mostSeconds'>> {
   /** For which trials were under way so far. */
   readonly spentSeconds: number;
 }
