@@ -1,9 +1,9 @@
 /** At a rate that all servers hold, the verdict is about what they need for it. */
 import { describe, expect, it } from 'vitest';
 import { titleWithVersion } from '../src/report/cases.ts';
-import { decisiveDelta } from '../src/report/decisive.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { CaseRecord, RunRecord } from '../src/results/record.ts';
+import { decisiveOf } from '../src/stats/decisive.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { plotsOf, renderTerminal } from './support/render.ts';
 
@@ -33,7 +33,7 @@ describe('a comparison at a fixed rate', () => {
     [1, 'No difference in CPU per query shown between'],
   ])('with %f times the CPU: %s', (ratio, words) => {
     const record = atRate(ratio);
-    expect(decisiveDelta(second(record), record)?.metric).toBe('cpuSecondsPerQuery');
+    expect(decisiveOf(second(record), record)?.metric).toBe('cpuSecondsPerQuery');
     const sentence = verdictSentence(second(record), record);
     expect(sentence).toContain(words);
     expect(sentence).not.toContain('maximum');
@@ -47,7 +47,7 @@ describe('a comparison at a fixed rate', () => {
 
   it('is about throughput where a server was the limit', () => {
     const record = atRate(0.8, 'server');
-    expect(decisiveDelta(second(record), record)?.metric).toBe('qps');
+    expect(decisiveOf(second(record), record)?.metric).toBe('qps');
     expect(verdictSentence(second(record), record)).toContain('queries per second');
   });
 });

@@ -1,4 +1,6 @@
 /** From trials to cases: summaries, and comparisons with the baseline. Pure: what the record has is enough. */
+
+import { directionOf, type EstimandFacts } from '../report/estimand.ts';
 import type { SummaryStatistic } from '../results/record.ts';
 import { decideFamily, decideRatios } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
@@ -6,7 +8,6 @@ import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
 import { compareDifferences, summarize } from '../stats/summarize.ts';
 import type { ComparedWidth, UntilView, Width } from '../stats/until.ts';
-import { directionOf, type EstimandFacts } from './estimand.ts';
 import { type Figures, pairsOf } from './pairs.ts';
 import type { MeasuredCase } from './plan.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';

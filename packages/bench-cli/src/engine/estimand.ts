@@ -1,14 +1,6 @@
 /** Figures of a trial that are compared. */
 import type { EstimandFacts } from '../report/estimand.ts';
 
-export {
-  directionOf,
-  type EstimandFacts,
-  estimandSchema,
-  isSize,
-  showFigure,
-} from '../report/estimand.ts';
-
 /** A figure that something other than the subject kept from being better: the load generator, a rate. */
 export interface Bound {
   readonly bound: number;

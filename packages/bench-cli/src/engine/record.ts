@@ -1,5 +1,6 @@
 /** The record of an experiment that the engine runs. Base units, nothing rounded. */
 import { z } from 'zod';
+import { estimandSchema } from '../report/estimand.ts';
 import {
   deltaSchema,
   differenceSchema,
@@ -11,7 +12,6 @@ import {
 import { envelope, type RecordKind } from '../results/record-kind.ts';
 import { failureSchema } from '../results/record-trial.ts';
 import { count, timestamp } from '../results/record-units.ts';
-import { estimandSchema } from './estimand.ts';
 
 export const ENGINE_SCHEMA_VERSION = 1 as const;
 

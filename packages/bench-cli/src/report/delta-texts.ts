@@ -1,9 +1,9 @@
 /** How the difference of a case from its baseline is written, in every report alike. Pure. */
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { pairsOf } from '../stats/comparisons.ts';
+import type { Decisive, Shown } from '../stats/decisive.ts';
 import { type DeltaDefinition, deltaFigures, deltaOf } from '../stats/deltas.ts';
 import type { ComparedMetric } from '../stats/metrics.ts';
-import type { Decisive, Shown } from './decisive.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, signed } from './numbers.ts';
 import { endText, type SizeWords } from './size.ts';

@@ -3,6 +3,7 @@
  * outliers, and how `--until` ended. Every report shows them; they change no figure.
  */
 import type { Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
+import { decisiveOf } from '../stats/decisive.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { examineSliceTrends } from '../stats/slice-trend.ts';
@@ -11,7 +12,6 @@ import { formatDuration } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
 import { groupCases, pointOf, serverTitle } from './cases.ts';
 import { counterNotes } from './counters.ts';
-import { decisiveDelta } from './decisive.ts';
 import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
 import { formatFixed, formatOutwards, formatP, signed } from './numbers.ts';
@@ -108,7 +108,7 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
 /** What the decisive comparisons are without the allowance for others' CPU. */
 function aboutAllowance(record: RunRecord): string[] {
   const without = record.cases.flatMap((item) => {
-    const decisive = decisiveDelta(item, record);
+    const decisive = decisiveOf(item, record);
     const allowance = decisive?.delta.allowance;
     if (decisive == null || allowance == null) return [];
     const { relative, low, high } = allowance.plain;

@@ -1,9 +1,9 @@
 /** The run as a comment on a pull request: verdicts, one table, the rest collapsed. */
 
 import type { CaseRecord, RunRecord } from '../results/record.ts';
+import { NOT_COMPARED, shownOf } from '../stats/decisive.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
 import { groupCases, marksOf, serverTitle } from './cases.ts';
-import { NOT_COMPARED, shownOf } from './decisive.ts';
 import { deltaLine, deltaTexts, endsOfAll } from './delta-texts.ts';
 import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';

@@ -3,9 +3,9 @@
  * which one sentence says it all. Pure.
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
+import { type DecisiveMetric, decisiveOf, isLowerBound, isUndecidable } from '../stats/decisive.ts';
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
-import { type DecisiveMetric, decisiveDelta, isLowerBound, isUndecidable } from './decisive.ts';
 import type { DocumentLead } from './document/document.ts';
 import { formatFixed, formatQps, formatTime } from './numbers.ts';
 import { MULTIPLE_FROM } from './size.ts';
@@ -77,7 +77,7 @@ export function leadOf(record: RunRecord): Lead | null {
   const [group, ...others] = groupCases(record);
   if (group === undefined || others.length > 0) return null;
   const decisive = group.cases.flatMap((item) => {
-    const found = decisiveDelta(item, record);
+    const found = decisiveOf(item, record);
     return found === null || found.delta.low === null || isUndecidable(found) ? [] : [{ item, ...found }];
   });
   if (decisive.length === 0) return null;

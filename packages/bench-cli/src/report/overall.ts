@@ -4,10 +4,10 @@
  * its ends.
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
+import { isLowerBound, NOT_COMPARED, shownOf } from '../stats/decisive.ts';
 import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
-import { isLowerBound, NOT_COMPARED, shownOf } from './decisive.ts';
 import { bothInWords } from './delta-texts.ts';
 import { type SizeWords, sizeText } from './size.ts';
 

@@ -3,16 +3,16 @@
  * interval: its ends are rounded outwards, and without a verdict no winner is named.
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
-import { smallestShown } from '../stats/detectable.ts';
-import { serverTitle } from './cases.ts';
 import {
   type Decisive,
   type DecisiveMetric,
   type DecisiveReason,
-  decisiveDelta,
+  decisiveOf,
   isLowerBound,
   isUndecidable,
-} from './decisive.ts';
+} from '../stats/decisive.ts';
+import { smallestShown } from '../stats/detectable.ts';
+import { serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';
 import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
@@ -199,7 +199,7 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   const { comparison } = item;
   const baseline = record.cases.find(({ key }) => key === comparison?.baseline);
   const involved = baseline === undefined ? [item] : [item, baseline];
-  const decisive = decisiveDelta(item, record);
+  const decisive = decisiveOf(item, record);
   const clauses = [...noise(decisive?.delta), ...reservations(record, involved, decisive)];
   const but = clauses.length === 0 ? '' : `; but ${clauses.join(', and ')}`;
   if (decisive !== null) {

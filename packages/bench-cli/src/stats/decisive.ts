@@ -3,7 +3,7 @@
  * load generator was, or nobody knows what was, the throughput is a lower bound; and where servers are given a rate and hold
  * it, all of them answer as many queries. What a query costs them is their own in both cases. Pure.
  */
-import type { CaseRecord, Delta, LimitedBy } from '../results/record.ts';
+import type { CaseRecord, Delta, LimitedBy, RunRecord, Verdict } from '../results/record.ts';
 import type { ComparedMetric } from './metrics.ts';
 
 export type DecisiveMetric = 'qps' | 'cpuSecondsPerQuery';
@@ -55,8 +55,11 @@ export function mayBeSaid(
   return !isBounded.baseline && (isBetter || !isBounded.own);
 }
 
+/** What stands in place of a verdict about a figure that something other than the servers limited. */
+export const NOT_COMPARED = 'not compared';
+
 /** What may be said of a difference: its verdict, that it is at least as large, or nothing. */
-export type Claim = 'own' | 'at least' | 'not compared';
+export type Claim = 'own' | 'at least' | typeof NOT_COMPARED;
 
 /**
  * `mayBeSaid` for a server and its baseline, for every report, chart and page: a bounded throughput that is already beyond a
@@ -71,7 +74,7 @@ export function claimOf(
   const [own, baseline] = limits.map((limit) => limit !== null && IS_BOUND[limit]);
   const isBetter = verdict === 'faster';
   const isSaid = mayBeSaid(isBetter, { own: own === true, baseline: baseline === true });
-  return metric === 'qps' && isBetter && isSaid ? 'at least' : 'not compared';
+  return metric === 'qps' && isBetter && isSaid ? 'at least' : NOT_COMPARED;
 }
 
 function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveReason {
@@ -84,7 +87,10 @@ function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveR
  * Throughput where both servers were the limit; CPU per query otherwise, if it was observed. Null for what is not
  * compared.
  */
-export function decisiveOf(item: CaseRecord, cases: readonly CaseRecord[]): Decisive | null {
+export function decisiveOf(
+  item: CaseRecord,
+  { cases }: { readonly cases: readonly CaseRecord[] },
+): Decisive | null {
   const { comparison } = item;
   if (comparison === null) return null;
   const baseline = cases.find(({ key }) => key === comparison.baseline);
@@ -92,4 +98,29 @@ export function decisiveOf(item: CaseRecord, cases: readonly CaseRecord[]): Deci
   return reason !== 'server limited' && comparison.cpuSecondsPerQuery !== null
     ? { metric: 'cpuSecondsPerQuery', delta: comparison.cpuSecondsPerQuery, reason }
     : { metric: 'qps', delta: comparison.qps, reason };
+}
+
+/** A case's difference from the baseline, with the verdict that may be shown of it. */
+export interface Shown {
+  readonly delta: Delta;
+  readonly verdict: Verdict | typeof NOT_COMPARED;
+  /** The difference is a lower bound: see `claimOf`. */
+  readonly isAtLeast: boolean;
+}
+
+/** Null for what has no baseline. */
+export function shownOf(
+  { comparison, limitedBy }: CaseRecord,
+  { cases }: Pick<RunRecord, 'cases'>,
+  metric: ComparedMetric,
+): Shown | null {
+  const delta = comparison?.[metric] ?? null;
+  if (comparison === null || delta === null) return null;
+  const baseline = cases.find(({ key }) => key === comparison.baseline);
+  const claim = claimOf(metric, delta, [limitedBy, baseline?.limitedBy ?? null]);
+  return {
+    delta,
+    verdict: claim === NOT_COMPARED ? claim : delta.verdict,
+    isAtLeast: claim === 'at least',
+  };
 }

@@ -97,7 +97,7 @@ export interface ComparedWidth extends Width {
 
 function comparedWidths(cases: readonly CaseRecord[]): ComparedWidth[] {
   return cases.flatMap((item) => {
-    const decisive = decisiveOf(item, cases);
+    const decisive = decisiveOf(item, { cases });
     if (decisive === null) return [];
     const { metric, delta } = decisive;
     const { low, high } = delta;

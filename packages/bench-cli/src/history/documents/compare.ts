@@ -1,6 +1,5 @@
 /** A comparison as a document: a table for each case. Pure. */
 
-import { NOT_COMPARED } from '../../report/decisive.ts';
 import {
   answer,
   list,
@@ -19,6 +18,7 @@ import {
   sizeText,
 } from '../../report/estimand.ts';
 import { formatFixed, formatP } from '../../report/numbers.ts';
+import { NOT_COMPARED } from '../../stats/decisive.ts';
 import { sizeOf } from '../../stats/deltas.ts';
 import { capitalized } from '../../text.ts';
 import { allowsForOthers, type ComparedCase, type ComparedFigure, type ComparedRuns } from '../compare.ts';

@@ -1,10 +1,10 @@
 /** The table of cases that readers of a page sort and filter, and the trials of each. Pure. */
 
 import type { CaseRecord, InstanceObservation, OkTrial, RunRecord, Trial } from '../../results/record.ts';
+import { NOT_COMPARED, shownOf } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { shellCommand } from '../../text.ts';
 import { groupCases, serverTitle, shapeOf } from '../cases.ts';
-import { NOT_COMPARED, shownOf } from '../decisive.ts';
 import { deltaTexts } from '../delta-texts.ts';
 import type { CaseCell, CasesBlock, TableBlock, TrialRow } from '../document/document.ts';
 import { type Mark, marksOfCase, okTrialsByCase } from '../marks.ts';

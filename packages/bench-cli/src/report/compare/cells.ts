@@ -1,6 +1,6 @@
 /** What the tables of a comparison have in common: cells without a figure, figures with their ends, tones. Pure. */
 import type { CaseRecord, OkTrial, RunRecord, SummaryStatistic } from '../../results/record.ts';
-import { NOT_COMPARED } from '../decisive.ts';
+import { NOT_COMPARED } from '../../stats/decisive.ts';
 import { type Block, type Cell, table } from '../document/document.ts';
 import { okTrialsByCase } from '../marks.ts';
 

@@ -1,11 +1,11 @@
 /** A comparison as a report: `bench run` and `bench matrix`. Pure. */
 
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
+import { decisiveOf, isUndecidable, NOT_COMPARED } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { asSentence, listed, shellCommand } from '../../text.ts';
 import { groupCases, serverTitle } from '../cases.ts';
 import { trialData } from '../csv.ts';
-import { decisiveDelta, isUndecidable, NOT_COMPARED } from '../decisive.ts';
 import { deltaLine, deltaTexts } from '../delta-texts.ts';
 import {
   type Block,
@@ -47,7 +47,7 @@ const MAX_FAILURES = { terminal: 10, report: 100 };
 
 /** The difference that decides, in a word or a figure: `+19.7 % [+17, +23]`. */
 function badgeOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinition): Cell {
-  const decisive = decisiveDelta(item, record);
+  const decisive = decisiveOf(item, record);
   if (item.summary === null) return { text: 'no result', tone: 'warn' };
   if (item.server === record.baseline) return { text: 'baseline', tone: 'even' };
   if (decisive === null || isUndecidable(decisive)) return { text: NOT_COMPARED, tone: 'even' };

@@ -1,10 +1,10 @@
 /** What a post says of a comparison: what was shown, how it was measured, and what to keep in mind. Pure. */
 
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
+import { NOT_COMPARED, shownOf } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
 import { groupAcrossModes, groupCases, marksOf, serverTitle, titleWithVersion } from '../cases.ts';
-import { NOT_COMPARED, shownOf } from '../decisive.ts';
 import { deltaLine, deltaTexts, endsOfAll } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
 import { formatBytes, formatQps, formatTime } from '../numbers.ts';

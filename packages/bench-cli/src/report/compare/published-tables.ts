@@ -1,9 +1,8 @@
 /** The tables of a comparison in the form of the published DinoDNS benchmark. Pure. */
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
-import { isServersOwn } from '../../stats/decisive.ts';
+import { isServersOwn, NOT_COMPARED, shownOf } from '../../stats/decisive.ts';
 import { type DeltaDefinition, deltaFigures, deltaOf } from '../../stats/deltas.ts';
 import { explainMarks, groupAcrossModes, marksOf, serverTitle, shapeOf } from '../cases.ts';
-import { NOT_COMPARED, shownOf } from '../decisive.ts';
 import { type Block, heading, note, text } from '../document/document.ts';
 import { formatCount, formatDelta, formatQps, formatSeconds, formatShare } from '../numbers.ts';
 import { NOTHING, numberTable } from './cells.ts';

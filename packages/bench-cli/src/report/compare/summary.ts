@@ -1,9 +1,9 @@
 /** The table of a group of cases for a terminal: two lines for each server, so that it fits in 80 columns. Pure. */
 
 import type { CaseRecord, RunRecord, SummaryStatistic } from '../../results/record.ts';
+import { decisiveOf, isUndecidable, NOT_COMPARED } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { type CaseGroup, explainMarks, marksOf, serverTitle, shapeOf, usedOf } from '../cases.ts';
-import { decisiveDelta, isUndecidable, NOT_COMPARED } from '../decisive.ts';
 import { deltaTexts, endsOfAll } from '../delta-texts.ts';
 import { type Block, type Cell, note, table } from '../document/document.ts';
 import { limitWord } from '../limits.ts';
@@ -30,7 +30,7 @@ function spread({ median, low, high, n }: SummaryStatistic): string {
 
 /** A difference that is not of throughput says so. */
 function comparedCell(record: RunRecord, item: CaseRecord, definition: DeltaDefinition): Cell {
-  const decisive = decisiveDelta(item, record);
+  const decisive = decisiveOf(item, record);
   if (decisive === null) return { text: item.server === record.baseline ? 'baseline' : 'no pair', below: '' };
   if (isUndecidable(decisive)) return { text: NOT_COMPARED, tone: 'even', below: '' };
   const { metric, delta } = decisive;
@@ -107,7 +107,7 @@ const whole = (words: string) => words.replaceAll(' ', '\u00a0');
 
 export function summaryTable(record: RunRecord, group: CaseGroup, definition: DeltaDefinition): Block[] {
   const baseline = serverTitle(record, record.baseline);
-  const ends = endsOfAll(record, group.cases, (item) => decisiveDelta(item, record)?.metric ?? 'qps');
+  const ends = endsOfAll(record, group.cases, (item) => decisiveOf(item, record)?.metric ?? 'qps');
   const heads: readonly (readonly [title: string, below: string])[] = [
     ['QPS', '± 95 %'],
     [baseline.length <= 10 ? `vs ${baseline}` : 'vs baseline', BELOW_DIFFERENCES[ends]],
@@ -138,7 +138,7 @@ export function summaryTable(record: RunRecord, group: CaseGroup, definition: De
 /** What the signs in these tables mean. */
 export function legend(record: RunRecord, definition: DeltaDefinition): Block[] {
   const hasUndecided = record.cases.some((item) => {
-    const delta = decisiveDelta(item, record)?.delta;
+    const delta = decisiveOf(item, record)?.delta;
     return delta?.verdict === 'no difference shown' && delta.low !== null;
   });
   return [

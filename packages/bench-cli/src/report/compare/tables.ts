@@ -1,10 +1,10 @@
 /** The tables of a comparison, with all its digits, for `report.md`. Pure. */
 
 import type { CaseRecord, CaseSummary, RunRecord, TrialMetrics } from '../../results/record.ts';
+import { shownOf } from '../../stats/decisive.ts';
 import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
 import { type CaseGroup, marksOf, serverTitle, shapeOf, usedOf } from '../cases.ts';
-import { shownOf } from '../decisive.ts';
 import { bothPairs } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
 import { limitWord } from '../limits.ts';

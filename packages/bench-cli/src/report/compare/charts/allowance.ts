@@ -1,8 +1,8 @@
 /** How the figure that decides depends on what other programs took: the picture of `stats/allowance.ts`. Pure. */
 import type { CaseRecord, Delta, RunRecord } from '../../../results/record.ts';
 import { takenDuring } from '../../../stats/comparisons.ts';
+import { type DecisiveMetric, decisiveOf } from '../../../stats/decisive.ts';
 import { METRIC_TITLES } from '../../../stats/metrics.ts';
-import { type DecisiveMetric, decisiveDelta } from '../../decisive.ts';
 import type { LineChart } from '../../document/document.ts';
 import { formatFixed } from '../../numbers.ts';
 import { figureOf } from './bars.ts';
@@ -25,7 +25,7 @@ function ticksTo(most: number): NonNullable<LineChart['xTicks']> {
 /** Of the comparisons of a group, the first that allows for others. */
 function allowanceIn(cases: readonly CaseRecord[], record: RunRecord) {
   for (const item of cases) {
-    const decisive = decisiveDelta(item, record);
+    const decisive = decisiveOf(item, record);
     const allowance = decisive?.delta.allowance;
     if (decisive != null && allowance != null) return { metric: decisive.metric, allowance };
   }

@@ -1,7 +1,7 @@
 /** Figures by point and server, with their trials. Pure. */
 import type { CaseRecord, CaseSummary, OkTrial, SummaryStatistic } from '../../../results/record.ts';
+import type { DecisiveMetric } from '../../../stats/decisive.ts';
 import { marksOf } from '../../cases.ts';
-import type { DecisiveMetric } from '../../decisive.ts';
 import type { IntervalChart } from '../../document/document.ts';
 import { formatBytes, formatQps } from '../../numbers.ts';
 import { percentileOf, trialPercentile } from '../../percentiles.ts';

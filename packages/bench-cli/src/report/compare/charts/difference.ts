@@ -1,6 +1,6 @@
+import { NOT_COMPARED, shownOf } from '../../../stats/decisive.ts';
 import { deltaFigures } from '../../../stats/deltas.ts';
 import { serverTitle } from '../../cases.ts';
-import { NOT_COMPARED, shownOf } from '../../decisive.ts';
 import type { DifferenceChart } from '../../document/document.ts';
 import { formatDelta } from '../../numbers.ts';
 import { type Draw, nameOf } from './data.ts';
