@@ -1,28 +1,21 @@
 /** A transport without a kernel: every query comes back as an answer, which leaves only the engine's own cost. */
-import type {
-  Transport,
-  TransportCounters,
-  TransportHandler,
+import {
+  NO_FACTS,
+  NO_LOSSES,
+  type Transport,
+  type TransportHandler,
 } from '../../packages/load/src/transport/transport.ts';
 
 const SLOTS = 256;
 const SLOT_BYTES = 512;
 const QR = 0x80;
 
-const NO_COUNTERS: TransportCounters = {
-  bytesSent: 0,
-  bytesReceived: 0,
-  connections: 0,
-  connectionFailures: 0,
-  sendErrors: 0,
-  kernelDrops: 0,
-};
-
 export class Loopback implements Transport {
   readonly kind = 'udp';
   readonly lanes = 1;
   readonly polled = true;
-  readonly counters = NO_COUNTERS;
+  readonly facts = NO_FACTS;
+  readonly losses = NO_LOSSES;
   readonly #handler: TransportHandler;
   readonly #bytes = new Uint8Array(SLOTS * SLOT_BYTES);
   readonly #lengths = new Uint16Array(SLOTS);
@@ -66,10 +59,6 @@ export class Loopback implements Transport {
     this.#queued = 0;
     this.#flushed = 0;
     return count;
-  }
-
-  takeConnectNanoseconds(): readonly number[] {
-    return [];
   }
 
   close(): Promise<void> {

@@ -2,7 +2,13 @@
  * Every error that a user should see is a `LoadError`: a stable code, what failed and the value, and the fix.
  * The code alone decides the exit status.
  */
-import { type ExitReason, type Problem, ProgramError } from '@dinodns-bench/program';
+import {
+  type ExitReason,
+  messageOf,
+  type Problem,
+  ProgramError,
+  systemErrorCode,
+} from '@dinodns-bench/program';
 
 /** Stable error codes and why the program ends with each. */
 export const ERROR_CODES = {
@@ -53,4 +59,16 @@ export class LoadError extends ProgramError<ErrorCode> {
 /** A `LoadError` with one problem. */
 export function loadError(code: ErrorCode, problem: string, fix: string, cause?: unknown): LoadError {
   return new LoadError(code, [{ problem, fix }], cause);
+}
+
+/** The error for a file that cannot be read. */
+export function unreadable(path: string, error: unknown): LoadError {
+  return systemErrorCode(error) === 'ENOENT'
+    ? loadError('E_UNREADABLE', `there is no file ${path}`, 'correct the path', error)
+    : loadError(
+        'E_UNREADABLE',
+        `${path} cannot be read: ${messageOf(error)}`,
+        'give a file that can be read',
+        error,
+      );
 }

@@ -29,6 +29,7 @@ export {
   isHelpInstead,
   type ProgramStreams,
   type ProgramWorld,
+  parseCommands,
   reportError,
   runCommands,
   usageError,

@@ -83,13 +83,16 @@ export interface CommandSet<Program, World> {
   readonly commands: readonly ((program: Program, world: World) => Program)[];
 }
 
-/** Runs the command line of a program with commands, and resolves with the exit status; never rejects. */
-export async function runCommands<Program extends Commands, World extends ProgramWorld>(
+/**
+ * Parses a command line, and runs its command if there are any. False if help or the version was requested, and is printed.
+ * @throws ProgramError `E_USAGE`, or as the command does.
+ */
+export async function parseCommands<Program extends Commands, World extends ProgramWorld>(
   args: readonly string[],
   world: World,
   program: Program,
   { version, helpAfter, commands }: CommandSet<Program, World>,
-): Promise<number> {
+): Promise<boolean> {
   const printed: string[] = [];
   const common = (command: Program) =>
     command
@@ -110,11 +113,26 @@ export async function runCommands<Program extends Commands, World extends Progra
   // A subcommand inherits only what was configured before it was added.
   for (const add of commands) common(add(program, world));
   try {
-    await program.parseAsync(args, { from: 'user' }).catch(async (error: unknown) => {
-      if (isHelpInstead(error)) throw error;
-      if (!isHelp(error)) throw usageError(error, `\`${program.name()} --help\` lists commands and flags`);
-      await writeOut(world, printed);
-    });
+    await program.parseAsync(args, { from: 'user' });
+    return true;
+  } catch (error) {
+    if (isHelpInstead(error)) throw error;
+    const listed = commands.length === 0 ? 'the flags' : 'commands and flags';
+    if (!isHelp(error)) throw usageError(error, `\`${program.name()} --help\` lists ${listed}`);
+    await writeOut(world, printed);
+    return false;
+  }
+}
+
+/** Runs the command line of a program with commands, and resolves with the exit status; never rejects. */
+export async function runCommands<Program extends Commands, World extends ProgramWorld>(
+  args: readonly string[],
+  world: World,
+  program: Program,
+  set: CommandSet<Program, World>,
+): Promise<number> {
+  try {
+    await parseCommands(args, world, program, set);
     return EXIT_STATUS.success;
   } catch (error) {
     if (isHelpInstead(error)) return EXIT_STATUS.usage;

@@ -4,96 +4,48 @@ import { number, numberRange, numbers, repeated, seconds, speed } from './values
 
 const TRANSPORTS = ['udp', 'tcp', 'tls', 'https', 'dot', 'doh'] as const;
 
-/** What commander returns; a value is present only if its flag was given. */
-export interface Flags {
-  duration?: number;
-  limit?: number;
-  outstanding?: number;
-  maxRate?: number;
-  rate?: number;
-  poisson?: number;
-  ramp?: { from: number; to: number };
-  steps?: number[];
-  workers?: number;
-  threads?: number;
-  clients?: number;
-  passes?: number;
-  maxQueries?: number;
-  timeout?: number;
-  retries?: number;
-  seed?: number;
-  transport?: (typeof TRANSPORTS)[number];
-  source?: string[];
-  sourcePort?: number;
-  buffer?: number;
-  tcpFallback?: boolean;
-  kernelTimestamps: boolean;
-  segmentation: boolean;
-  queriesPerConnection?: number;
-  pipelining?: number;
-  serverName?: string;
-  insecure?: boolean;
-  ca?: string;
-  path?: string;
-  get?: boolean;
-  queries?: string;
-  zones?: string;
-  from?: number;
-  to?: number;
-  types?: string[];
-  typeWeights?: number[];
-  weights?: number[];
-  hitRatio?: number;
-  random?: boolean;
-  zipf?: number;
-  randomLabels?: number;
-  reverse?: string;
-  pcap?: string;
-  pcapPort?: number;
-  speed?: number | 'max';
-  kubernetes?: boolean;
-  namespace?: string;
-  clusterDomain?: string;
-  search?: string[];
-  ndots?: number;
-  edns?: boolean;
-  ednsSize?: number;
-  dnssec?: boolean;
-  nsid?: boolean;
-  subnet?: string;
-  cookie?: string;
-  ednsOption?: string[];
-  recursion: boolean;
-  class?: string;
-  expect?: string;
-  failIf?: string[];
-  findMax?: boolean;
-  maxLoss?: number;
-  maxP99?: number;
-  trials?: number;
-  precision?: number;
-  interval?: number;
-  json?: boolean;
-  ndjson?: boolean;
-  csv?: boolean;
-  hgrm?: string;
-  progress: boolean;
+/** A flag as commander writes it, with the type of its value: the type of all flags follows from their declarations. */
+type Flag<Text extends string, Value> = Option & { readonly text?: Text; readonly value?: Value };
+type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+type NameOf<Text extends string> = Text extends `${string}--${infer Name}`
+  ? CamelCase<Name extends `${infer Word} ${string}` ? Word : Name>
+  : never;
+type Declared = NonNullable<(typeof GROUPS)[keyof typeof GROUPS][number]>;
+type Negated = Extract<Declared, Flag<`--no-${string}`, boolean>>;
+
+/** What commander returns; a value is present only if its flag was given, but for flags that begin with `--no-`. */
+export type Flags = {
+  [Each in Exclude<Declared, Negated> as NameOf<NonNullable<Each['text']>>]?: NonNullable<Each['value']>;
+} & {
+  [Each in Negated as NonNullable<Each['text']> extends `--no-${infer Name}`
+    ? CamelCase<Name>
+    : never]: boolean;
+};
+
+function flag<const Text extends string>(text: Text, description: string) {
+  return new Option(text, description) as Flag<Text, Text extends `${string}<${string}` ? string : boolean>;
 }
 
-function group(command: Command, heading: string, options: readonly Option[]): void {
-  for (const option of options) command.addOption(option.helpGroup(heading));
+function one<const Text extends string, Value>(
+  text: Text,
+  description: string,
+  parse: (given: string, before?: Value) => Value,
+) {
+  return new Option(text, description).argParser(parse) as Flag<Text, Value>;
 }
 
-const flag = (flags: string, description: string) => new Option(flags, description);
-const one = <T>(flags: string, description: string, parse: (text: string) => T) =>
-  new Option(flags, description).argParser(parse);
-const many = (flags: string, description: string) =>
-  new Option(flags, description).argParser((text: string, before: string[] | undefined) =>
-    repeated(text, before),
-  );
+function choice<const Text extends string, const Value extends string>(
+  text: Text,
+  description: string,
+  choices: readonly Value[],
+) {
+  return new Option(text, description).choices(choices) as Flag<Text, Value>;
+}
 
-function addLoad(command: Command): void {
-  group(command, 'Load:', [
+const GROUPS = {
+  'Load:': [
     one('-d, --duration <time>', 'how long to send queries: 10, 500ms, 2m (default: 10 s)', seconds),
     one('-l, --limit <time>', "dnsperf's name for it", seconds).hideHelp(),
     one('-q, --outstanding <n>', 'closed loop: queries in flight over all workers (default: 100)', number),
@@ -110,13 +62,10 @@ function addLoad(command: Command): void {
     one('-t, --timeout <time>', 'a query without an answer after this time is lost (default: 5 s)', seconds),
     one('--retries <n>', 'how many times to resend an unanswered query (default: 0)', number),
     one('--seed <n>', 'seed of everything random (default: 1)', number),
-  ]);
-}
-
-function addTransport(command: Command): void {
-  group(command, 'Transport:', [
-    flag('-m, --transport <kind>', 'udp (default), tcp, tls (or dot), https (or doh)').choices(TRANSPORTS),
-    many('-a, --source <address>', 'local address to send from; several are used in turn'),
+  ],
+  'Transport:': [
+    choice('-m, --transport <kind>', 'udp (default), tcp, tls (or dot), https (or doh)', TRANSPORTS),
+    one('-a, --source <address>', 'local address to send from; several are used in turn', repeated),
     one('-x, --source-port <port>', 'first local port (default: the system chooses)', number),
     one('-b, --buffer <kB>', 'receive buffer of each UDP socket (default: 4096)', number),
     flag('--tcp-fallback', 'retry truncated answers (TC=1) over TCP'),
@@ -129,13 +78,10 @@ function addTransport(command: Command): void {
     flag('--ca <file>', 'certificate authorities, PEM'),
     flag('--path <path>', 'path for DNS over HTTPS (default: /dns-query)'),
     flag('--get', 'DNS over HTTPS with GET (default: POST)'),
-  ]);
-}
-
-function addWorkload(command: Command): void {
-  group(command, 'Workload:', [
+  ],
+  'Workload:': [
     flag('--queries <file>', "a query file in dnsperf's format: a name and a type on each line"),
-    many('--types <type,…>', 'types to query for each name (default: A)'),
+    one('--types <type,…>', 'types to query for each name (default: A)', repeated),
     one('--type-weights <n,…>', 'shares of the types, in the same order (default: equal)', numbers),
     one('--weights <n,…>', 'shares of the names, in the same order (default: in turn)', numbers),
     flag('--zones <pattern>', 'generated names (default: example{X}.com), {X} is a number'),
@@ -156,49 +102,42 @@ function addWorkload(command: Command): void {
     flag('--kubernetes', "look names up as a pod's resolver does: search list, ndots, A and AAAA"),
     flag('--namespace <name>', "the pod's namespace (default: default)"),
     flag('--cluster-domain <name>', "the cluster's domain (default: cluster.local)"),
-    many('--search <domain,…>', "the node's own search domains (default: internal)"),
+    one('--search <domain,…>', "the node's own search domains (default: internal)", repeated),
     one('--ndots <n>', 'names with fewer dots go through the search list first (default: 5)', number),
-  ]);
-}
-
-function addMessage(command: Command): void {
-  group(command, 'Queries:', [
+  ],
+  'Queries:': [
     flag('-e, --edns', 'send EDNS with a payload size of 1232 bytes'),
     one('--edns-size <bytes>', 'send EDNS with this payload size', number),
     flag('-D, --dnssec', 'set the DO bit: request DNSSEC records'),
     flag('--nsid', "request the server's identifier"),
     flag('--subnet <network>', 'send this client subnet, such as 192.0.2.0/24'),
     flag('--cookie <hex>', 'a DNS cookie, or "random"; the server part is learnt'),
-    many('-E, --edns-option <code:hex>', 'another EDNS option'),
+    one('-E, --edns-option <code:hex>', 'another EDNS option', repeated),
     flag('--no-recursion', 'clear RD'),
-    flag('--class <class>', 'IN (default), CH, HS or ANY').choices(['IN', 'CH', 'HS', 'ANY']),
-  ]);
-}
-
-function addJudgement(command: Command): void {
-  group(command, 'Checks:', [
+    choice('--class <class>', 'IN (default), CH, HS or ANY', ['IN', 'CH', 'HS', 'ANY']),
+  ],
+  'Checks:': [
     flag('--expect <codes,addresses>', 'check every answer: NOERROR,NXDOMAIN,127.0.0.1'),
-    new Option('--fail-if <threshold>', "exit with 9 if 'p99>5ms', 'lost>0.1%', 'qps<100000', …").argParser(
-      (text: string, before: string[] = []) => [...before, text],
+    one(
+      '--fail-if <threshold>',
+      "exit with 9 if 'p99>5ms', 'lost>0.1%', 'qps<100000', …",
+      (text, before: readonly string[] = []) => [...before, text],
     ),
     flag('--find-max', 'search for the highest rate without loss (RFC 8219, section 9)'),
     one('--max-loss <percent>', '--find-max: loss allowed (default: 0)', number),
     one('--max-p99 <time>', '--find-max: 99th percentile allowed (default: any)', seconds),
     one('--trials <n>', '--find-max: number of searches (default: 5)', number),
     one('--precision <percent>', '--find-max: distance of the final bounds (default: 2)', number),
-  ]);
-}
-
-function addOutput(command: Command): void {
-  group(command, 'Output:', [
+  ],
+  'Output:': [
     flag('--json', 'the result as JSON on standard output').conflicts(['ndjson', 'csv']),
     flag('--ndjson', 'each interval, then the result, as one line of JSON each').conflicts(['json', 'csv']),
     flag('--csv', 'a row for each interval and for the whole').conflicts(['json', 'ndjson']),
     flag('--hgrm <file>', 'also write the distribution of latency as an HdrHistogram log'),
     one('-S, --interval <time>', 'length of an interval (default: 1 s)', seconds),
     flag('--no-progress', 'no live progress line on the terminal'),
-  ]);
-}
+  ],
+};
 
 /** The command with all its flags; the caller sets name, version and output. */
 export function buildCommand(): Command {
@@ -206,6 +145,8 @@ export function buildCommand(): Command {
     .description('A DNS load generator that tells the truth about latency.')
     .argument('<server>', '127.0.0.1:5300, [::1]:53, a host name, or an https:// URL')
     .argument('[names...]', 'names to query (default: --zones)');
-  for (const add of [addLoad, addTransport, addWorkload, addMessage, addJudgement, addOutput]) add(command);
+  for (const [heading, options] of Object.entries(GROUPS)) {
+    for (const option of options) command.addOption(option.helpGroup(heading));
+  }
   return command;
 }

@@ -146,7 +146,7 @@ function messageOf(flags: Flags): CannonInput['message'] {
     cookie,
     options: ednsOption,
     recursionDesired: recursion ? undefined : false,
-    class: flags.class as 'IN' | 'CH' | 'HS' | 'ANY' | undefined,
+    class: flags.class,
   });
 }
 

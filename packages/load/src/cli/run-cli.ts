@@ -3,14 +3,12 @@
 import { writeFile } from 'node:fs/promises';
 import {
   EXIT_STATUS,
-  HELP_COLUMNS,
-  isHelp,
   messageOf,
   type ProgramWorld,
+  parseCommands,
   reportError,
   say,
   terminalOf,
-  usageError,
   writeOut,
 } from '@dinodns-bench/program';
 import { LoadError, loadError } from '../errors.ts';
@@ -33,29 +31,10 @@ import { judge } from './verdict.ts';
 
 /** Runs the command line and resolves with the exit status. Never rejects. */
 export async function runCli(args: readonly string[], world: ProgramWorld): Promise<number> {
-  const printed: string[] = [];
-  const command = buildCommand()
-    .version(packageVersion(), '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', HELP_AFTER_FLAGS)
-    .configureOutput({
-      writeOut: (text) => {
-        printed.push(text);
-      },
-      writeErr: () => undefined,
-      getOutHelpWidth: () => HELP_COLUMNS,
-      getErrHelpWidth: () => HELP_COLUMNS,
-    })
-    .showSuggestionAfterError()
-    .exitOverride();
+  const command = buildCommand();
+  const set = { version: packageVersion(), helpAfter: HELP_AFTER_FLAGS, commands: [] };
   try {
-    try {
-      command.parse([...args], { from: 'user' });
-    } catch (error) {
-      if (!isHelp(error)) throw usageError(error, '`dnscannon --help` lists the flags');
-      await writeOut(world, printed.join(''));
-      return EXIT_STATUS.success;
-    }
+    if (!(await parseCommands(args, world, command, set))) return EXIT_STATUS.success;
     const [server = '', ...names] = command.args;
     return await runLoad(server, names, command.opts<Flags>(), world);
   } catch (error) {

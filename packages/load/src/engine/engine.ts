@@ -77,9 +77,16 @@ export class Engine {
         this.#wake();
       },
       onLaneFailure: (lane, failure, error) => {
-        if (channel()?.transport.kind !== 'udp') this.#measurements.note(failureText(failure, error));
+        if (channel()?.transport.kind !== 'udp') {
+          this.#measurements.note(failureText(failure, error));
+          this.#measurements.counts.connectionFailures += 1;
+        }
         this.#laneFailed(channel(), lane, failure);
         this.#wake();
+      },
+      onConnected: (setUpNs) => {
+        this.#measurements.counts.connections += 1;
+        this.#measurements.connect.record(setUpNs);
       },
       onReady: () => this.#wake(),
     };

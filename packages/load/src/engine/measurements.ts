@@ -3,87 +3,45 @@ import { Histogram, type HistogramData } from '../histogram/histogram.ts';
 import type { LaneFailure } from '../transport/transport.ts';
 import type { Sockets } from './sockets.ts';
 
-/** Counts of one interval or run. Every query that was sent ends as exactly one of answered, lost or interrupted. */
-export interface Counts {
-  /** Queries sent; repetitions and TCP fallbacks are not counted again. */
-  sent: number;
-  /** Queries answered in time: id and question matched. */
-  answered: number;
-  /** Queries not answered in time. */
-  lost: number;
-  /** Lost queries whose connection failed. */
-  lostWithConnection: number;
-  /** Queries still unanswered when the run was stopped by the user; neither answered nor lost. */
-  interrupted: number;
-  /** Open loop: queries that were due and never sent, because the generator could not keep up with the rate. */
-  unsent: number;
-  /** Queries that were due and had to wait because no id of a socket, or no connection, was free. */
-  held: number;
-  /** Queries sent again after a timeout, and queries retried over TCP. */
-  retried: number;
-  fallbacks: number;
-  /** Responses that arrived after their query was given up. */
-  late: number;
-  /** Responses to a query that already had one. */
-  duplicate: number;
-  /** Responses with an unknown id or a different question. */
-  mismatched: number;
-  /** Messages too short for a header or their question, or with an unexpected number of questions. */
-  malformed: number;
-  /** Answers with TC=1, and answers longer than the receive buffer (their end is lost). */
-  truncated: number;
-  cut: number;
-  /** Messages with QR=0: the query itself, echoed. */
-  echoed: number;
-  /** Answers that do not match `expect`: wrong code, wrong address, or unreadable. */
-  wrongCode: number;
-  wrongAddress: number;
-  unreadable: number;
-  /** Answers that are older than `expect` allows. */
-  stale: number;
-  /** Lookups of a simulated resolver: started, and how they ended. */
-  lookups: number;
-  lookupsFound: number;
-  lookupsFailed: number;
-  bytesSent: number;
-  bytesReceived: number;
-  connections: number;
-  connectionFailures: number;
-  /** ICMP errors and failed connections, by kind. */
-  refused: number;
-  reset: number;
-  closed: number;
-  connectTimeout: number;
-  tls: number;
-  protocol: number;
-  unreachable: number;
-  /** Datagrams that the kernel refused to send, and those it dropped at our own sockets. */
-  sendErrors: number;
-  kernelDrops: number;
-}
-
-export function noCounts(): Counts {
+export function noCounts() {
   return {
+    /** Queries sent; repetitions and TCP fallbacks are not counted again. */
     sent: 0,
+    /** Queries answered in time: id and question matched. */
     answered: 0,
+    /** Queries not answered in time. */
     lost: 0,
+    /** Lost queries whose connection failed. */
     lostWithConnection: 0,
+    /** Queries still unanswered when the run was stopped by the user; neither answered nor lost. */
     interrupted: 0,
+    /** Open loop: queries that were due and never sent, because the generator could not keep up with the rate. */
     unsent: 0,
+    /** Queries that were due and had to wait because no id of a socket, or no connection, was free. */
     held: 0,
+    /** Queries sent again after a timeout, and queries retried over TCP. */
     retried: 0,
     fallbacks: 0,
+    /** Responses that arrived after their query was given up. */
     late: 0,
+    /** Responses to a query that already had one. */
     duplicate: 0,
+    /** Responses with an unknown id or a different question. */
     mismatched: 0,
+    /** Messages too short for a header or their question, or with an unexpected number of questions. */
     malformed: 0,
+    /** Answers with TC=1, and answers longer than the receive buffer (their end is lost). */
     truncated: 0,
     cut: 0,
+    /** Messages with QR=0: the query itself, echoed. */
     echoed: 0,
+    /** Answers that do not match `expect`: wrong code, wrong address, or unreadable. */
     wrongCode: 0,
     wrongAddress: 0,
     unreadable: 0,
+    /** Answers that are older than `expect` allows. */
     stale: 0,
+    /** Lookups of a simulated resolver: started, and how they ended. */
     lookups: 0,
     lookupsFound: 0,
     lookupsFailed: 0,
@@ -91,6 +49,7 @@ export function noCounts(): Counts {
     bytesReceived: 0,
     connections: 0,
     connectionFailures: 0,
+    /** ICMP errors and failed connections, by kind. */
     refused: 0,
     reset: 0,
     closed: 0,
@@ -98,10 +57,14 @@ export function noCounts(): Counts {
     tls: 0,
     protocol: 0,
     unreachable: 0,
+    /** Datagrams that the kernel refused to send, and those it dropped at our own sockets. */
     sendErrors: 0,
     kernelDrops: 0,
   };
 }
+
+/** Counts of one interval or run. Every query that was sent ends as exactly one of answered, lost or interrupted. */
+export type Counts = ReturnType<typeof noCounts>;
 
 const COUNT_NAMES = Object.keys(noCounts()) as readonly (keyof Counts)[];
 

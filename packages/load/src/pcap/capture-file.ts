@@ -1,8 +1,7 @@
 /** Capture files on disk, and what a user is told about those that cannot be used. */
 
 import { open } from 'node:fs/promises';
-import { messageOf, systemErrorCode } from '@dinodns-bench/program';
-import { type LoadError, loadError } from '../errors.ts';
+import { type LoadError, loadError, unreadable } from '../errors.ts';
 import { CaptureError, createCaptureReader, type OnPacket } from './file-format.ts';
 import type { Skipped } from './packet.ts';
 
@@ -44,18 +43,11 @@ export async function* readPieces<Item>(
 }
 
 function captureError(path: string, error: unknown): LoadError {
-  if (error instanceof CaptureError)
-    return loadError(
-      'E_PCAP',
-      `${path} is not a capture that can be replayed: ${error.message}`,
-      'give a file written by tcpdump -w, dumpcap or Wireshark',
-      error,
-    );
-  const missing = systemErrorCode(error) === 'ENOENT';
+  if (!(error instanceof CaptureError)) return unreadable(path, error);
   return loadError(
-    'E_UNREADABLE',
-    missing ? `there is no file ${path}` : `${path} cannot be read: ${messageOf(error)}`,
-    missing ? 'correct the path' : 'give a file that can be read',
+    'E_PCAP',
+    `${path} is not a capture that can be replayed: ${error.message}`,
+    'give a file written by tcpdump -w, dumpcap or Wireshark',
     error,
   );
 }

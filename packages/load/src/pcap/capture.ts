@@ -2,8 +2,8 @@
 
 import { arenaBuilder } from '../workload/arena.ts';
 import type { QueryArena } from '../workload/workload.ts';
-import { noQueries, readPieces } from './capture-file.ts';
-import { readPacket, type Skipped } from './packet.ts';
+import type { Skipped } from './packet.ts';
+import { Capture } from './read-capture.ts';
 
 export interface CapturedQueries {
   /** Messages as captured, except that the id is 0. */
@@ -17,31 +17,6 @@ export interface CapturedQueries {
 
 /** What a user would not miss: everything else on the wire. */
 const EXPECTED: ReadonlySet<Skipped> = new Set(['not IP', 'other traffic']);
-
-/** Collects queries while a file is read. */
-function gather(port: number) {
-  const arena = arenaBuilder();
-  const times: number[] = [];
-  const skipped = new Map<Skipped, number>();
-  const ordered = { last: Number.NEGATIVE_INFINITY, is: true };
-  return {
-    arena,
-    times,
-    skipped,
-    ordered,
-    onPacket: (linkType: number, seconds: number, frame: Uint8Array) => {
-      const reason = readPacket(linkType, frame, port, (bytes, start, end) => {
-        const message = bytes.slice(start, end);
-        message.fill(0, 0, 2);
-        arena.add(message);
-        times.push(seconds);
-        if (seconds < ordered.last) ordered.is = false;
-        ordered.last = seconds;
-      });
-      if (reason !== null) skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
-    },
-  };
-}
 
 /** Captures of several interfaces are not always in order. */
 function inOrder(arena: QueryArena, times: readonly number[]): { arena: QueryArena; times: number[] } {
@@ -65,18 +40,25 @@ function skippedText(skipped: ReadonlyMap<Skipped, number>, cutShort: boolean): 
  * @throws LoadError `E_UNREADABLE` or `E_PCAP`.
  */
 export async function loadCapture(path: string, port: number): Promise<CapturedQueries> {
-  const gathered = gather(port);
-  let complete = false;
-  for await (const { isComplete } of readPieces(path, () => gathered.onPacket)) complete = isComplete;
-  const { times, skipped, ordered } = gathered;
-  if (times.length === 0) throw noQueries(path, port, skipped);
-  const finished = gathered.arena.finish();
-  const sorted = ordered.is ? { arena: finished, times } : inOrder(finished, times);
+  const capture = new Capture(path, { port });
+  const found = arenaBuilder();
+  const times: number[] = [];
+  for await (const piece of capture.pieces()) {
+    for (const { seconds, frame, start, end } of piece) {
+      found.add(frame.subarray(start, end));
+      times.push(seconds);
+    }
+  }
+  const arena = found.finish();
+  for (let index = 0; index < arena.count; index++)
+    arena.bytes.fill(0, arena.offsets[index], (arena.offsets[index] ?? 0) + 2);
+  const isOrdered = times.every((seconds, index) => index === 0 || seconds >= (times[index - 1] ?? 0));
+  const sorted = isOrdered ? { arena, times } : inOrder(arena, times);
   const first = sorted.times[0] ?? 0;
   return {
     arena: sorted.arena,
     dueSeconds: Float64Array.from(sorted.times, (seconds) => seconds - first),
     spanSeconds: (sorted.times.at(-1) ?? first) - first,
-    skipped: skippedText(skipped, !complete),
+    skipped: skippedText(capture.skipped, !capture.isComplete),
   };
 }

@@ -38,6 +38,15 @@ export interface ReadCaptureOptions {
   readonly mayBeEmpty?: boolean;
 }
 
+/** A query where it lies in its frame. */
+interface FoundQuery {
+  readonly seconds: number;
+  readonly frame: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  readonly headers: Headers;
+}
+
 /** A capture being read: iterate over it once. */
 export class Capture implements AsyncIterable<CapturedQuery> {
   readonly path: string;
@@ -61,22 +70,27 @@ export class Capture implements AsyncIterable<CapturedQuery> {
 
   /** Throws a `LoadError`: `E_UNREADABLE`; `E_PCAP` for another or a damaged file, or for one without a query. */
   async *[Symbol.asyncIterator](): AsyncGenerator<CapturedQuery, void, void> {
+    for await (const piece of this.pieces()) for (const found of piece) yield this.#query(found);
+  }
+
+  /** The queries of each piece of the file, for callers that need only their bytes. Throws as the iterator does. */
+  async *pieces(): AsyncGenerator<readonly FoundQuery[], void, void> {
     const onPacket =
-      (add: (query: CapturedQuery) => void) => (linkType: number, seconds: number, frame: Uint8Array) => {
+      (add: (query: FoundQuery) => void) => (linkType: number, seconds: number, frame: Uint8Array) => {
         const reason = readPacket(linkType, frame, this.port, (_bytes, start, end, headers) =>
-          add(this.#query(seconds, frame, start, end, headers)),
+          add({ seconds, frame, start, end, headers }),
         );
         if (reason !== null) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1);
       };
     for await (const { items, isComplete } of readPieces(this.path, onPacket)) {
       this.isComplete = isComplete;
       this.queries += items.length;
-      yield* items;
+      yield items;
     }
     if (this.queries === 0 && !this.#mayBeEmpty) throw noQueries(this.path, this.port, this.#skipped);
   }
 
-  #query(seconds: number, frame: Uint8Array, start: number, end: number, headers: Headers): CapturedQuery {
+  #query({ seconds, frame, start, end, headers }: FoundQuery): CapturedQuery {
     const message = frame.slice(start, end);
     const query = this.#reader;
     query.read(message, 0, message.length);

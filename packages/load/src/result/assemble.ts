@@ -3,8 +3,7 @@ import type { Counts } from '../engine/measurements.ts';
 import { limitReasons } from '../limits/limits.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
-import type { ServerAddress } from '../transport/transport.ts';
-import type { TransportFacts } from '../workers/thread-messages.ts';
+import { NO_FACTS, type ServerAddress, type TransportFacts } from '../transport/transport.ts';
 import type { CannonResult, EndedBy, LookupReport, WorkerReport } from './result.ts';
 import { distributionOf, statisticsOf } from './statistics.ts';
 import { namedCodes, type Tally, type WorkerTally } from './tally.ts';
@@ -41,7 +40,7 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
   const openLoop = options.load.kind !== 'closed';
   const paced = options.load.kind === 'closed' && options.load.maxRate !== null;
   const reasons = limitReasons({ total: tally.total, workers, openLoop, paced });
-  const [first] = facts.transport;
+  const [opened = NO_FACTS] = facts.transport;
   const result: Omit<CannonResult, 'warnings'> = {
     schemaVersion: 1,
     tool: 'dnscannon',
@@ -74,10 +73,7 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
       reasons,
       workers: workers.map(workerReport),
       stealSeconds: facts.stealSeconds,
-      backend: first?.backend ?? null,
-      backendReason: first?.backendReason ?? null,
-      kernelTimestamps: first?.kernelTimestamps ?? false,
-      receiveBufferBytes: first?.receiveBufferBytes ?? null,
+      ...opened,
     },
     ...(options.sockets === null ? {} : { sockets: workers.flatMap(({ summary }) => summary.sockets ?? []) }),
   };

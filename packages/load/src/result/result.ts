@@ -5,6 +5,7 @@
 import type { Counts } from '../engine/measurements.ts';
 import type { SocketReport } from '../engine/sockets.ts';
 import type { CannonOptions } from '../options.ts';
+import type { TransportFacts } from '../transport/transport.ts';
 import type { Distribution, Statistics } from './statistics.ts';
 
 /** Why no more queries were sent. */
@@ -34,7 +35,7 @@ export interface WorkerReport {
   readonly stalledSeconds: number;
 }
 
-export interface GeneratorReport {
+export interface GeneratorReport extends TransportFacts {
   /** Whether the generator, not the server, decided the result. */
   readonly wasTheLimit: boolean;
   /** Why, as sentences; empty if it was not. */
@@ -45,14 +46,6 @@ export interface GeneratorReport {
    * null where the kernel does not count it.
    */
   readonly stealSeconds: number | null;
-  /** `native`: many datagrams per system call; `dgram`: one. Null for connections. */
-  readonly backend: 'native' | 'dgram' | null;
-  /** Why it is not `native`, else null. */
-  readonly backendReason: string | null;
-  /** Whether the kernel timestamps answers; otherwise they are timed when read. */
-  readonly kernelTimestamps: boolean;
-  /** Receive buffer of each UDP socket as the kernel reports it, bytes; null for connections. */
-  readonly receiveBufferBytes: number | null;
 }
 
 /** Client-side view of a simulated resolver: one lookup is several queries. */

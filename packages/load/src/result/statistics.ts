@@ -25,23 +25,16 @@ export interface Distribution extends Statistics {
 /** Statistics of a histogram, percentiles by nearest rank; null where nothing was recorded. */
 export function statisticsOf(histogram: Histogram): Statistics | null {
   if (histogram.total === 0) return null;
-  const values = histogram.percentiles(PERCENTILES).map((nanoseconds) => nanoseconds / 1e9);
-  const [p50 = 0, p75 = 0, p90 = 0, p95 = 0, p99 = 0, p995 = 0, p999 = 0, p9995 = 0, p9999 = 0] = values;
+  const percentiles = histogram
+    .percentiles(PERCENTILES)
+    .map((nanoseconds, index) => [`p${PERCENTILES[index]}`, nanoseconds / 1e9]);
   return {
     count: histogram.total,
     min: histogram.min / 1e9,
     mean: histogram.mean / 1e9,
     standardDeviation: histogram.standardDeviation / 1e9,
     max: histogram.max / 1e9,
-    p50,
-    p75,
-    p90,
-    p95,
-    p99,
-    'p99.5': p995,
-    'p99.9': p999,
-    'p99.95': p9995,
-    'p99.99': p9999,
+    ...(Object.fromEntries(percentiles) as Record<PercentileKey, number>),
   };
 }
 

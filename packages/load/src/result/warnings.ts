@@ -1,9 +1,6 @@
 /** What a reader must know before believing the numbers. Pure. */
+import { many } from '../report/numbers.ts';
 import type { CannonResult } from './result.ts';
-
-function many(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
-}
 
 export function warningsOf({
   counts,

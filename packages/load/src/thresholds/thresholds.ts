@@ -5,13 +5,13 @@ import { loadError } from '../errors.ts';
 import type { CannonResult } from '../result/result.ts';
 import { PERCENTILES, type Statistics } from '../result/statistics.ts';
 
-/** The compared value: a time in seconds, a count of queries and the total it is a share of, or a rate. */
-type Measured =
-  | { readonly kind: 'time'; readonly value: number | null }
-  | { readonly kind: 'count'; readonly value: number; readonly of: number }
-  | { readonly kind: 'rate'; readonly value: number };
-
-type Metric = (result: CannonResult) => Measured;
+/** What is compared: a time in seconds, which is infinite if nothing was answered, a count of queries, or a rate. */
+interface Metric {
+  readonly kind: 'time' | 'count' | 'rate';
+  valueIn(result: CannonResult): number;
+  /** The total that a count is a share of. */
+  totalIn?(result: CannonResult): number;
+}
 
 const OPERATORS = {
   '>=': (a: number, b: number) => a >= b,
@@ -68,38 +68,33 @@ export interface Crossed {
   readonly measured: number;
 }
 
-function metricOf(name: string): { metric: Metric; kind: Measured['kind'] } | null {
-  const latencyKey = STATISTICS[name];
-  if (latencyKey !== undefined) {
+function metricOf(name: string): Metric | null {
+  const [, lateness, statistic = ''] = /^(lateness\.)?(.+)$/.exec(name) ?? [];
+  const key = STATISTICS[statistic];
+  if (key !== undefined) {
     return {
       kind: 'time',
-      metric: (result) => ({ kind: 'time', value: result.latencySeconds?.[latencyKey] ?? null }),
-    };
-  }
-  const latenessKey = name.startsWith('lateness.') ? STATISTICS[name.slice('lateness.'.length)] : undefined;
-  if (latenessKey !== undefined) {
-    return {
-      kind: 'time',
-      metric: (result) => ({ kind: 'time', value: result.latenessSeconds?.[latenessKey] ?? 0 }),
+      valueIn: ({ latencySeconds, latenessSeconds }) =>
+        lateness === undefined
+          ? (latencySeconds?.[key] ?? Number.POSITIVE_INFINITY)
+          : (latenessSeconds?.[key] ?? 0),
     };
   }
   const count = COUNTS[name];
   if (count !== undefined) {
     return {
       kind: 'count',
-      metric: ({ counts }) => ({
-        kind: 'count',
-        value: count(counts),
-        of: counts.sent + (name === 'unsent' ? counts.unsent : 0),
-      }),
+      valueIn: ({ counts }) => count(counts),
+      totalIn: ({ counts }) => counts.sent + (name === 'unsent' ? counts.unsent : 0),
     };
   }
-  if (name === 'qps') return { kind: 'rate', metric: ({ qps }) => ({ kind: 'rate', value: qps }) };
+  if (name === 'qps') return { kind: 'rate', valueIn: ({ qps }) => qps };
   if (rcodeNumber(name) === undefined) return null;
   const code = name.toUpperCase();
   return {
     kind: 'count',
-    metric: ({ codes, counts }) => ({ kind: 'count', value: codes[code] ?? 0, of: counts.answered }),
+    valueIn: ({ codes }) => codes[code] ?? 0,
+    totalIn: ({ counts }) => counts.answered,
   };
 }
 
@@ -112,19 +107,20 @@ export function parseThreshold(text: string): Threshold {
   if (parts === null || Number.isNaN(Number(number))) {
     throw fail('cannot be read', "write it as 'p99>5ms', 'lost>0.1%' or 'qps<100000'");
   }
-  const found = metricOf(name);
-  if (found === null) throw fail(`has an unknown measure "${name}"`, `use one of ${KNOWN}`);
-  const base = { text, metric: found.metric, operator: operator as Operator };
-  if (found.kind === 'time') {
+  const metric = metricOf(name);
+  if (metric === null) throw fail(`has an unknown measure "${name}"`, `use one of ${KNOWN}`);
+  const { kind } = metric;
+  const base = { text, metric, operator: operator as Operator };
+  if (kind === 'time') {
     const scale = TIME_UNITS[unit.toLowerCase()];
     if (scale === undefined) throw fail(`needs a unit of time, not "${unit}"`, 'use ns, us, ms or s');
     return { ...base, value: Number(number) * scale, share: false };
   }
-  if (unit === '%' && found.kind === 'count') return { ...base, value: Number(number) / 100, share: true };
+  if (unit === '%' && kind === 'count') return { ...base, value: Number(number) / 100, share: true };
   if (unit !== '')
     throw fail(
       `cannot have the unit "${unit}"`,
-      found.kind === 'count' ? 'give a number or a percentage' : 'give queries per second, without a unit',
+      kind === 'count' ? 'give a number or a percentage' : 'give queries per second, without a unit',
     );
   return { ...base, value: Number(number), share: false };
 }
@@ -135,9 +131,8 @@ export function parseThreshold(text: string): Threshold {
  */
 export function crossedThresholds(thresholds: readonly Threshold[], result: CannonResult): Crossed[] {
   return thresholds.flatMap(({ text, metric, operator, value, share }) => {
-    const measured = metric(result);
-    const raw = measured.value ?? Number.POSITIVE_INFINITY;
-    const compared = share && measured.kind === 'count' ? raw / Math.max(1, measured.of) : raw;
-    return OPERATORS[operator](compared, value) ? [{ text, measured: compared }] : [];
+    const total = share ? Math.max(1, metric.totalIn?.(result) ?? 1) : 1;
+    const measured = metric.valueIn(result) / total;
+    return OPERATORS[operator](measured, value) ? [{ text, measured }] : [];
   });
 }

@@ -1,7 +1,7 @@
 /** Lanes of connections as a transport. */
 import { nowNs } from '../clock.ts';
-import type { ConnectionCounts, Lane } from './lane.ts';
-import type { Transport, TransportCounters } from './transport.ts';
+import type { Lane } from './lane.ts';
+import { NO_FACTS, NO_LOSSES, type Transport } from './transport.ts';
 
 /** How many times per timeout lanes are checked for stalled connections. */
 const CHECKS_PER_TIMEOUT = 4;
@@ -10,21 +10,16 @@ export class ConnectionTransport implements Transport {
   readonly kind: 'tcp' | 'tls' | 'https';
   readonly lanes: number;
   readonly polled = false;
+  readonly facts = NO_FACTS;
+  readonly losses = NO_LOSSES;
   readonly #lanes: readonly Lane[];
-  readonly #counts: ConnectionCounts;
   readonly #touched: Uint8Array;
   readonly #stallTimer: NodeJS.Timeout;
 
-  constructor(
-    kind: 'tcp' | 'tls' | 'https',
-    lanes: readonly Lane[],
-    counts: ConnectionCounts,
-    timeoutSeconds: number,
-  ) {
+  constructor(kind: 'tcp' | 'tls' | 'https', lanes: readonly Lane[], timeoutSeconds: number) {
     this.kind = kind;
     this.lanes = lanes.length;
     this.#lanes = lanes;
-    this.#counts = counts;
     this.#touched = new Uint8Array(lanes.length);
     const interval = Math.max(10, (timeoutSeconds * 1000) / CHECKS_PER_TIMEOUT);
     this.#stallTimer = setInterval(() => {
@@ -67,16 +62,6 @@ export class ConnectionTransport implements Transport {
 
   poll(): number {
     return 0;
-  }
-
-  /** Bytes on the wire above TCP, including framing and TLS; for HTTP/2, added when a connection closes. */
-  get counters(): TransportCounters {
-    const { bytesSent, bytesReceived, connections, connectionFailures } = this.#counts;
-    return { bytesSent, bytesReceived, connections, connectionFailures, sendErrors: 0, kernelDrops: null };
-  }
-
-  takeConnectNanoseconds(): readonly number[] {
-    return this.#counts.connectNs.splice(0);
   }
 
   async close(): Promise<void> {

@@ -39,7 +39,7 @@ export class HttpsLane extends Lane<ClientHttp2Session> {
   }
 
   protected override async connect(): Promise<ClientHttp2Session> {
-    const { dialer, counts, handler } = this.shared;
+    const { dialer, handler } = this.shared;
     const socket = await dialer.dial(this.lane);
     const { alpnProtocol } = socket as TLSSocket;
     if (alpnProtocol !== 'h2') {
@@ -50,10 +50,6 @@ export class HttpsLane extends Lane<ClientHttp2Session> {
     session.on('remoteSettings', () => handler.onReady());
     // The server takes no more streams on this connection: those that are open may still be answered.
     session.on('goaway', () => session.close());
-    session.on('close', () => {
-      counts.bytesSent += socket.bytesWritten;
-      counts.bytesReceived += socket.bytesRead;
-    });
     return session;
   }
 

@@ -7,25 +7,11 @@ import type { Socket } from 'node:net';
 import { nowNs } from '../clock.ts';
 import type { Dialer } from './dial.ts';
 import { laneFailureOf } from './failures.ts';
-import type { LaneFailure, StreamOptions, TransportHandler } from './transport.ts';
-
-/** Counts summed over all lanes of a transport. */
-export interface ConnectionCounts {
-  bytesSent: number;
-  bytesReceived: number;
-  connections: number;
-  connectionFailures: number;
-  /** Set-up times since they were last taken, in nanoseconds. */
-  connectNs: number[];
-}
+import type { LaneFailure, TransportRequest } from './transport.ts';
 
 /** What all lanes of a transport share. */
-export interface LaneShared {
+export interface LaneShared extends TransportRequest {
   readonly dialer: Dialer;
-  readonly stream: StreamOptions;
-  readonly timeoutSeconds: number;
-  readonly handler: TransportHandler;
-  readonly counts: ConnectionCounts;
 }
 
 /** Pause before the next attempt after a failure; doubles with each further failure, up to the maximum. */
@@ -64,15 +50,13 @@ export abstract class Lane<Connection extends Socket | ClientHttp2Session = Sock
 
   /** Opens a connection; rejects if that fails. */
   async open(): Promise<void> {
-    const { counts } = this.shared;
     const begun = nowNs();
     const connection = await this.connect();
     if (this.#closed) {
       connection.destroy();
       return;
     }
-    counts.connectNs.push(nowNs() - begun);
-    counts.connections += 1;
+    this.shared.handler.onConnected(nowNs() - begun);
     this.connection = connection;
     this.sent = 0;
     this.unanswered = 0;
@@ -94,9 +78,8 @@ export abstract class Lane<Connection extends Socket | ClientHttp2Session = Sock
     else this.#reopen();
   }
 
-  /** Counts a failure, reports it to the engine, and retries after a pause. */
+  /** Reports a failure to the engine, and retries after a pause. */
   fail(failure: LaneFailure, error: Error | null): void {
-    this.shared.counts.connectionFailures += 1;
     this.shared.handler.onLaneFailure(this.lane, failure, error);
     if (this.#closed) return;
     this.#pause = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pause * 2));

@@ -19,17 +19,14 @@ const ALPN = { tcp: null, tls: 'dot', https: 'h2' } as const;
  * retried. Rejects with a `LoadError` (`E_UNREACHABLE`, `E_LIMIT`, `E_SOURCE`, `E_UNREADABLE`) if none is up.
  */
 export async function openConnections(kind: ConnectionKind, request: TransportRequest): Promise<Transport> {
-  const { stream, timeoutSeconds, handler } = request;
-  const counts = { bytesSent: 0, bytesReceived: 0, connections: 0, connectionFailures: 0, connectNs: [] };
-  const dialer = createDialer(request, ALPN[kind]);
-  const shared: LaneShared = { dialer, stream, timeoutSeconds, handler, counts };
+  const shared: LaneShared = { ...request, dialer: createDialer(request, ALPN[kind]) };
   const pool = createStreamPool();
   const authority = authorityOf(request.server);
   const lanes = Array.from({ length: request.lanes }, (_, lane) =>
     kind === 'https' ? new HttpsLane(lane, shared, authority) : new StreamLane(lane, shared, pool),
   );
   await openLanes(kind, lanes, request);
-  return new ConnectionTransport(kind, lanes, counts, timeoutSeconds);
+  return new ConnectionTransport(kind, lanes, request.timeoutSeconds);
 }
 
 /** The HTTP authority: the server as the user wrote it, with its port unless that is 443. */

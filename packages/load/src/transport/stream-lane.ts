@@ -23,7 +23,7 @@ export class StreamLane extends Lane<Socket> {
   }
 
   protected override async connect(): Promise<Socket> {
-    const { dialer, counts, handler } = this.shared;
+    const { dialer, handler } = this.shared;
     const reader = createFrameReader((bytes, offset, length) => this.#deliver(bytes, offset, length));
     let own: Socket | undefined;
     const socket = await dialer.dial(this.lane, {
@@ -31,7 +31,6 @@ export class StreamLane extends Lane<Socket> {
       callback: (count, bytes) => {
         // Data before the first query, or after the connection was given up, is not an answer.
         if (own === undefined || this.connection !== own) return true;
-        counts.bytesReceived += count;
         this.#receivedNs = nowNs();
         this.#waitingSinceNs = this.#receivedNs;
         reader.push(bytes, count);
@@ -110,11 +109,9 @@ export class StreamLane extends Lane<Socket> {
   }
 
   flush(): void {
-    const { counts } = this.shared;
     const pool = this.#pool;
     const buffer = this.#buffer;
     if (this.#used === 0 || this.connection === null) return;
-    counts.bytesSent += this.#used;
     this.connection.write(buffer.subarray(0, this.#used), () => pool.give(buffer));
     this.#used = 0;
     this.#buffer = pool.empty;

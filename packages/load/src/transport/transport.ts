@@ -35,6 +35,8 @@ export interface TransportHandler {
    * that caused it is unknown.
    */
   onLaneFailure(lane: number, failure: LaneFailure, error: Error | null): void;
+  /** A connection is up; `setUpNs` includes the TLS handshake. Never for UDP. */
+  onConnected(setUpNs: number): void;
   /** A lane that was full has room again. */
   onReady(): void;
 }
@@ -63,25 +65,41 @@ export interface Transport {
   flush(): void;
   /** Reads what is available without waiting; returns the number of messages handled. 0 if not polled. */
   poll(): number;
-  readonly counters: TransportCounters;
-  /** Connection set-up times in nanoseconds since the last call, to be recorded; empty for UDP. */
-  takeConnectNanoseconds(): readonly number[];
+  readonly facts: TransportFacts;
+  /** Since it was opened; none for connections. */
+  readonly losses: TransportLosses;
   close(): Promise<void>;
 }
 
-/** Counts since the transport was opened. */
-export interface TransportCounters {
-  readonly bytesSent: number;
-  readonly bytesReceived: number;
-  /** Connections opened; 0 for UDP. */
-  readonly connections: number;
-  /** Connections and attempts that failed. */
-  readonly connectionFailures: number;
-  /** Messages that the kernel refused to send (EPERM, EHOSTUNREACH, EMSGSIZE). */
-  readonly sendErrors: number;
-  /** Datagrams dropped at our own sockets because their buffers were full; null where not known. */
-  readonly kernelDrops: number | null;
+/** What was opened, for the report. */
+export interface TransportFacts {
+  /** `native`: many datagrams per system call; `dgram`: one. Null for connections. */
+  readonly backend: 'native' | 'dgram' | null;
+  /** Why it is not `native`, else null. */
+  readonly backendReason: string | null;
+  /** Whether the kernel timestamps answers; otherwise they are timed when read. */
+  readonly kernelTimestamps: boolean;
+  /** Receive buffer of each UDP socket as the kernel reports it, bytes; null for connections. */
+  readonly receiveBufferBytes: number | null;
 }
+
+/** Of a transport without datagrams. */
+export const NO_FACTS: TransportFacts = {
+  backend: null,
+  backendReason: null,
+  kernelTimestamps: false,
+  receiveBufferBytes: null,
+};
+
+/** Datagrams lost on this machine. */
+export interface TransportLosses {
+  /** Those that the kernel refused to send (EPERM, EHOSTUNREACH, EMSGSIZE). */
+  readonly sendErrors: number;
+  /** Those dropped at our own sockets because their buffers were full, as far as that is known. */
+  readonly kernelDrops: number;
+}
+
+export const NO_LOSSES: TransportLosses = { sendErrors: 0, kernelDrops: 0 };
 
 /** The server's address, after name resolution. */
 export interface ServerAddress {

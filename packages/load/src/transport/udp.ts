@@ -7,8 +7,9 @@ import { openError } from './open-error.ts';
 import type {
   LaneFailure,
   Transport,
-  TransportCounters,
+  TransportFacts,
   TransportHandler,
+  TransportLosses,
   TransportRequest,
 } from './transport.ts';
 
@@ -33,20 +34,6 @@ export interface UdpRequest extends TransportRequest {
   readonly queryBytes: number;
 }
 
-/** What was actually opened, for the result. */
-export interface UdpFacts {
-  readonly backend: UdpSocket['backend'];
-  readonly backendReason: string | null;
-  readonly receiveBufferBytes: number;
-  /** Whether the kernel timestamps answers. */
-  readonly timestamps: boolean;
-}
-
-export interface UdpTransport extends Transport {
-  readonly kind: 'udp';
-  readonly facts: UdpFacts;
-}
-
 /** Datagrams per system call: with many sockets each has few datagrams, and an arena of this many slots. */
 function batchSizeFor(lanes: number): number {
   return Math.max(4, Math.min(64, Math.floor(1024 / lanes)));
@@ -57,7 +44,7 @@ function failureOf(error: Error): LaneFailure {
 }
 
 /** Opens all sockets. Rejects with a `LoadError` (`E_LIMIT`, `E_SOURCE`, `E_PERMISSION`, `E_UNREACHABLE`). */
-export async function openUdp(request: UdpRequest): Promise<UdpTransport> {
+export async function openUdp(request: UdpRequest): Promise<Transport> {
   const sockets: UdpSocket[] = [];
   const outstanding = new Int32Array(request.lanes);
   try {
@@ -109,11 +96,11 @@ function deliver(batch: Batch, lane: number, handler: TransportHandler): void {
   }
 }
 
-class UdpLanes implements UdpTransport {
+class UdpLanes implements Transport {
   readonly kind = 'udp';
   readonly lanes: number;
   readonly polled: boolean;
-  readonly facts: UdpFacts;
+  readonly facts: TransportFacts;
   readonly #sockets: readonly UdpSocket[];
   /** Lanes with datagrams queued since the last flush. */
   readonly #touched: Uint8Array;
@@ -133,8 +120,8 @@ class UdpLanes implements UdpTransport {
     this.facts = {
       backend: first.backend,
       backendReason: first.reason,
+      kernelTimestamps: native && timestamps,
       receiveBufferBytes: first.receiveBufferBytes,
-      timestamps: native && timestamps,
     };
   }
 
@@ -180,27 +167,13 @@ class UdpLanes implements UdpTransport {
     return handled;
   }
 
-  /** The engine counts the bytes of datagrams. */
-  get counters(): TransportCounters {
+  get losses(): TransportLosses {
     let [sendErrors, kernelDrops] = [0, 0];
-    let known = true;
     for (const { counters } of this.#sockets) {
       sendErrors += counters.sendErrors;
-      if (counters.kernelDrops === null) known = false;
-      else kernelDrops += counters.kernelDrops;
+      kernelDrops += counters.kernelDrops ?? 0;
     }
-    return {
-      bytesSent: 0,
-      bytesReceived: 0,
-      connections: 0,
-      connectionFailures: 0,
-      sendErrors,
-      kernelDrops: known ? kernelDrops : null,
-    };
-  }
-
-  takeConnectNanoseconds(): readonly number[] {
-    return [];
+    return { sendErrors, kernelDrops };
   }
 
   async close(): Promise<void> {

@@ -3,11 +3,11 @@ import { Worker } from 'node:worker_threads';
 import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import type { MeasurementData } from '../engine/measurements.ts';
 import { ERROR_CODES, type ErrorCode, LoadError } from '../errors.ts';
+import type { TransportFacts } from '../transport/transport.ts';
 import type {
   ErrorData,
   GoMessage,
   QuitMessage,
-  TransportFacts,
   WorkerMessage,
   WorkerSummary,
   WorkerTask,

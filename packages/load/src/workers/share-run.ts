@@ -13,13 +13,17 @@ import { responseCheck } from '../message/response.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, type Schedule, scheduleOf } from '../schedule/schedule.ts';
 import { openConnections } from '../transport/open.ts';
-import type { Transport, TransportHandler, TransportRequest } from '../transport/transport.ts';
+import {
+  NO_LOSSES,
+  type Transport,
+  type TransportHandler,
+  type TransportRequest,
+} from '../transport/transport.ts';
 import { openUdp } from '../transport/udp.ts';
 import { longestOf } from '../workload/arena.ts';
 import { startWorkload } from '../workload/start.ts';
 import type { Workload } from '../workload/workload.ts';
-import { CounterReader } from './counter-reader.ts';
-import { type Share, STOP, type TransportFacts, type WorkerTask } from './thread-messages.ts';
+import { type Share, STOP, type WorkerTask } from './thread-messages.ts';
 
 /** Retries and lookups of several steps may end a little after the timeout. */
 const DRAIN_MARGIN_NS = 100e6;
@@ -60,22 +64,13 @@ function tooLong(bytes: number): Problem {
   };
 }
 
-async function openMain(
-  task: WorkerTask,
-  handler: TransportHandler,
-): Promise<{ transport: Transport; facts: TransportFacts }> {
+function openMain(task: WorkerTask, handler: TransportHandler): Promise<Transport> {
   const { transport: kind, timestamps, segmentation, receiveBufferBytes, message } = task.options;
   const request = requestOf(task, handler);
-  if (kind !== 'udp') {
-    const transport = await openConnections(kind, request);
-    return {
-      transport,
-      facts: { backend: null, backendReason: null, receiveBufferBytes: null, kernelTimestamps: false },
-    };
-  }
+  if (kind !== 'udp') return openConnections(kind, request);
   const queryBytes = longestOf(task.plan.arena) + (message.cookie === null ? 0 : MAX_COOKIE_BYTES);
   if (queryBytes > MAX_DATAGRAM_BYTES) throw new LoadError('E_OPTIONS', [tooLong(queryBytes)]);
-  const transport = await openUdp({
+  return openUdp({
     ...request,
     queryBytes,
     timestamps: timestamps === 'auto',
@@ -83,8 +78,6 @@ async function openMain(
     receiveBufferBytes,
     payloadBytes: hasAdditional(task.plan.arena) ? (message.ednsSize ?? DEFAULT_SLOT_BYTES) : 0,
   });
-  const { timestamps: kernelTimestamps, ...facts } = transport.facts;
-  return { transport, facts: { ...facts, kernelTimestamps } };
 }
 
 function openFallback(task: WorkerTask, handler: TransportHandler): Promise<Transport> | null {
@@ -98,8 +91,6 @@ export interface Opened {
   readonly workload: Workload;
   readonly measurements: Measurements;
   readonly transport: Transport;
-  readonly facts: TransportFacts;
-  readonly counters: CounterReader;
   close(): Promise<void>;
 }
 
@@ -119,7 +110,7 @@ export async function open(task: WorkerTask): Promise<Opened> {
     edns: hasAdditional(plan.arena),
     cookie: options.message.cookie === null ? null : clientCookie(plan),
   });
-  const { transport, facts } = await openMain(task, engine.handler('main'));
+  const transport = await openMain(task, engine.handler('main'));
   const fallback = await openFallback(task, engine.handler('fallback'));
   engine.attach(transport, fallback);
   const transports = fallback === null ? [transport] : [transport, fallback];
@@ -128,8 +119,6 @@ export async function open(task: WorkerTask): Promise<Opened> {
     workload,
     measurements,
     transport,
-    facts,
-    counters: new CounterReader(transports, measurements),
     close: async () => {
       await Promise.all(transports.map((opened) => opened.close()));
     },
@@ -144,7 +133,7 @@ const COALESCE_SHARE = 1 / 6;
  * Coalesces only if throughput is the goal (a closed loop without a rate), if answers may wait because the kernel has
  * timestamped them, and if each query is independent.
  */
-function coalesceFor({ options, plan, share }: WorkerTask, { kernelTimestamps }: TransportFacts): number {
+function coalesceFor({ options, plan, share }: WorkerTask, kernelTimestamps: boolean): number {
   const { load, tcpFallback } = options;
   const fit = load.kind === 'closed' && load.maxRate === null && plan.resolver === null && !tcpFallback;
   if (!fit || !kernelTimestamps || share.window === null) return 1;
@@ -167,21 +156,29 @@ export async function runShare(
   { onInterval, onSendingOver }: ShareEvents,
 ): Promise<void> {
   const { options, share, control } = task;
-  const { engine, workload, measurements, transport, facts, counters } = opened;
+  const { engine, workload, measurements, transport } = opened;
+  const { kernelTimestamps } = transport.facts;
+  let before = NO_LOSSES;
+  const countLosses = () => {
+    const { losses } = transport;
+    measurements.counts.sendErrors += losses.sendErrors - before.sendErrors;
+    measurements.counts.kernelDrops += losses.kernelDrops - before.kernelDrops;
+    before = losses;
+  };
   const endNs = startNs + options.durationSeconds * 1e9;
   const loop: Loop = new Loop({
     engine,
     transport,
     measurements,
-    timestamps: facts.kernelTimestamps,
-    coalesce: coalesceFor(task, facts),
+    timestamps: kernelTimestamps,
+    coalesce: coalesceFor(task, kernelTimestamps),
     startNs,
     endNs,
     drainNs: options.timeoutSeconds * 1e9 * (1 + options.retries) + DRAIN_MARGIN_NS,
     intervalNs: options.intervalSeconds * 1e9,
     stopped: () => Atomics.load(control, STOP) !== 0,
     onInterval: () => {
-      counters.read();
+      countLosses();
       onInterval();
     },
     onSendingOver: () => onSendingOver(Math.min(nowNs(), endNs) - startNs),
@@ -196,5 +193,5 @@ export async function runShare(
   });
   engine.start(source, () => loop.wake());
   await loop.run();
-  counters.read();
+  countLosses();
 }

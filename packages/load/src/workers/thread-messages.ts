@@ -2,7 +2,7 @@
 import type { MeasurementData } from '../engine/measurements.ts';
 import type { SocketReport } from '../engine/sockets.ts';
 import type { CannonOptions } from '../options.ts';
-import type { ServerAddress } from '../transport/transport.ts';
+import type { ServerAddress, TransportFacts } from '../transport/transport.ts';
 import type { WorkloadPlan } from '../workload/workload.ts';
 import type { ThreadUse } from './thread-use.ts';
 
@@ -36,14 +36,6 @@ export const STOP = 0;
 export interface GoMessage {
   readonly kind: 'go';
   readonly atNs: bigint;
-}
-
-/** What was opened, for the report. */
-export interface TransportFacts {
-  readonly backend: 'native' | 'dgram' | null;
-  readonly backendReason: string | null;
-  readonly receiveBufferBytes: number | null;
-  readonly kernelTimestamps: boolean;
 }
 
 export interface WorkerSummary {

@@ -55,7 +55,7 @@ try {
   await warmUp(task);
   const opened = await open(task);
   try {
-    post({ kind: 'ready', facts: opened.facts });
+    post({ kind: 'ready', facts: opened.transport.facts });
     const message = await told;
     if (message.kind === 'go') await measure(task, opened, Number(message.atNs - monotonicOffsetNs()));
   } finally {

@@ -1,9 +1,8 @@
 /** From options to a plan: reads files and encodes every message once. */
 
 import { readFile } from 'node:fs/promises';
-import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { joinNames, nameText } from '@dinodns-bench/wire';
-import { loadError } from '../errors.ts';
+import { loadError, unreadable } from '../errors.ts';
 import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
 import type { MessageOptions } from '../message/options.ts';
 import { loadCapture } from '../pcap/capture.ts';
@@ -33,21 +32,6 @@ const NOTHING_SPECIAL = {
   randomLabelLength: null,
   resolver: null,
 } as const;
-
-/** Reads a file. @throws LoadError `E_UNREADABLE`. */
-async function readable(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    const missing = systemErrorCode(error) === 'ENOENT';
-    throw loadError(
-      'E_UNREADABLE',
-      missing ? `there is no file ${path}` : `${path} cannot be read: ${messageOf(error)}`,
-      missing ? 'correct the path' : 'give a file that can be read',
-      error,
-    );
-  }
-}
 
 /** An encoder that prepends a label of `length` bytes, to be overwritten, to each name. */
 function withRandomLabel(encode: EncodeQuery, length: number | null): EncodeQuery {
@@ -138,7 +122,9 @@ function planZones(options: Kind<'zones'>, message: MessageOptions): WorkloadPla
 async function planFile(options: Kind<'file'>, message: MessageOptions): Promise<WorkloadPlan> {
   const encode = withRandomLabel(encoderFor(message), options.randomLabelLength);
   const arena = arenaBuilder();
-  const content = await readable(options.path);
+  const content = await readFile(options.path).catch((error: unknown) => {
+    throw unreadable(options.path, error);
+  });
   const count = parseQueryFile(options.path, content, (name, type) => arena.add(encode(name, type)));
   const weights = popularityWeights(options, count);
   const queries = count === 1 ? 'the one query' : `${count} queries`;

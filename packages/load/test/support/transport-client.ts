@@ -22,6 +22,8 @@ export interface Seen {
   /** By id: the answer. */
   readonly answers: Map<number, Buffer>;
   readonly garbage: { id: number | null; reason: string }[];
+  /** Connections that came up. */
+  connections: number;
   readonly failures: { lane: number; failure: LaneFailure; message: string }[];
 }
 
@@ -39,7 +41,7 @@ export async function openTestClient(
   port: number,
   overrides: Partial<Omit<TransportRequest, 'stream' | 'handler'>> & { stream?: Partial<StreamOptions> } = {},
 ): Promise<TestClient> {
-  const seen: Seen = { answers: new Map(), garbage: [], failures: [] };
+  const seen: Seen = { answers: new Map(), garbage: [], connections: 0, failures: [] };
   const waiting = new Set<() => void>();
   const wake = () => {
     for (const check of waiting) check();
@@ -64,6 +66,10 @@ export async function openTestClient(
       },
       onLaneFailure(lane, failure, error) {
         seen.failures.push({ lane, failure, message: error?.message ?? '' });
+        wake();
+      },
+      onConnected() {
+        seen.connections += 1;
         wake();
       },
       onReady: wake,
