@@ -27,23 +27,30 @@ type Control = (controls: Controls, query: URLSearchParams) => Answer | Promise<
 
 const done = { done: true };
 
+/** A control that takes a number from 0 to `most` under this name; `unit` says what it is. */
+function withNumber(
+  name: string,
+  most: number,
+  unit: string,
+  act: (controls: Controls, value: number) => Answer | Promise<Answer>,
+): Control {
+  return (controls, query) => {
+    const value = Number(query.get(name) ?? Number.NaN);
+    return value >= 0 && value <= most
+      ? act(controls, value)
+      : badRequest(`${name}=${query.get(name)}: give ${unit}, 0 to ${most}`);
+  };
+}
+
 const POSTS: Readonly<Record<string, Control>> = {
-  churn({ churn }, query) {
-    const rate = Number(query.get('rate') ?? Number.NaN);
-    if (!(rate >= 0 && rate <= MAX_CHURN_RATE)) {
-      return badRequest(`rate=${query.get('rate')}: give changes per second, 0 to ${MAX_CHURN_RATE}`);
-    }
+  churn: withNumber('rate', MAX_CHURN_RATE, 'changes per second', ({ churn }, rate) => {
     churn.run(rate);
     return { rate };
-  },
+  }),
   create: ({ churn }) => ({ change: { ...churn.create() } }),
-  announce({ churn }, query) {
-    const after = Number(query.get('after') ?? Number.NaN);
-    if (!(after >= 0 && after <= MAX_ANNOUNCED_SECONDS)) {
-      return badRequest(`after=${query.get('after')}: give seconds, 0 to ${MAX_ANNOUNCED_SECONDS}`);
-    }
-    return { service: { ...churn.announce(after) } };
-  },
+  announce: withNumber('after', MAX_ANNOUNCED_SECONDS, 'seconds', ({ churn }, after) => ({
+    service: { ...churn.announce(after) },
+  })),
   delete({ churn }) {
     const change = churn.delete();
     return { change: change === null ? null : { ...change } };
@@ -59,14 +66,10 @@ const POSTS: Readonly<Record<string, Control>> = {
     }
     return { names: (await controls.replace(share)).map((name) => ({ ...name })) };
   },
-  outage(controls, query) {
-    const seconds = Number(query.get('seconds') ?? Number.NaN);
-    if (!(seconds >= 0 && seconds <= MAX_OUTAGE_SECONDS)) {
-      return badRequest(`seconds=${query.get('seconds')}: give seconds, 0 to ${MAX_OUTAGE_SECONDS}`);
-    }
+  outage: withNumber('seconds', MAX_OUTAGE_SECONDS, 'seconds', (controls, seconds) => {
     controls.outage(seconds);
     return done;
-  },
+  }),
   'close-watches'(controls) {
     controls.closeWatches();
     return done;

@@ -76,14 +76,12 @@ const isFailure = (answer: object): answer is Failure =>
 
 class Serving implements Controls {
   readonly churn: Churn;
-  readonly lists: Record<string, number> = {};
-  readonly watches: Record<string, number> = {};
-  readonly reads: Record<string, number> = {};
+  readonly served: Record<keyof Served, Record<string, number>> = { lists: {}, watches: {}, reads: {} };
+  readonly outage: (seconds: number) => void;
   readonly #store: Store;
   readonly #protobuf: Encoding = protobufEncoding();
   readonly #streamedLists: boolean;
   readonly #rollouts: Rollouts;
-  readonly #outage: (seconds: number) => void;
   #watching = new AbortController();
   #openWatches = 0;
 
@@ -92,7 +90,7 @@ class Serving implements Controls {
     outage: (seconds: number) => void,
   ) {
     this.#streamedLists = streamedLists;
-    this.#outage = outage;
+    this.outage = outage;
     this.#store = new Store(cluster);
     this.#rollouts = new Rollouts(this.#store);
     this.churn = new Churn(this.#store);
@@ -112,10 +110,6 @@ class Serving implements Controls {
     return this.#rollouts.run(share);
   }
 
-  outage(seconds: number): void {
-    this.#outage(seconds);
-  }
-
   status(): JsonObject {
     const { cluster, version } = this.#store;
     const objects = Object.fromEntries(RESOURCES.map((resource) => [resource.name, resource.count(cluster)]));
@@ -123,9 +117,9 @@ class Serving implements Controls {
     return {
       resourceVersion: version,
       objects,
-      lists: { ...this.lists },
-      watches: { ...this.watches },
-      reads: { ...this.reads },
+      lists: { ...this.served.lists },
+      watches: { ...this.served.watches },
+      reads: { ...this.served.reads },
       openWatches: this.#openWatches,
       rssBytes: rss,
       heapUsedBytes: heapUsed,
@@ -186,12 +180,12 @@ class Serving implements Controls {
   ): Promise<void> {
     const answer = answerList(this.#store, resource, options, metadataOnly ? metadataOf : asItIs);
     if (isFailure(answer)) return this.#send(response, encoding, answer);
-    increment(this.lists, resource);
+    increment(this.served.lists, resource);
     response.writeHead(200, { 'content-type': encoding.contentType });
     const output = new ChunkedOutput(response, goneSignal(response));
     for await (const piece of encoding.list(answer.head, answer)) await output.add(piece);
     await output.flush();
-    if (answer.isEnd) increment(this.reads, resource);
+    if (answer.isEnd) increment(this.served.reads, resource);
     response.end();
   }
 
@@ -201,14 +195,14 @@ class Serving implements Controls {
     { encoding, metadataOnly }: Accepted,
     response: ServerResponse,
   ): Promise<void> {
-    increment(this.watches, resource);
+    increment(this.served.watches, resource);
     const signal = AbortSignal.any([goneSignal(response), this.#watching.signal]);
     response.writeHead(200, { 'content-type': encoding.watchContentType });
     response.flushHeaders();
     this.#openWatches++;
     try {
       const asListed = metadataOnly ? metadataOf : asItIs;
-      const onAllSent = () => increment(this.reads, resource);
+      const onAllSent = () => increment(this.served.reads, resource);
       const watch = { store: this.#store, resource, options, encoding, asListed, onAllSent, signal };
       const output = new ChunkedOutput(response, signal);
       if (options.sendInitialEvents && !this.#streamedLists) await failWatch(watch, output, NOT_STREAMED);
@@ -284,17 +278,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     () => serving.expire(),
   );
   const host = address.includes(':') ? `[${address}]` : address;
-  return {
+  return Object.assign(serving, {
     address,
     port,
     url: `http://${host}:${port}`,
-    churn: serving.churn,
-    served: { lists: serving.lists, watches: serving.watches, reads: serving.reads },
-    closeWatches: () => serving.closeWatches(),
-    expire: () => serving.expire(),
-    replace: (share) => serving.replace(share),
-    outage: (seconds) => serving.outage(seconds),
-    status: () => serving.status(),
     async close() {
       outage.cancel();
       serving.churn.close();
@@ -305,5 +292,5 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       server.closeAllConnections();
       await closed;
     },
-  };
+  });
 }

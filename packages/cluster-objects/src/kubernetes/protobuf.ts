@@ -5,164 +5,79 @@
  */
 import type { Json, JsonObject } from './object.ts';
 
-type Scalar = 'string' | 'int' | 'bool' | 'time' | 'quantity' | 'intOrString' | 'json';
 /** A field's number, its type or the name of its message, and whether it is a list or a map. */
 type Field = readonly [number: number, type: string, shape?: 'list' | 'map'];
 type Message = Readonly<Record<string, Field>>;
 
-const SCALARS: ReadonlySet<string> = new Set<Scalar>([
-  'string',
-  'int',
-  'bool',
-  'time',
-  'quantity',
-  'intOrString',
-  'json',
-]);
+function messages(texts: Readonly<Record<string, string>>): Readonly<Record<string, Message>> {
+  const fieldIn = (text: string) => {
+    const [name, number, type = 'string', shape] = text.split(' ');
+    return [name, [Number(number), type, shape]];
+  };
+  const fieldsIn = (text: string) => Object.fromEntries(text.trim().split(/,\s+/).map(fieldIn));
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, text === '' ? {} : fieldsIn(text)]),
+  );
+}
 
-const MESSAGES: Readonly<Record<string, Message>> = {
-  ObjectMeta: {
-    name: [1, 'string'],
-    generateName: [2, 'string'],
-    namespace: [3, 'string'],
-    uid: [5, 'string'],
-    resourceVersion: [6, 'string'],
-    generation: [7, 'int'],
-    creationTimestamp: [8, 'time'],
-    labels: [11, 'string', 'map'],
-    annotations: [12, 'string', 'map'],
-    ownerReferences: [13, 'OwnerReference', 'list'],
-    managedFields: [17, 'ManagedFieldsEntry', 'list'],
-  },
-  ManagedFieldsEntry: {
-    manager: [1, 'string'],
-    operation: [2, 'string'],
-    apiVersion: [3, 'string'],
-    time: [4, 'time'],
-    fieldsType: [6, 'string'],
-    fieldsV1: [7, 'json'],
-    subresource: [8, 'string'],
-  },
-  OwnerReference: {
-    kind: [1, 'string'],
-    name: [3, 'string'],
-    uid: [4, 'string'],
-    apiVersion: [5, 'string'],
-    controller: [6, 'bool'],
-    blockOwnerDeletion: [7, 'bool'],
-  },
-  ListMeta: { resourceVersion: [2, 'string'], continue: [3, 'string'], remainingItemCount: [4, 'int'] },
-  PartialObjectMetadata: { metadata: [1, 'ObjectMeta'] },
-  Status: {
-    metadata: [1, 'ListMeta'],
-    status: [2, 'string'],
-    message: [3, 'string'],
-    reason: [4, 'string'],
-    code: [6, 'int'],
-  },
-  Namespace: { metadata: [1, 'ObjectMeta'], spec: [2, 'NamespaceSpec'], status: [3, 'NamespaceStatus'] },
-  NamespaceSpec: { finalizers: [1, 'string', 'list'] },
-  NamespaceStatus: { phase: [1, 'string'] },
-  Node: { metadata: [1, 'ObjectMeta'], spec: [2, 'NodeSpec'], status: [3, 'NodeStatus'] },
-  NodeSpec: {},
-  NodeStatus: { addresses: [5, 'NodeAddress', 'list'] },
-  NodeAddress: { type: [1, 'string'], address: [2, 'string'] },
-  Service: { metadata: [1, 'ObjectMeta'], spec: [2, 'ServiceSpec'], status: [3, 'ServiceStatus'] },
-  ServiceSpec: {
-    ports: [1, 'ServicePort', 'list'],
-    selector: [2, 'string', 'map'],
-    clusterIP: [3, 'string'],
-    type: [4, 'string'],
-    sessionAffinity: [7, 'string'],
-    ipFamilyPolicy: [17, 'string'],
-    clusterIPs: [18, 'string', 'list'],
-    ipFamilies: [19, 'string', 'list'],
-    internalTrafficPolicy: [22, 'string'],
-  },
-  ServicePort: {
-    name: [1, 'string'],
-    protocol: [2, 'string'],
-    port: [3, 'int'],
-    targetPort: [4, 'intOrString'],
-  },
-  ServiceStatus: { loadBalancer: [1, 'LoadBalancerStatus'] },
-  LoadBalancerStatus: {},
-  EndpointSlice: {
-    metadata: [1, 'ObjectMeta'],
-    endpoints: [2, 'Endpoint', 'list'],
-    ports: [3, 'EndpointPort', 'list'],
-    addressType: [4, 'string'],
-  },
-  Endpoint: {
-    addresses: [1, 'string', 'list'],
-    conditions: [2, 'EndpointConditions'],
-    hostname: [3, 'string'],
-    targetRef: [4, 'ObjectReference'],
-    nodeName: [6, 'string'],
-  },
-  EndpointConditions: { ready: [1, 'bool'], serving: [2, 'bool'], terminating: [3, 'bool'] },
-  EndpointPort: { name: [1, 'string'], protocol: [2, 'string'], port: [3, 'int'] },
-  ObjectReference: { kind: [1, 'string'], namespace: [2, 'string'], name: [3, 'string'], uid: [4, 'string'] },
-  Pod: { metadata: [1, 'ObjectMeta'], spec: [2, 'PodSpec'], status: [3, 'PodStatus'] },
-  PodSpec: {
-    containers: [2, 'Container', 'list'],
-    restartPolicy: [3, 'string'],
-    terminationGracePeriodSeconds: [4, 'int'],
-    dnsPolicy: [6, 'string'],
-    serviceAccountName: [8, 'string'],
-    nodeName: [10, 'string'],
-    hostname: [16, 'string'],
-    subdomain: [17, 'string'],
-    schedulerName: [19, 'string'],
-    tolerations: [22, 'Toleration', 'list'],
-    priority: [25, 'int'],
-    enableServiceLinks: [30, 'bool'],
-  },
-  Container: {
-    name: [1, 'string'],
-    image: [2, 'string'],
-    ports: [6, 'ContainerPort', 'list'],
-    env: [7, 'EnvVar', 'list'],
-    resources: [8, 'ResourceRequirements'],
-    terminationMessagePath: [13, 'string'],
-    imagePullPolicy: [14, 'string'],
-    terminationMessagePolicy: [20, 'string'],
-  },
-  ContainerPort: { name: [1, 'string'], containerPort: [3, 'int'], protocol: [4, 'string'] },
-  EnvVar: { name: [1, 'string'], value: [2, 'string'] },
-  ResourceRequirements: { limits: [1, 'quantity', 'map'], requests: [2, 'quantity', 'map'] },
-  Toleration: {
-    key: [1, 'string'],
-    operator: [2, 'string'],
-    effect: [4, 'string'],
-    tolerationSeconds: [5, 'int'],
-  },
-  PodStatus: {
-    phase: [1, 'string'],
-    conditions: [2, 'PodCondition', 'list'],
-    hostIP: [5, 'string'],
-    podIP: [6, 'string'],
-    startTime: [7, 'time'],
-    containerStatuses: [8, 'ContainerStatus', 'list'],
-    qosClass: [9, 'string'],
-    podIPs: [12, 'PodIP', 'list'],
-    hostIPs: [16, 'PodIP', 'list'],
-  },
-  PodCondition: { type: [1, 'string'], status: [2, 'string'], lastTransitionTime: [4, 'time'] },
-  PodIP: { ip: [1, 'string'] },
-  ContainerStatus: {
-    name: [1, 'string'],
-    state: [2, 'ContainerState'],
-    ready: [4, 'bool'],
-    restartCount: [5, 'int'],
-    image: [6, 'string'],
-    imageID: [7, 'string'],
-    containerID: [8, 'string'],
-    started: [9, 'bool'],
-  },
-  ContainerState: { running: [2, 'ContainerStateRunning'] },
-  ContainerStateRunning: { startedAt: [1, 'time'] },
-};
+const SCALARS = new Set(['string', 'int', 'bool', 'time', 'quantity', 'intOrString', 'json']);
+
+/** Fields as `name number type shape`, and `string` where no type is given. */
+const MESSAGES = messages({
+  ObjectMeta: `
+    name 1, generateName 2, namespace 3, uid 5, resourceVersion 6, generation 7 int,
+    creationTimestamp 8 time, labels 11 string map, annotations 12 string map,
+    ownerReferences 13 OwnerReference list, managedFields 17 ManagedFieldsEntry list`,
+  ManagedFieldsEntry: `
+    manager 1, operation 2, apiVersion 3, time 4 time, fieldsType 6, fieldsV1 7 json, subresource 8`,
+  OwnerReference: 'kind 1, name 3, uid 4, apiVersion 5, controller 6 bool, blockOwnerDeletion 7 bool',
+  ListMeta: 'resourceVersion 2, continue 3, remainingItemCount 4 int',
+  PartialObjectMetadata: 'metadata 1 ObjectMeta',
+  Status: 'metadata 1 ListMeta, status 2, message 3, reason 4, code 6 int',
+  Namespace: 'metadata 1 ObjectMeta, spec 2 NamespaceSpec, status 3 NamespaceStatus',
+  NamespaceSpec: 'finalizers 1 string list',
+  NamespaceStatus: 'phase 1',
+  Node: 'metadata 1 ObjectMeta, spec 2 NodeSpec, status 3 NodeStatus',
+  NodeSpec: '',
+  NodeStatus: 'addresses 5 NodeAddress list',
+  NodeAddress: 'type 1, address 2',
+  Service: 'metadata 1 ObjectMeta, spec 2 ServiceSpec, status 3 ServiceStatus',
+  ServiceSpec: `
+    ports 1 ServicePort list, selector 2 string map, clusterIP 3, type 4, sessionAffinity 7,
+    ipFamilyPolicy 17, clusterIPs 18 string list, ipFamilies 19 string list, internalTrafficPolicy 22`,
+  ServicePort: 'name 1, protocol 2, port 3 int, targetPort 4 intOrString',
+  ServiceStatus: 'loadBalancer 1 LoadBalancerStatus',
+  LoadBalancerStatus: '',
+  EndpointSlice: 'metadata 1 ObjectMeta, endpoints 2 Endpoint list, ports 3 EndpointPort list, addressType 4',
+  Endpoint: `
+    addresses 1 string list, conditions 2 EndpointConditions, hostname 3, targetRef 4 ObjectReference,
+    nodeName 6`,
+  EndpointConditions: 'ready 1 bool, serving 2 bool, terminating 3 bool',
+  EndpointPort: 'name 1, protocol 2, port 3 int',
+  ObjectReference: 'kind 1, namespace 2, name 3, uid 4',
+  Pod: 'metadata 1 ObjectMeta, spec 2 PodSpec, status 3 PodStatus',
+  PodSpec: `
+    containers 2 Container list, restartPolicy 3, terminationGracePeriodSeconds 4 int, dnsPolicy 6,
+    serviceAccountName 8, nodeName 10, hostname 16, subdomain 17, schedulerName 19,
+    tolerations 22 Toleration list, priority 25 int, enableServiceLinks 30 bool`,
+  Container: `
+    name 1, image 2, ports 6 ContainerPort list, env 7 EnvVar list, resources 8 ResourceRequirements,
+    terminationMessagePath 13, imagePullPolicy 14, terminationMessagePolicy 20`,
+  ContainerPort: 'name 1, containerPort 3 int, protocol 4',
+  EnvVar: 'name 1, value 2',
+  ResourceRequirements: 'limits 1 quantity map, requests 2 quantity map',
+  Toleration: 'key 1, operator 2, effect 4, tolerationSeconds 5 int',
+  PodStatus: `
+    phase 1, conditions 2 PodCondition list, hostIP 5, podIP 6, startTime 7 time,
+    containerStatuses 8 ContainerStatus list, qosClass 9, podIPs 12 PodIP list, hostIPs 16 PodIP list`,
+  PodCondition: 'type 1, status 2, lastTransitionTime 4 time',
+  PodIP: 'ip 1',
+  ContainerStatus: `
+    name 1, state 2 ContainerState, ready 4 bool, restartCount 5 int, image 6, imageID 7, containerID 8,
+    started 9 bool`,
+  ContainerState: 'running 2 ContainerStateRunning',
+  ContainerStateRunning: 'startedAt 1 time',
+});
 
 const VARINT = 0;
 const DELIMITED = 2;
