@@ -2,17 +2,11 @@
 export { ERROR_CODES, type ErrorCode, ZonesError } from './errors.ts';
 export { PARITIES, type Parity } from './pattern.ts';
 export { DEFAULT_SOA } from './plan.ts';
-export type { SpecRecord } from './record-schema.ts';
+export type { RecordData, ResourceRecord, SpecRecord } from './record-schema.ts';
 export {
-  type CaaData,
-  type MxData,
   QUERY_TYPES,
   RECORD_TYPES,
-  type RecordData,
   type RecordType,
-  type ResourceRecord,
-  type SoaData,
-  type SrvData,
 } from './records.ts';
 export { DEFAULT_TTL, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
 export {

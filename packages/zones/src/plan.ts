@@ -2,15 +2,10 @@
  * The records of every zone of a set, stored once with names relative to the zone; formats and lookups use them.
  * The zones of a set differ only in their names.
  */
+import { joinParts, partsOf } from '@dinodns-bench/wire';
 import { resolveTarget } from './names.ts';
-import type { SpecRecord } from './record-schema.ts';
-import {
-  mapDataNames,
-  type RecordType,
-  type ResourceRecord,
-  type SoaData,
-  type TypedData,
-} from './records.ts';
+import type { RecordData, ResourceRecord, SpecRecord, TypedData } from './record-schema.ts';
+import type { RecordType } from './records.ts';
 import type { ZoneSetSpec } from './spec.ts';
 
 /** `name` is relative to the zone (`@`: its apex); names in `data` may end in `{zone}`. */
@@ -39,7 +34,7 @@ export const DEFAULT_MAILBOX = 'hostmaster.invalid';
  * which RFC 2308 §5 recommends one to three hours; the SOA's own TTL lowers it. The serial is constant,
  * because equal specifications must give equal files.
  */
-export const DEFAULT_SOA: Readonly<SoaData> = {
+export const DEFAULT_SOA: Readonly<RecordData['SOA']> = {
   mname: DEFAULT_NAME_SERVER,
   rname: DEFAULT_MAILBOX,
   serial: 1,
@@ -110,13 +105,16 @@ export function ownerName(owner: string, zone: string): string {
   return owner === '@' ? zone : `${owner}.${zone}`;
 }
 
-/** The record in `zone`. */
-export function instantiate(record: PlannedRecord, zone: string): ResourceRecord {
-  const data = mapDataNames(record, (name) => resolveTarget(name, zone));
-  return { name: ownerName(record.name, zone), ttl: record.ttl, ...dataOnly(data) };
+/** The same record with `change` applied to every domain name in its data. */
+export function mapDataNames(record: TypedData, change: (name: string) => string): TypedData {
+  const parts = partsOf(record.type, record.data).map((part) =>
+    part.kind === 'name' ? { ...part, value: change(String(part.value)) } : part,
+  );
+  return { type: record.type, data: joinParts(parts) } as TypedData;
 }
 
-function dataOnly({ type, data }: TypedData): TypedData {
-  // Rebuilt so that the key order is the same for every record: name, ttl, type, data.
-  return { type, data } as TypedData;
+/** The record in `zone`. */
+export function instantiate(record: PlannedRecord, zone: string): ResourceRecord {
+  const typed = mapDataNames(record, (name) => resolveTarget(name, zone));
+  return { name: ownerName(record.name, zone), ttl: record.ttl, ...typed };
 }

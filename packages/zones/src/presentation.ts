@@ -4,7 +4,7 @@
 import { partsOf } from '@dinodns-bench/wire';
 import { ownerOfTarget } from './names.ts';
 import type { PlannedRecord } from './plan.ts';
-import type { TypedData } from './records.ts';
+import type { TypedData } from './record-schema.ts';
 
 /**
  * Text in double quotes. Quotes, backslashes and braces are written as `\DDD`, so the text passes unchanged through

@@ -10,7 +10,6 @@ import { z } from 'zod';
 import { nameProblem, normalizeName, ownerOfTarget, targetProblem } from './names.ts';
 import { describeIssue } from './problems.ts';
 import { parseRecordText, recordExample } from './record-text.ts';
-import type { TypedData } from './records.ts';
 import { MAX_TTL } from './zone-file/ttl.ts';
 
 /** A record's data must fit into a DNS message of 65,535 bytes; this leaves room for the rest of the message. */
@@ -170,12 +169,14 @@ function recordObject<Name extends z.ZodType, Ttl extends z.ZodType, Target exte
     z.strictObject({
       ...common,
       type: z.literal('MX'),
+      /** The exchange `.` means that the name accepts no mail (RFC 7505). */
       data: z.strictObject({ preference: u16, exchange: host }),
     }),
     z.strictObject({ ...common, type: z.literal('TXT'), data: txt }),
     z.strictObject({
       ...common,
       type: z.literal('SRV'),
+      /** The target `.` means that the service is not available (RFC 2782). */
       data: z.strictObject({ priority: u16, weight: u16, port: u16, target: host }),
     }),
     z.strictObject({
@@ -205,6 +206,17 @@ const absoluteName = text((value) => nameProblem(normalizeName(value), 'the name
 
 /** A record of a zone: with a TTL and absolute names. */
 export const absoluteRecordSchema = recordObject(absoluteName, ttlSchema, absoluteName, absoluteName);
+
+/** `name` is absolute, in lower case, without a trailing dot, as names in the data; `ttl` is in seconds, 0 to 2^31 − 1 (RFC 2181). */
+export type ResourceRecord = z.output<typeof absoluteRecordSchema>;
+
+type TypedDataOf<R extends ResourceRecord> = R extends R ? Readonly<Pick<R, 'type' | 'data'>> : never;
+
+/** A record type with its data, as a discriminated union. */
+export type TypedData = TypedDataOf<ResourceRecord>;
+
+/** The data of each record type. */
+export type RecordData = { [R in TypedData as R['type']]: R['data'] };
 
 /** A record of every zone in the set: `name` is relative to the zone, names in `data` may end in `{zone}`. */
 export type SpecRecord = TypedData & { readonly name: string; readonly ttl?: number | undefined };

@@ -16,7 +16,8 @@ import {
   parsePattern,
 } from './pattern.ts';
 import { instantiate, type Plan, type PlannedRecord, planOf } from './plan.ts';
-import { isRecordType, type ResourceRecord } from './records.ts';
+import type { ResourceRecord } from './record-schema.ts';
+import { isRecordType } from './records.ts';
 import { aliasOf, type Redirection, redirectionOf } from './redirection.ts';
 import { parseSpec, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
 

@@ -11,8 +11,7 @@ import { z } from 'zod';
 import { ZonesError } from './errors.ts';
 import { nameProblem, normalizeName } from './names.ts';
 import { describeIssue } from './problems.ts';
-import { absoluteRecordSchema } from './record-schema.ts';
-import type { ResourceRecord, TypedData } from './records.ts';
+import { absoluteRecordSchema, type ResourceRecord, type TypedData } from './record-schema.ts';
 import { MAX_TTL } from './zone-file/ttl.ts';
 import type { Zone, ZoneSet } from './zone-set.ts';
 

@@ -1,7 +1,7 @@
 /** `generate`: writes the files of one format for a zone set. */
 
 import { resolve } from 'node:path';
-import { given, say, writeOut } from '@dinodns-bench/program';
+import { say, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { ZonesError } from '../errors.ts';
 import type { Format, RenderOptions } from '../formats/format.ts';
@@ -9,27 +9,20 @@ import { findFormat } from '../formats/index.ts';
 import type { ZoneSetInput } from '../spec.ts';
 import { writeFiles } from '../write-files.ts';
 import { defineZoneSet } from '../zone-set.ts';
-import { addRange, collect, numberOrText, readConfig } from './options.ts';
+import { addRange, collect, numberOrText, type SpecFlags, specOf } from './options.ts';
 import { startProgress } from './progress.ts';
 import type { CliWorld } from './world.ts';
 
-interface GenerateFlags {
-  format?: string;
-  out?: string;
-  stdout?: boolean;
-  config?: string;
-  pattern?: string;
-  from?: unknown;
-  to?: unknown;
-  parity?: string;
-  record?: string[];
-  host?: string[];
-  ttl?: unknown;
-  address?: string;
-  port?: unknown;
-  workers?: unknown;
-  multisocket?: unknown;
-  match?: boolean;
+interface GenerateFlags extends SpecFlags {
+  readonly format?: string;
+  readonly stdout?: boolean;
+  readonly record?: string[];
+  readonly ttl?: unknown;
+  readonly address?: string;
+  readonly port?: unknown;
+  readonly workers?: unknown;
+  readonly multisocket?: unknown;
+  readonly match?: boolean;
 }
 
 const EXAMPLES = `
@@ -107,10 +100,8 @@ function formatFor(flags: GenerateFlags): Format {
 
 async function generate(flags: GenerateFlags, world: CliWorld): Promise<void> {
   const format = formatFor(flags);
-  const { pattern, from, to, parity, ttl, record, host } = flags;
-  const config = await readConfig(flags.config, world);
-  const spec = { ...config, ...given({ pattern, from, to, parity, ttl, records: record, hosts: host }) };
-  const zoneSet = defineZoneSet(spec as ZoneSetInput);
+  const { ttl, record: records } = flags;
+  const zoneSet = defineZoneSet((await specOf(flags, { ttl, records }, world)) as ZoneSetInput);
   const directory = flags.out === undefined ? undefined : resolve(world.cwd, flags.out);
   const progress = startProgress(world, zoneSet.size, 'zones');
   const files = format.render(zoneSet, renderOptions(flags, directory, progress.update));

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '@dinodns-bench/program';
+import { given, messageOf } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { ZonesError } from '../errors.ts';
 import type { Parity } from '../pattern.ts';
@@ -28,10 +28,7 @@ export function collect(value: string, previous: readonly string[] | undefined):
 }
 
 /** Reads a specification from a JSON file; without a file it is empty. */
-export async function readConfig(
-  file: string | undefined,
-  world: CliWorld,
-): Promise<Record<string, unknown>> {
+async function readConfig(file: string | undefined, world: CliWorld): Promise<Record<string, unknown>> {
   if (file === undefined) return {};
   const text = await readText(resolve(world.cwd, file));
   const fix = 'write a JSON object such as { "pattern": "example{X}.com", "to": 1000 }';
@@ -59,4 +56,24 @@ async function readText(path: string): Promise<string> {
     };
     throw new ZonesError('E_UNREADABLE', problem.problem, [problem], error);
   }
+}
+
+/** Flags of both commands; numbers are checked with the rest of the specification. */
+export interface SpecFlags {
+  readonly config?: string;
+  readonly out?: string;
+  readonly pattern?: string;
+  readonly from?: unknown;
+  readonly to?: unknown;
+  readonly parity?: string;
+  readonly host?: string[];
+}
+
+/** What the file of `--config` specifies, and what flags specify instead. */
+export async function specOf(
+  { config, pattern, from, to, parity, host: hosts }: SpecFlags,
+  more: Readonly<Record<string, unknown>>,
+  world: CliWorld,
+): Promise<object> {
+  return { ...(await readConfig(config, world)), ...given({ pattern, from, to, parity, hosts, ...more }) };
 }

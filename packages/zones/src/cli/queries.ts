@@ -1,23 +1,16 @@
 /** `queries`: the query file of a workload. */
 
 import { resolve } from 'node:path';
-import { given, say, writeOut } from '@dinodns-bench/program';
+import { say, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { renderQueryFile } from '../query-file.ts';
 import { defineWorkload, type WorkloadInput } from '../workload.ts';
 import { writeFileWhole } from '../write-files.ts';
-import { addRange, collect, readConfig } from './options.ts';
+import { addRange, collect, type SpecFlags, specOf } from './options.ts';
 import type { CliWorld } from './world.ts';
 
-interface QueriesFlags {
-  out?: string;
-  config?: string;
-  pattern?: string;
-  from?: unknown;
-  to?: unknown;
-  parity?: string;
-  type?: string[];
-  host?: string[];
+interface QueriesFlags extends SpecFlags {
+  readonly type?: string[];
 }
 
 const EXAMPLES = `
@@ -48,10 +41,7 @@ export function addQueries(program: Command, world: CliWorld): Command {
 }
 
 async function queries(flags: QueriesFlags, world: CliWorld): Promise<void> {
-  const { pattern, from, to, parity, type, host } = flags;
-  const config = await readConfig(flags.config, world);
-  const spec = { ...config, ...given({ pattern, from, to, parity, types: type, hosts: host }) };
-  const workload = defineWorkload(spec as WorkloadInput);
+  const workload = defineWorkload((await specOf(flags, { types: flags.type }, world)) as WorkloadInput);
   const chunks = renderQueryFile(workload);
   if (flags.out === undefined) return writeOut(world, chunks);
   const written = await writeFileWhole(resolve(world.cwd, flags.out), chunks, { signal: world.signal });

@@ -5,8 +5,9 @@
 
 import { encodeData, encodeName, typeNumber } from '@dinodns-bench/wire';
 import type { CheckedRecord } from '../../src/index.ts';
+import { mapDataNames } from '../../src/plan.ts';
+import type { TypedData } from '../../src/record-schema.ts';
 import { parseRecordText } from '../../src/record-text.ts';
-import { mapDataNames, type TypedData } from '../../src/records.ts';
 
 export type Verdict = 'refuses' | 'warns' | 'loads';
 
