@@ -1,5 +1,5 @@
 /** The steps of a datagram are those that the README of the sources lists, in that order. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ReceiveArena } from '../../batched-udp/src/native/receive-arena.ts';
 import { Bypass } from '../src/framework/bypass.ts';
@@ -77,4 +77,19 @@ test('a query passes through them in this order', async () => {
     for (const undo of restore) undo();
     await network.shutdown(0);
   }
+});
+
+/** The tasks of CONTRIBUTING: `file` … `name`, all with names in backticks. */
+const tasks: readonly string[] = readFileSync(new URL('../CONTRIBUTING.md', PACKAGES), 'utf8')
+  .split('\n')
+  .filter((line) => /^\| .*`table\/\S+\.ts`/.test(line));
+
+test.each(tasks)('what a task of CONTRIBUTING names is there: %s', (task) => {
+  const [mended = '', shown = ''] = task.split('|').slice(3);
+  let source = '';
+  for (const [, part = ''] of mended.matchAll(/`([^`]+)`/g))
+    if (part.endsWith('.ts')) source = readFileSync(new URL(`../src/${part}`, import.meta.url), 'utf8');
+    else expect(source).toMatch(new RegExp(`^  (?:private |static )?${part}\\(`, 'm'));
+  for (const [, part = ''] of shown.matchAll(/`([^`]+)`/g))
+    expect(existsSync(new URL(part, import.meta.url))).toBe(true);
 });

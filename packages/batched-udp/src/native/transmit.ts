@@ -1,18 +1,11 @@
 /** sendmmsg(2) until all is sent, refused, or the kernel has no room. */
 import { systemError, type UdpError } from '../errors.ts';
+import type { UdpSocketCounters } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
 
 /** The live counters of a socket. */
-export interface Tally {
-  received: number;
-  receiveCalls: number;
-  sent: number;
-  sendCalls: number;
-  sendErrors: number;
-  truncated: number;
-  refused: number;
-}
+export type Tally = { -readonly [Count in Exclude<keyof UdpSocketCounters, 'kernelDrops'>]: number };
 
 export const emptyTally = (): Tally => ({
   received: 0,

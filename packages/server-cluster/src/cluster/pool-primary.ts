@@ -37,24 +37,7 @@ export interface Primary {
   readonly failed: Promise<never>;
 }
 
-/** What a cluster that this package runs can do, unlike the framework's. */
-export interface PoolPrimary extends Primary {
-  /** Workers that serve. */
-  readonly ready: number;
-  readonly size: number;
-  readonly restarts: number;
-  /** The workers' UDP backend; undefined before the first is ready. */
-  readonly udpBackend: string | undefined;
-  /**
-   * Switches all workers and their later replacements to the zones of this file; null: to those that the program
-   * loads.
-   */
-  reload(zonesFile: string | null): Promise<void>;
-  /** Snapshots of the workers that answer in time, by place. */
-  snapshots(): Promise<Map<number, WorkerSnapshot>>;
-}
-
-export interface PoolOptions {
+interface PoolOptions {
   readonly size: number;
   /** Additional standby workers, which replace a worker that ends at once. */
   readonly standby: number;
@@ -73,9 +56,14 @@ function isKill(signal: string | null): boolean {
   return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT';
 }
 
-class WorkerPool implements PoolPrimary {
-  readonly failed: Promise<never>;
+/** A pool of workers that run this program again and serve these ports. */
+export class PoolPrimary implements Primary {
+  readonly #failure = Promise.withResolvers<never>();
+  readonly failed = this.#failure.promise;
   readonly size: number;
+  restarts = 0;
+  /** The workers' UDP backend; undefined before the first is ready. */
+  udpBackend: string | undefined;
   readonly #options: PoolOptions;
   readonly #members = new Set<Member>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -83,13 +71,10 @@ class WorkerPool implements PoolPrimary {
   readonly #backoffs: readonly Backoff[];
   #hasStarted = false;
   #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
-  #fail: (error: Error) => void = () => undefined;
   #isStopping = false;
   #zonesFile: string | null;
   #generation = 0;
   #attempts = 0;
-  #restarts = 0;
-  #udpBackend: string | undefined;
 
   constructor(options: PoolOptions) {
     this.size = options.size;
@@ -97,23 +82,13 @@ class WorkerPool implements PoolPrimary {
     this.#zonesFile = options.zonesFile;
     // The last one is for the standby workers.
     this.#backoffs = Array.from({ length: options.size + 1 }, () => new Backoff());
-    this.failed = new Promise((_resolve, reject) => {
-      this.#fail = reject;
-    });
     // Without this, a rejection that nobody awaits yet would count as unhandled.
     this.failed.catch(() => undefined);
   }
 
+  /** Workers that serve. */
   get ready(): number {
     return this.#readyMembers().length;
-  }
-
-  get restarts(): number {
-    return this.#restarts;
-  }
-
-  get udpBackend(): string | undefined {
-    return this.#udpBackend;
   }
 
   start(): Promise<void> {
@@ -129,6 +104,7 @@ class WorkerPool implements PoolPrimary {
     this.#started?.reject(stoppedEarly());
   }
 
+  /** Switches all workers and their later replacements to the zones of this file; null: to those that the program loads. */
   async reload(zonesFile: string | null): Promise<void> {
     // Right after a worker died there may be none, but there soon is.
     await waitUntil(() => this.#loadedMembers().length > 0 || this.#isStopping, FIRST_LOADED_SECONDS);
@@ -145,6 +121,7 @@ class WorkerPool implements PoolPrimary {
     );
   }
 
+  /** Snapshots of the workers that answer in time, by place. */
   async snapshots(): Promise<Map<number, WorkerSnapshot>> {
     const found = new Map<number, WorkerSnapshot>();
     const asked = this.#readyMembers().map(async (member) => {
@@ -213,7 +190,7 @@ class WorkerPool implements PoolPrimary {
 
   #onReady(member: Member, udpBackend: string): void {
     member.readyAt = performance.now();
-    this.#udpBackend = udpBackend;
+    this.udpBackend = udpBackend;
     const { pid } = member.worker.process;
     this.#options.log.info({ worker: member.place, workerPid: pid, udpBackend }, 'Worker ready');
     void this.#watch(member);
@@ -251,7 +228,7 @@ class WorkerPool implements PoolPrimary {
     if (this.#isStopping) return;
     const { place, readySeconds, worker } = member;
     const what = describeEnd(worker, code, signal);
-    if (place !== null) this.#restarts++;
+    if (place !== null) this.restarts++;
     const delay = this.#backoffs[place ?? this.size]?.ended(readySeconds, isKill(signal)) ?? 'give up';
     if (delay === 'give up' && this.ready === 0) {
       const message = `${what} before it was ready, as did the ${MAX_FAILED_STARTS - 1} before it.`;
@@ -295,12 +272,7 @@ class WorkerPool implements PoolPrimary {
     if (this.#isStopping) return;
     void this.#end(0).then(() => {
       this.#started?.reject(error);
-      this.#fail(error);
+      this.#failure.reject(error);
     });
   }
-}
-
-/** Creates a pool of workers that run this program again and serve these ports. */
-export function createPrimary(options: PoolOptions): PoolPrimary {
-  return new WorkerPool(options);
 }

@@ -16,8 +16,7 @@ export interface StartedMessage {
   readonly kind: 'dinodns-server:started';
 }
 
-export interface FailureMessage {
-  readonly kind: 'dinodns-server:failure';
+export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly fix: string;
@@ -48,21 +47,20 @@ export interface RequestMessage {
 export interface ReplyMessage {
   readonly kind: 'dinodns-server:reply';
   readonly id: number;
-  readonly outcome: { readonly result: Result } | { readonly failure: FailureMessage };
+  readonly outcome: { readonly result: Result } | { readonly failure: Failure };
 }
 
 export type Message = StartedMessage | RequestMessage | ReplyMessage;
 
-export function toFailure(error: unknown): FailureMessage {
-  const kind = 'dinodns-server:failure';
+export function toFailure(error: unknown): Failure {
   if (isExplained(error)) {
     const code = isErrorCode(error.code) ? error.code : 'E_INTERNAL';
-    return { kind, code, message: error.message, fix: error.fix };
+    return { code, message: error.message, fix: error.fix };
   }
-  return { kind, code: 'E_INTERNAL', message: messageOf(error), fix: 'Please report this.' };
+  return { code: 'E_INTERNAL', message: messageOf(error), fix: 'Please report this.' };
 }
 
-export function toError({ code, message, fix }: FailureMessage): ServerError {
+export function toError({ code, message, fix }: Failure): ServerError {
   return new ServerError(code, message, fix);
 }
 

@@ -1,8 +1,8 @@
 /**
- * Structured logs: one JSON object per line on standard error (pino). Only rare events are logged: start, stop,
- * reload, workers that end, errors of sockets and handlers. Queries are not.
+ * Structured logs: one JSON object per line on standard error. Only rare events are logged: start, stop, reload, workers
+ * that end, errors of sockets and handlers. Queries are not.
  */
-import { destination, pino } from 'pino';
+import { writeSync } from 'node:fs';
 
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -10,24 +10,20 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const DEFAULT_LOG_LEVEL: LogLevel = 'warn';
 
 /** What this package needs of a logger. Pino's loggers have it. */
-export interface Log {
-  error(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  debug(fields: object, message: string): void;
-}
+export type Log = Readonly<Record<Exclude<LogLevel, 'silent'>, (fields: object, message: string) => void>>;
 
 /** A logger on standard error. Writes are synchronous so that the last messages of a process are not lost. */
-export function createLog(level: LogLevel = DEFAULT_LOG_LEVEL): Log {
-  const options = {
-    level,
-    base: { pid: process.pid },
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+export function createLog(least: LogLevel = DEFAULT_LOG_LEVEL): Log {
+  const at = (level: LogLevel) => (fields: object, message: string) => {
+    if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(least)) return;
+    const head = { level, time: new Date().toISOString(), pid: process.pid };
+    try {
+      writeSync(2, `${JSON.stringify({ ...head, ...fields, msg: message })}\n`);
+    } catch {
+      // Nobody reads it any more, or too slowly: the server goes on.
+    }
   };
-  return pino(
-    { ...options, formatters: { level: (label) => ({ level: label }) } },
-    destination({ fd: 2, sync: true }),
-  );
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
 }
 
 let shared: Log | undefined;

@@ -2,38 +2,21 @@
  * A worker's counters in one Float64Array: a query costs additions, but no objects, strings or calls. The layout
  * is the same in every process of one version, so that the primary can read what workers send.
  */
-import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, TYPE } from '@dinodns-bench/wire';
+import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, typeNumber } from '@dinodns-bench/wire';
 import type { COOKIE, CookieState } from '../limits/cookies.ts';
 
 export const TRANSPORTS = ['udp', 'tcp', 'tls', 'https'] as const;
 export type CountedTransport = (typeof TRANSPORTS)[number];
 
 /** Types counted by name, in the order of their counters; the rest count as `other`. */
-const NAMED_TYPES = [
-  'A',
-  'NS',
-  'CNAME',
-  'SOA',
-  'PTR',
-  'MX',
-  'TXT',
-  'AAAA',
-  'SRV',
-  'NAPTR',
-  'DS',
-  'DNSKEY',
-  'SVCB',
-  'HTTPS',
-  'ANY',
-  'CAA',
-] as const;
+const NAMED_TYPES = 'A NS CNAME SOA PTR MX TXT AAAA SRV NAPTR DS DNSKEY SVCB HTTPS ANY CAA'.split(' ');
 /** `none`: the query was so malformed that it had no question. */
 export const TYPES: readonly string[] = ['none', 'other', ...NAMED_TYPES];
 const NO_TYPE = 0;
 const OTHER_TYPE = 1;
 
 const TYPE_INDEX = new Uint8Array(258).fill(OTHER_TYPE);
-for (const [index, name] of NAMED_TYPES.entries()) TYPE_INDEX[TYPE[name]] = index + 2;
+for (const [index, name] of NAMED_TYPES.entries()) TYPE_INDEX[typeNumber(name) ?? 0] = index + 2;
 
 /** By the four RCODE bits of the header; an extended RCODE counts by its lower four bits. */
 export const RCODES: readonly string[] = Array.from({ length: 16 }, (_, code) => rcodeName(code));

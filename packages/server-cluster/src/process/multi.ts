@@ -1,7 +1,7 @@
 /** The primary of a multi-process server, with this package's workers or the framework's. */
 import { cpus } from 'node:os';
 import { watchFramework } from '../cluster/framework-primary.ts';
-import { createPrimary, type PoolPrimary, type Primary } from '../cluster/pool-primary.ts';
+import { PoolPrimary, type Primary } from '../cluster/pool-primary.ts';
 import { PORTS_VARIABLE } from '../cluster/protocol.ts';
 import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
@@ -87,7 +87,13 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
         zones.clear();
         throw stoppedEarly();
       }
-      const workers = createPrimary({ size, standby: options.standby, ports, zonesFile: zones.current, log });
+      const workers = new PoolPrimary({
+        size,
+        standby: options.standby,
+        ports,
+        zonesFile: zones.current,
+        log,
+      });
       pool = workers;
       workers.failed.catch((error) => close(0).then(() => failure.reject(error)));
       try {

@@ -56,7 +56,7 @@ export class DenialIndex {
   change(node: number, isOwner: boolean): void {
     if (this.#zones === undefined) return;
     this.#changes++;
-    const apex = apexOf(this.#data, node);
+    const apex = this.#data.apexOf(node);
     const denials = this.#zones.get(apex);
     // The first record of a zone decides how its names are compared.
     if (denials === undefined || this.#changes > MAX_CHANGES) {
@@ -101,7 +101,7 @@ export class DenialIndex {
       const flags = data.flagsOf(node);
       if ((flags & (SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3)) === 0) continue;
       const groups = (flags & SHAPE_FLAG.nsec) === 0 ? hashed : plain;
-      const apex = apexOf(data, node);
+      const apex = data.apexOf(node);
       const group = groups.get(apex);
       if (group === undefined) groups.set(apex, [node]);
       else group.push(node);
@@ -117,13 +117,6 @@ export class DenialIndex {
     }
     this.#zones = zones;
   }
-}
-
-function apexOf(data: ZoneData, node: number): number {
-  let apex = node;
-  while (apex !== data.names.root && (data.flagsOf(apex) & SHAPE_FLAG.soa) === 0)
-    apex = data.names.parentOf(apex);
-  return apex;
 }
 
 type Order = (names: NameTree, one: number, other: number) => number;

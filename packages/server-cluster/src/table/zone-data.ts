@@ -103,6 +103,13 @@ export class ZoneData {
     return (this.flagsOf(node) & SHAPE_FLAG.soa) !== 0;
   }
 
+  /** The nearest apex at or above a name; the root if there is none. */
+  apexOf(node: number): number {
+    let apex = node;
+    while (apex !== this.names.root && !this.isApex(apex)) apex = this.names.parentOf(apex);
+    return apex;
+  }
+
   /** Assigns a shape to a name that holds nothing yet. */
   fill(node: number, shape: number): void {
     this.#setShape(node, shape);

@@ -2,13 +2,11 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { mappedAddress, RCODE, TYPE } from '@dinodns-bench/wire';
+import { mappedAddress, TYPE } from '@dinodns-bench/wire';
 import { type ClientNetwork, contains } from '../limits/networks.ts';
 import type { TcpConnection } from '../network/tcp-connection.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
-import { NONE } from '../table/arena.ts';
-import type { ZoneData } from '../table/zone-data.ts';
-import { emptyReply, hasCurrent, soaMessage, zoneMessages, zoneOf } from './zone-messages.ts';
+import { transferMessages } from './zone-messages.ts';
 
 /** AXFR, or IXFR, which may also be answered with the whole zone (RFC 1995, section 4). */
 export function isTransfer(type: number): boolean {
@@ -58,11 +56,8 @@ export class Transfers {
     connection: TcpConnection,
     onMessage: (message: Buffer) => void,
   ): Promise<void> {
-    const { data } = this.#store;
-    const apex = zoneOf(data, query, questionEnd);
-    const messages = answerTo(data, apex, query, questionEnd);
     const { socket } = connection;
-    for (const message of messages) {
+    for (const message of transferMessages(this.#store.data, query, questionEnd)) {
       if (!socket.writable) break;
       if (message.length > 0) {
         onMessage(message);
@@ -74,16 +69,6 @@ export class Transfers {
     }
     connection.skip();
   }
-}
-
-/** An IXFR is answered like an AXFR, unless the client is up to date (RFC 1995, section 4). */
-function answerTo(data: ZoneData, apex: number, query: Buffer, questionEnd: number): Iterable<Buffer> {
-  if (apex === NONE) return [emptyReply(query, questionEnd, RCODE.NOTAUTH)];
-  const isIncremental = query.readUInt16BE(questionEnd - 4) === TYPE.IXFR;
-  if (isIncremental && hasCurrent(data, apex, query, questionEnd)) {
-    return [soaMessage(data, apex, query, questionEnd)];
-  }
-  return zoneMessages(data, apex, query, questionEnd);
 }
 
 /** Resolves when the socket is writable or closed. */

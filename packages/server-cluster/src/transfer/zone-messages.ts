@@ -22,21 +22,22 @@ const ZONE_POINTER = 0xc000 | HEADER_BYTES;
 const AT_CUT: readonly number[] = [TYPE.NS, TYPE.DS];
 
 /** The apex of the zone that the question, which ends at `questionEnd`, asks for; NONE if there is none. */
-export function zoneOf(data: ZoneData, query: Buffer, questionEnd: number): number {
+function zoneOf(data: ZoneData, query: Buffer, questionEnd: number): number {
   const node = data.names.find(query.subarray(HEADER_BYTES, questionEnd - 4));
   return node !== NONE && data.readNode(node).some(({ type }) => type === TYPE.SOA) ? node : NONE;
 }
 
 /**
- * Whether the client of an IXFR has the zone's current version, or a later one: the serial of the SOA record in its
+ * Whether the client of an IXFR has the version of this SOA record, or a later one: the serial of the SOA record in its
  * query says which (RFC 1995, section 3). False without one.
  */
-export function hasCurrent(data: ZoneData, apex: number, query: Buffer, questionEnd: number): boolean {
+function hasCurrent(soa: readonly StoredSet[], query: Buffer, questionEnd: number): boolean {
+  if (query.readUInt16BE(questionEnd - 4) !== TYPE.IXFR) return false;
   const theirs = serialAt(query, questionEnd);
-  const [soa] = soaOf(data, apex).flatMap(({ records }) => records);
-  if (theirs === undefined || soa === undefined) return false;
+  const ours = soa[0]?.records[0]?.data;
+  if (theirs === undefined || ours === undefined) return false;
   // Serials are compared by their distance (RFC 1982, section 3.2).
-  return ((theirs - soa.data.readUInt32BE(soa.data.length - SOA_NUMBERS_BYTES)) | 0) >= 0;
+  return ((theirs - ours.readUInt32BE(ours.length - SOA_NUMBERS_BYTES)) | 0) >= 0;
 }
 
 /** The serial of the SOA record that begins the authority section. */
@@ -52,43 +53,39 @@ function serialAt(query: Buffer, questionEnd: number): number | undefined {
   return query.readUInt32BE(serial);
 }
 
-function soaOf(data: ZoneData, apex: number): StoredSet[] {
-  return data.readNode(apex).filter(({ type }) => type === TYPE.SOA);
-}
-
-/** The reply to an IXFR whose client has nothing to transfer: the zone's SOA record alone (RFC 1995, section 4). */
-export function soaMessage(data: ZoneData, apex: number, query: Buffer, questionEnd: number): Buffer {
-  const message = new Message(query, questionEnd, RCODE.NOERROR);
-  const zone = data.names.nameOf(apex);
-  const full = [...message.add(zone, zone, soaOf(data, apex))];
-  return Buffer.concat([...full, message.take()]);
-}
-
-/** A reply without records. */
-export function emptyReply(query: Buffer, questionEnd: number, rcode: number): Buffer {
-  return new Message(query, questionEnd, rcode).take();
-}
-
 /**
- * The messages of the zone at `apex`, each with its length field. Empty buffers are pauses: many names of other
- * zones were skipped. `questionEnd` is the offset after the query's question.
+ * The messages that answer a query for a transfer, whose question ends at `questionEnd`, each with its length field. Empty
+ * buffers are pauses: many names of other zones were skipped. An IXFR is answered like an AXFR, unless the client is up to
+ * date: it gets the SOA record alone (RFC 1995, section 4). NOTAUTH without the zone.
  */
-export function* zoneMessages(
+export function* transferMessages(
   data: ZoneData,
-  apex: number,
   query: Buffer,
   questionEnd: number,
 ): Generator<Buffer, void, void> {
-  const message = new Message(query, questionEnd, RCODE.NOERROR);
-  const sets = data.readNode(apex);
-  const soa = soaOf(data, apex);
-  const zone = data.names.nameOf(apex);
-  yield* message.add(zone, zone, soa);
-  yield* message.add(
-    zone,
-    zone,
-    sets.filter(({ type }) => type !== TYPE.SOA),
-  );
+  const apex = zoneOf(data, query, questionEnd);
+  const message = new Message(query, questionEnd, apex === NONE ? RCODE.NOTAUTH : RCODE.NOERROR);
+  if (apex !== NONE) {
+    const sets = data.readNode(apex);
+    const soa = sets.filter(({ type }) => type === TYPE.SOA);
+    const others = sets.filter(({ type }) => type !== TYPE.SOA);
+    const zone = data.names.nameOf(apex);
+    yield* message.add(zone, zone, soa);
+    if (!hasCurrent(soa, query, questionEnd)) {
+      yield* message.add(zone, zone, others);
+      yield* namesBelow(data, apex, zone, message);
+      yield* message.add(zone, zone, soa);
+    }
+  }
+  yield message.take();
+}
+
+function* namesBelow(
+  data: ZoneData,
+  apex: number,
+  zone: Uint8Array,
+  message: Message,
+): Generator<Buffer, void, void> {
   const { slots } = data.names.index;
   for (let at = 0, seen = 0; at < slots.length; at += 2) {
     const node = slots[at + 1] ?? NONE;
@@ -98,11 +95,9 @@ export function* zoneMessages(
     }
     if (++seen % NAMES_PER_MESSAGE === 0) yield NOTHING;
   }
-  yield* message.add(zone, zone, soa);
-  yield message.take();
 }
 
-export const NOTHING: Buffer = Buffer.alloc(0);
+const NOTHING = Buffer.alloc(0);
 
 /**
  * What the zone at `apex` holds at a name: at the apex of a child zone only the parent's types, outside of the

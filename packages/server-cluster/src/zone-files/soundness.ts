@@ -19,7 +19,7 @@ export async function wrongNames(
   const { names } = data;
   const wrong = new Map<number, Set<number>>();
   const add = (node: number) => {
-    const apex = apexOf(data, node);
+    const apex = data.apexOf(node);
     const known = wrong.get(apex) ?? new Set();
     wrong.set(apex, known.add(node));
     if (known.size > 2 * MAX_WRONG_NAMES) wrong.set(apex, firstOf(known));
@@ -61,11 +61,4 @@ function redirectionAbove(data: ZoneData, node: number, redirections: ReadonlySe
     if (redirections.has(at)) return at;
   }
   return NONE;
-}
-
-/** The nearest apex at or above a name; the root if there is none. */
-function apexOf(data: ZoneData, node: number): number {
-  let apex = node;
-  while (apex !== data.names.root && !data.isApex(apex)) apex = data.names.parentOf(apex);
-  return apex;
 }
