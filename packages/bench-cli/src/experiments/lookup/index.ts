@@ -1,10 +1,10 @@
 /** Lookup: how long does a client wait for a name and a connection? */
 import { defineExperiment } from '../../engine/command.ts';
+import type { Measuring } from '../../engine/experiment.ts';
 import { lookupDocument } from './document.ts';
 import { lookupEstimands } from './estimands.ts';
-import { lookupEvidenceSchema } from './evidence.ts';
-import type { LookupContext } from './place.ts';
-import { LOOKUP_GROUPS, LOOKUP_SETTINGS, trialSeconds } from './settings.ts';
+import { type LookupEvidence, lookupEvidenceSchema } from './evidence.ts';
+import { LOOKUP_GROUPS, LOOKUP_SETTINGS } from './settings.ts';
 import { tigerBenchFormat } from './tiger/elements.ts';
 
 const EXAMPLES = `
@@ -34,13 +34,7 @@ export const lookup = defineExperiment({
     return openLocal(request);
   },
   evidence: lookupEvidenceSchema,
-  async trial(context: LookupContext, planned, on) {
-    const name = planned.case.subject;
-    const subject = context.decided.subjects.find((each) => each.name === name);
-    if (subject === undefined) throw new Error(`no subject ${name}`);
-    on.phase('taking samples');
-    return context.measure(subject, planned, trialSeconds(context.settings));
-  },
+  trial: ({ measure }: Measuring<LookupEvidence>, planned, on) => measure(planned, on),
   estimands: lookupEstimands,
   document: lookupDocument,
   formats: [tigerBenchFormat],

@@ -3,16 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Opened } from '../../engine/experiment.ts';
+import type { Measuring, Opened } from '../../engine/experiment.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
+import type { LookupEvidence } from './evidence.ts';
 import { labPlace } from './lab-place.ts';
 import { machinePlace } from './machine-place.ts';
 import { checkUrl, type Local, measureTrial } from './measure.ts';
-import type { LookupContext, LookupRequest } from './place.ts';
+import { type LookupRequest, measuring } from './place.ts';
 import { portOf } from './plan.ts';
 import { BUILTIN_PROGRAM, builtinCommand } from './sampling/sampler.ts';
 import { conditionsOfSettings, type LookupSettings } from './settings.ts';
@@ -110,7 +111,7 @@ function conditionsOf(
 }
 
 /** Everything that can be missing is reported before the first sample. */
-export async function openLocal(request: LookupRequest): Promise<Opened<LookupContext>> {
+export async function openLocal(request: LookupRequest): Promise<Opened<Measuring<LookupEvidence>>> {
   const { world, settings, decided, directory, signal } = request;
   const { url, paceSeconds } = decided;
   const addresses = settings.local ? [] : await demandAddresses(url);
@@ -132,11 +133,9 @@ export async function openLocal(request: LookupRequest): Promise<Opened<LookupCo
   const environment = await describeEnvironment(world);
   const closing = made.move();
   return {
-    context: {
-      ...{ decided, settings },
-      measure: (subject, planned, seconds) =>
-        measureTrial(local, subject, `${planned.order}-${planned.key}`, seconds),
-    },
+    context: measuring(request, (subject, planned, seconds) =>
+      measureTrial(local, subject, `${planned.order}-${planned.key}`, seconds),
+    ),
     ...{ environment, programs, provisioned },
     conditions: conditionsOf(settings, paceSeconds, tools),
     warnings: [

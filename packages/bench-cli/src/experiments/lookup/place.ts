@@ -1,15 +1,29 @@
 /** Where the samples of a run are taken: this machine as it is, or the laboratory. */
-import type { OpenRequest, PlannedTrial } from '../../engine/experiment.ts';
+import type { Measuring, OpenRequest, PlannedTrial } from '../../engine/experiment.ts';
 import type { LookupEvidence } from './evidence.ts';
 import type { DecidedLookup } from './plan.ts';
-import type { LookupSettings } from './settings.ts';
+import { type LookupSettings, trialSeconds } from './settings.ts';
 import type { LookupSubject } from './subjects.ts';
 
 export type LookupRequest = OpenRequest<LookupSettings, DecidedLookup>;
 
-/** What the trials of a run share, wherever they are. */
-export interface LookupContext extends Pick<LookupRequest, 'decided' | 'settings'> {
-  measure(subject: LookupSubject, planned: PlannedTrial, seconds: number): Promise<LookupEvidence>;
+/** Takes the samples of a trial, wherever that is done. */
+export type Measure = (
+  subject: LookupSubject,
+  planned: PlannedTrial,
+  seconds: number,
+) => Promise<LookupEvidence>;
+
+export function measuring({ decided, settings }: LookupRequest, measure: Measure): Measuring<LookupEvidence> {
+  return {
+    async measure(planned, on) {
+      const name = planned.case.subject;
+      const subject = decided.subjects.find((each) => each.name === name);
+      if (subject === undefined) throw new Error(`no subject ${name}`);
+      on.phase('taking samples');
+      return measure(subject, planned, trialSeconds(settings));
+    },
+  };
 }
 
 /** An interface on which packets of the samples are seen, each once. */

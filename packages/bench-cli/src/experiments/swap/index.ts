@@ -3,14 +3,14 @@ import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import type { SettingsOf, SettingTable } from '../../config/setting.ts';
 import { defineExperiment } from '../../engine/command.ts';
-import type { Opened, OpenRequest } from '../../engine/experiment.ts';
+import type { Measuring, Opened, OpenRequest } from '../../engine/experiment.ts';
 import { addFlags, givenFlags } from '../../engine/flags.ts';
 import type { Call, Experiment } from '../../engine/registered.ts';
 import { decideSettings } from '../../engine/settings.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import { buildDifferences, buildText } from './builds.ts';
 import { swapDocument } from './document.ts';
-import { swapEvidenceSchema } from './evidence.ts';
+import { type SwapEvidence, swapEvidenceSchema } from './evidence.ts';
 import { estimandsOf } from './figures.ts';
 import type { OpenedSwap, SwapPlan } from './placed.ts';
 import { queryConditions } from './query-files.ts';
@@ -69,12 +69,7 @@ function warningsOf({ method }: SwapPlan, programs: readonly ServerRecord[]): st
   ];
 }
 
-interface Context {
-  readonly swap: OpenedSwap;
-  readonly plan: SwapPlan;
-}
-
-async function open(request: OpenRequest<SwapSettings, SwapPlan>): Promise<Opened<Context>> {
+async function open(request: OpenRequest<SwapSettings, SwapPlan>): Promise<Opened<Measuring<SwapEvidence>>> {
   const { decided: plan, display, world } = request;
   const { describeEnvironment } = await import('../../environment/describe.ts');
   const { openShadow } = await import('./shadow/shadow.ts');
@@ -86,7 +81,9 @@ async function open(request: OpenRequest<SwapSettings, SwapPlan>): Promise<Opene
   const swap = await ('copy' in method ? openShadow(asked, method.copy) : openInPlace(asked, method.edits));
   const { programs } = swap;
   return {
-    context: { swap, plan },
+    context: {
+      measure: (planned) => swap.place(planned, planned.case.subject === plan.names.A ? 'A' : 'B'),
+    },
     environment: { ...environment, cluster: swap.opened.cluster },
     programs,
     provisioned: [],
@@ -119,8 +116,7 @@ const experiment = defineExperiment({
     }),
   open: (request) => explained(() => open(request)),
   evidence: swapEvidenceSchema,
-  trial: ({ swap, plan }: Context, planned) =>
-    explained(() => swap.place(planned, planned.case.subject === plan.names.A ? 'A' : 'B')),
+  trial: ({ measure }: Measuring<SwapEvidence>, planned, on) => explained(() => measure(planned, on)),
   estimands: estimandsOf,
   document: swapDocument,
   formats: [readingsCsv],

@@ -5,7 +5,7 @@ import { type ChangeableCluster, openChangeable } from '../../../cluster-changes
 import { explained } from '../../../cluster-changes/explain.ts';
 import { openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
-import type { Opened } from '../../../engine/experiment.ts';
+import type { Measuring, Opened } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { clusterRefuses } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -15,7 +15,8 @@ import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { type Permission, permissions } from '../../../targets/kubernetes/permissions.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import type { World } from '../../../world.ts';
-import type { LookupContext, LookupRequest } from '../place.ts';
+import type { LookupEvidence } from '../evidence.ts';
+import { type LookupRequest, type Measure, measuring } from '../place.ts';
 import {
   asksNothingBefore,
   conditionsOfSettings,
@@ -129,12 +130,12 @@ async function furnish({ settings, decided }: Connected, pods: LookupPods): Prom
 }
 
 /** From the first pods on: what all trials need stands, and the page was reached. */
-async function measuring(
+async function furnished(
   request: Connected,
   run: ClusterRun,
   changes: ClusterSettings | null,
   nodes: readonly string[],
-): Promise<LookupContext['measure']> {
+): Promise<Measure> {
   const { settings, decided, signal, say, api } = request;
   const { url, paceSeconds } = decided;
   const { capture, stress, podPerSample, calicoNodeCpu } = settings;
@@ -178,7 +179,7 @@ export async function detailsOfCluster(world: World, settings: KubernetesSetting
  * The cluster, ready to be measured. When it is closed, everything is as before; if this process loses the cluster, the guard does
  * that, and the namespace of the run goes with it.
  */
-export async function openPods(request: LookupRequest): Promise<Opened<LookupContext>> {
+export async function openPods(request: LookupRequest): Promise<Opened<Measuring<LookupEvidence>>> {
   const { world, decided, force, display } = request;
   // Not ended by Ctrl-C, after which everything is put back.
   const cluster = await openChangeable(world, decided.kubernetes.context, force);
@@ -186,7 +187,7 @@ export async function openPods(request: LookupRequest): Promise<Opened<LookupCon
   return await explained(() => openFound({ ...request, ...cluster, say }));
 }
 
-async function openFound(request: Connected): Promise<Opened<LookupContext>> {
+async function openFound(request: Connected): Promise<Opened<Measuring<LookupEvidence>>> {
   const { world, runId, settings, decided, signal, force, client, apiUntil, api, display, say } = request;
   const { nodes, samplers, details } = await preflight(request);
   const { leaseNamespace, lease: leaseSeconds } = settings;
@@ -208,15 +209,11 @@ async function openFound(request: Connected): Promise<Opened<LookupContext>> {
   const { run, cluster } = opened;
   const until = held.signal;
   const changes = guarded === null ? null : clusterSettings({ run, api, guarded, signal: until, say });
-  const measure = await measuring({ ...request, signal: until }, run, changes, samplers);
+  const measure = await furnished({ ...request, signal: until }, run, changes, samplers);
   const environment = await describeEnvironment(world);
   const closing = made.move();
   return {
-    context: {
-      decided,
-      settings,
-      measure: (...asked) => explained(() => measure(...asked)),
-    },
+    context: measuring(request, (...asked) => explained(() => measure(...asked))),
     ...(guarded === null ? {} : { lost: guarded.session.signal }),
     environment: { ...environment, cluster },
     programs: [],
