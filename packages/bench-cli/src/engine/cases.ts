@@ -7,7 +7,7 @@ import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
 import { compareDifferences, summarize } from '../stats/summarize.ts';
-import type { ComparedWidth, UntilView, Width } from '../stats/until.ts';
+import { type ComparedWidth, type UntilView, type Width, widthOf } from '../stats/until.ts';
 import { type Figures, pairsOf } from './pairs.ts';
 import type { MeasuredCase } from './plan.ts';
 import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
@@ -139,9 +139,6 @@ export function summarizeCases(
   });
 }
 
-const widthOf = (low: number | null, high: number | null, unit: number) =>
-  low === null || high === null || unit === 0 ? Number.POSITIVE_INFINITY : (high - low) / Math.abs(unit);
-
 /** For `--until`. Only figures that are compared and awaited count; differences relative to the baseline's median. */
 export function untilView({
   cases,
@@ -156,14 +153,13 @@ export function untilView({
       : awaited.flatMap(({ name: metric }): ComparedWidth[] => {
           const delta = comparison.deltas[metric];
           if (delta == null) return [];
-          const { low, high } = delta;
           const unit = 'difference' in delta ? Math.abs(baselineOf(comparison.baseline, metric)) : 1;
           return [
             {
               caseKey: key,
               metric,
               estimand: metric,
-              width: widthOf(low, high, unit),
+              width: widthOf(delta, unit),
               isDecided: delta.verdict !== 'no difference shown',
             },
           ];
@@ -174,7 +170,7 @@ export function untilView({
       const figure = summary[metric];
       return figure == null || figure.median === 0
         ? []
-        : [{ caseKey: key, metric, width: widthOf(figure.low, figure.high, figure.median) }];
+        : [{ caseKey: key, metric, width: widthOf(figure, figure.median) }];
     }),
   );
   return {

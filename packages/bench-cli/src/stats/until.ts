@@ -62,27 +62,22 @@ export interface Width {
   readonly width: number;
 }
 
+type Interval = Readonly<Record<'low' | 'high', number | null>>;
+
+/** The width of an interval in multiples of `unit`. */
+export function widthOf({ low, high }: Interval, unit = 1): number {
+  return low === null || high === null || unit === 0 ? Infinity : (high - low) / Math.abs(unit);
+}
+
 /** Widths of all differences; of a run without comparisons, of the figures themselves, relative to the median. */
 function widthsOf(cases: readonly CaseRecord[]): Width[] {
-  const compared = cases.filter(({ comparison }) => comparison !== null);
-  if (compared.length > 0) {
-    return compared.flatMap(({ key, comparison }) =>
-      METRICS.flatMap((metric) => {
-        const delta = comparison?.[metric];
-        if (delta == null) return [];
-        const width = delta.low === null || delta.high === null ? Infinity : delta.high - delta.low;
-        return [{ caseKey: key, metric, width }];
-      }),
-    );
-  }
-  return cases.flatMap(({ key, summary }) =>
+  const isCompared = cases.some(({ comparison }) => comparison !== null);
+  return cases.flatMap(({ key, comparison, summary }) =>
     METRICS.flatMap((metric) => {
-      const figure = summary?.[metric];
-      if (figure == null || figure.median === 0) return [];
-      const { low, high, median } = figure;
-      return [
-        { caseKey: key, metric, width: low === null || high === null ? Infinity : (high - low) / median },
-      ];
+      const figure = (isCompared ? comparison : summary)?.[metric];
+      if (figure == null) return [];
+      const unit = 'median' in figure ? figure.median : 1;
+      return unit === 0 ? [] : [{ caseKey: key, metric, width: widthOf(figure, unit) }];
     }),
   );
 }
@@ -100,13 +95,12 @@ function comparedWidths(cases: readonly CaseRecord[]): ComparedWidth[] {
     const decisive = decisiveOf(item, { cases });
     if (decisive === null) return [];
     const { metric, delta } = decisive;
-    const { low, high } = delta;
     return [
       {
         caseKey: item.key,
         metric,
         estimand: METRIC_NAMES[metric],
-        width: low === null || high === null ? Infinity : high - low,
+        width: widthOf(delta),
         isDecided: delta.verdict !== 'no difference shown',
       },
     ];
