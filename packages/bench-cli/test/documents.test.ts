@@ -1,8 +1,13 @@
 /** What the documents list is what the program has: commands, servers and workloads. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { buildCommand } from '../../load/src/cli/flags.ts';
+import { addGenerate } from '../../zones/src/cli/generate.ts';
+import { addListFormats } from '../../zones/src/cli/list-formats.ts';
+import { addQueries } from '../../zones/src/cli/queries.ts';
+import type { CliWorld } from '../../zones/src/cli/world.ts';
 import { COMMANDS } from '../src/commands/listed.ts';
 import { PUBLICATIONS } from '../src/history/published.ts';
 import { serverNames } from '../src/servers/registry.ts';
@@ -19,7 +24,8 @@ const PAGES = [
   'k8s/README.md',
   'results/README.md',
   ...readdirSync(new URL('docs/', ROOT)).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
-];
+  ...readdirSync(new URL('packages/', ROOT)).map((name) => `packages/${name}/README.md`),
+].filter((path) => existsSync(new URL(path, ROOT)));
 
 /** Names in backquotes in the first column of the table under this heading. */
 function firstColumn(page: string, heading: string): string[] {
@@ -52,48 +58,67 @@ it.each(PAGES)('%s names no command that bench does not have', (page) => {
   for (const [text, command] of named) expect(known, text).toContain(command);
 });
 
-/** Every command with its flags, by its words: `capacity memory`. */
-async function flagsOfCommands(): Promise<Map<string, readonly string[]>> {
-  const flags = new Map<string, readonly string[]>();
-  const add = (command: Command, words: readonly string[]) => {
-    flags.set(
-      words.join(' '),
-      command.options.flatMap(({ long }) => long ?? []),
-    );
-    for (const each of command.commands) add(each, [...words, each.name()]);
-  };
+/** The flags of a command and of those below it, by their words: `capacity memory`; '' for the program itself. */
+function flagsIn(command: Command, words: readonly string[] = []): [string, readonly string[]][] {
+  const own = command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null));
+  return [
+    [words.join(' '), own],
+    ...command.commands.flatMap((each) => flagsIn(each, [...words, each.name()])),
+  ];
+}
+
+async function benchFlags(): Promise<Map<string, readonly string[]>> {
+  const flags: [string, readonly string[]][] = [];
   for (const { load } of COMMANDS) {
+    // Some are added by the same function.
     const program = new Command();
     const addTo = await load();
     await addTo(program, { world: realWorld(), argv: [], exitStatusHelp: '', status: 0 });
-    add(program, []);
+    flags.push(...flagsIn(program));
   }
-  return flags;
+  return new Map(flags);
 }
 
-it('no page gives a command a flag that it does not have', async () => {
-  const flags = await flagsOfCommands();
-  const everywhere = ['--help', '--help-all', '--version'];
+function zonesFlags(): Map<string, readonly string[]> {
+  const program = new Command();
+  const nowhere: CliWorld = { ...process, cwd: '/', signal: new AbortController().signal };
+  for (const add of [addGenerate, addQueries, addListFormats]) add(program, nowhere);
+  return new Map(flagsIn(program));
+}
+
+/** After what it is called by, up to the end of the command. */
+const commandsOf = (name: string) =>
+  new RegExp(
+    `(?:^ *|\`|&& )(?:sudo )?(?:npx (?:-y )?(?:-p \\S+ )?)?(?:pnpm(?:@10)? )?(?:${name}) ([^\`\\n#|;&>]*)`,
+    'gm',
+  );
+
+it.each([
+  ['bench', benchFlags, 100],
+  ['zones|dinodns-zones', zonesFlags, 10],
+  ['cannon|dnscannon', () => new Map(flagsIn(buildCommand())), 10],
+])('no page gives a command of %s a flag that it does not have', async (name, flagsOf, least) => {
+  const flags = await flagsOf();
+  const everywhere = ['--help', '-h', '--help-all', '--version'];
   let checked = 0;
   for (const page of PAGES) {
-    const given = read(page)
+    for (const [text, rest = ''] of read(page)
       .replaceAll(/\\\n\s*/g, ' ')
-      .matchAll(/(?:^ {4}|`|&& )(?:sudo )?(?:npx -y )?(?:pnpm(?:@10)? )?bench ((?:--)?[a-z][^`\n#|;&>]*)/gm);
-    for (const [text, rest = ''] of given) {
+      .matchAll(commandsOf(name))) {
       const words = rest.trim().split(/\s+/);
       // Without a command, it is `bench run`.
-      const [name = '', part = '', ...others] = rest.startsWith('--') ? ['run', ...words] : words;
-      const command = flags.has(`${name} ${part}`) ? `${name} ${part}` : name;
-      const known = flags.get(command) ?? [];
-      for (const word of [part, ...others]) {
-        const [, flag] = /^\[?(--[a-z][a-z-]*)/.exec(word) ?? [];
+      const isRun = name === 'bench' && rest.startsWith('--');
+      const [first = '', second = ''] = isRun ? ['run', ...words] : words;
+      const command = [`${first} ${second}`, first, ''].find((each) => flags.has(each)) ?? '';
+      for (const word of words) {
+        const [, flag] = /^\[?(--?[a-zA-Z][a-z0-9-]*)/.exec(word) ?? [];
         if (flag === undefined) continue;
         checked += 1;
-        expect([...known, ...everywhere], `${page}: ${text}`).toContain(flag);
+        expect([...(flags.get(command) ?? []), ...everywhere], `${page}: ${text}`).toContain(flag);
       }
     }
   }
-  expect(checked).toBeGreaterThan(100);
+  expect(checked).toBeGreaterThan(least);
 });
 
 it('docs/publications.md gives commands that bench accepts, up to what only a cluster or a run can say', async () => {
