@@ -37,12 +37,17 @@ export function conditions(run: SiteRun): Html {
     (fact) => html`<span>${fact}</span>`,
   );
   return html`<p class="meta">${statusMark(brief)}${joined(told, ' ')}</p>
-<pre class="command" tabindex="0" aria-label="Command that repeats the run">${command}</pre>`;
+<pre class="command" tabindex="0" aria-label="Command">${command}</pre>`;
 }
 
-/** From the sentence on that compares. A card has room for some lines of it. */
-const inShort = (sentence: string) =>
-  prose(sentence.slice(Math.max(0, sentence.search(/(?<=\. )Compared with /))));
+/** More is not in sight on a card. */
+const MAX_SENTENCE = 140;
+
+/** From the sentence on that compares, as much as a card has room for. */
+function inShort(sentence: string): string {
+  const text = sentence.slice(Math.max(0, sentence.search(/(?<=\. )Compared with /)));
+  return prose(text.length <= MAX_SENTENCE ? text : text.slice(0, MAX_SENTENCE).replace(/ \S*$/, ' …'));
+}
 
 /** So many verdicts have room on a card. */
 const MAX_VERDICTS = 3;
@@ -77,11 +82,11 @@ export function runCard(
   const { brief, slug } = run;
   const path = `${root}runs/${slug}`;
   const caveats = brief.warnings.length > 0 && counted(brief.warnings.length, 'caveat');
-  const more = ['Picture', ...(others.length > 0 ? [counted(others.length, 'other comparison')] : [])];
+  const more = others.length > 0 && `, ${counted(others.length, 'other comparison')}`;
   return html`<article class="card">${heading !== false && html`<p class="when">${heading}</p>`}<h3><a href="${path}.html">${brief.title}</a></h3>
 <p class="brief">${inShort(brief.sentence)}</p>
 ${barList(brief)}${verdicts(brief)}
 ${conditions(run)}
 ${caveats && html`<p class="care"><a href="${path}.html#care">Read with care: ${caveats}</a></p>`}
-<details><summary>${more.join(', ')}</summary>${pictureMarkup(path, brief.picture)}${others.length > 0 && html`<ul class="prose">${others.map((other) => html`<li><a href="${root}runs/${other.slug}.html">${other.brief.title}</a> <small>${dayOf(other)}</small><br><span class="brief">${inShort(other.brief.sentence)}</span></li>`)}</ul>`}</details></article>`;
+<details><summary>Picture${more}</summary>${pictureMarkup(path, brief.picture)}${others.length > 0 && html`<ul class="prose">${others.map((other) => html`<li><a href="${root}runs/${other.slug}.html">${other.brief.title}</a> <small>${dayOf(other)}</small><br>${inShort(other.brief.sentence)}</li>`)}</ul>`}</details></article>`;
 }

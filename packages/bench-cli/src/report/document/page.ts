@@ -108,7 +108,7 @@ export function tableMarkup({ title, columns, rows }: Omit<TableBlock, 'kind'>):
       ];
       return index === 0
         ? html`<th scope="row">${content}</th>`
-        : html`<td class="${classOf(index)}" data-label="${columns[index]?.title ?? ''}">${content}</td>`;
+        : html`<td class="${classOf(index)}">${content}</td>`;
     });
     return html`<tr>${cells}</tr>`;
   });
