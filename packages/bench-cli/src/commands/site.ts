@@ -48,8 +48,7 @@ async function checkTarget({ fs }: World, target: string, out: string): Promise<
 
 /** Where no difference was shown, nobody is ahead. */
 function asTie(finding: Finding): Finding {
-  const { text } = finding.badge;
-  const isTie = text === 'no difference shown' || text.startsWith('≈');
+  const isTie = /^(?:no difference shown|≈)/.test(finding.badge.text);
   return isTie ? { ...finding, badge: { ...finding.badge, text: 'tied' } } : finding;
 }
 

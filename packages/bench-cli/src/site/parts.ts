@@ -40,13 +40,10 @@ export function conditions(run: SiteRun): Html {
 <pre class="command" tabindex="0" aria-label="Command">${command}</pre>`;
 }
 
-/** More is not in sight on a card. */
-const MAX_SENTENCE = 140;
-
-/** From the sentence on that compares, as much as a card has room for. */
+/** From the sentence on that compares, as many words as a card has room for. */
 function inShort(sentence: string): string {
   const text = sentence.slice(Math.max(0, sentence.search(/(?<=\. )Compared with /)));
-  return prose(text.length <= MAX_SENTENCE ? text : text.slice(0, MAX_SENTENCE).replace(/ \S*$/, ' …'));
+  return prose(text.replace(/^(.{139}\S*) .*$/s, '$1 …'));
 }
 
 /** So many verdicts have room on a card. */
@@ -60,8 +57,7 @@ function verdicts({ findings }: SiteRun['brief']): Html {
       ({ subject, badge }) =>
         html`<li>${subject} <span class="badge ${badge.tone ?? 'even'}">${badge.text}</span></li>`,
     );
-  const others = findings.length - shown.length;
-  return html`${shown.length > 0 && html`<ul class="in-brief">${shown}${others > 0 && html`<li>and ${others} more</li>`}</ul>`}`;
+  return html`${shown.length > 0 && html`<ul class="in-brief">${shown}${findings.length > MAX_VERDICTS && html`<li>and ${findings.length - MAX_VERDICTS} more</li>`}</ul>`}`;
 }
 
 export function runLinks(runs: readonly SiteRun[], root: '' | '../'): Html {

@@ -58,7 +58,6 @@ export function frame({ title, version, policy, head, skip, top, main, footer, e
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
-<meta name="generator" content="dinodns-bench ${version}">
 <title>${title}</title>
 ${head}
 </head>
@@ -83,7 +82,8 @@ export function pageShell({ title, version, servers, skip, links, main }: PageCo
     policy:
       `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
       "base-uri 'none'; form-action 'none'",
-    head: html`<style>${trusted(style)}</style>`,
+    head: html`<meta name="generator" content="dinodns-bench ${version}">
+<style>${trusted(style)}</style>`,
     top: html`<nav aria-label="Contents">${links.map(([id, text]) => html`<a href="#${id}">${text}</a>`)}</nav><button type="button" class="theme needs-script" data-theme-button>Theme: system</button>`,
     footer: html` from <a href="run.json">run.json</a>, which holds every figure unrounded.`,
     end: html`<div id="tip" role="status" hidden></div>
