@@ -91,7 +91,9 @@ describe('what was chosen', () => {
     expect(text).toContain(
       'Neither dnsperf nor the built-in load generator could saturate every server on this machine',
     );
-    expect(text).toContain('With dnsperf, DinoDNS (0.62 cores used before the trials) did not reach the CPU limit');
+    expect(text).toContain(
+      'With dnsperf, DinoDNS (0.62 cores used before the trials) did not reach the CPU limit',
+    );
     expect(text).toContain('its throughput is a lower bound, and CPU per query is compared');
     expect(text).toContain('--saturate');
   });
