@@ -280,6 +280,28 @@ describe('bench site refuses', () => {
     expect(world.err()).toContain('it is a file');
   });
 
+  it('to lose a site that cannot be replaced', async () => {
+    await save(runOf(1, { coredns: ALIKE }));
+    expect(await world.bench('site', '--out', 'site')).toBe(0);
+    await save(runOf(2, { coredns: ALIKE }));
+    const { rename } = world.fs;
+    for (const refused of [inSite(), 'made']) {
+      // A mount point cannot be renamed; then the new site cannot be put in the place of the old one.
+      const rejects = (from: string, to: string) =>
+        refused === 'made' ? to === inSite() && !from.endsWith('.old') : from === refused;
+      Object.assign(world.fs, {
+        rename: (from: string, to: string) =>
+          rejects(from, to)
+            ? Promise.reject(Object.assign(new Error('EBUSY: busy'), { code: 'EBUSY' }))
+            : rename(from, to),
+      });
+      expect(await world.bench('site', '--out', 'site')).toBe(7);
+      expect(world.err()).toContain('cannot write');
+      expect(await readdir(inSite('runs'))).toContain('20261101-120000-0001.html');
+      expect((await readdir(world.directory)).toSorted()).toEqual(['results', 'site']);
+    }
+  });
+
   it('to make a site of nothing', async () => {
     expect(await world.bench('site', '--out', 'site')).not.toBe(0);
     expect(world.err()).toContain(`there are no runs in ${join(world.directory, 'results')}`);

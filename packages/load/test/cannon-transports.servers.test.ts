@@ -1,6 +1,8 @@
 /** Whole runs over every transport and with every kind of workload, against CoreDNS. */
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileNeeds } from '@dinodns-bench/test-support';
@@ -73,6 +75,35 @@ describe('transports', () => {
     expect(result.counts).toMatchObject({ answered: 200, connectionFailures: 0 });
     expect(result.counts.connections).toBeGreaterThanOrEqual(20);
     expect(result.counts.connections).toBeLessThanOrEqual(22);
+  });
+
+  test('connections that fail are counted, and others take their place', async () => {
+    let resets = 2;
+    const server = createServer((client) => {
+      if (resets-- > 0) return client.once('data', () => client.resetAndDestroy());
+      const upstream = connect(coredns.dnsPort, '127.0.0.1');
+      return client
+        .on('error', () => upstream.destroy())
+        .pipe(upstream.on('error', () => client.destroy()))
+        .pipe(client);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const result = await run({
+        server: `127.0.0.1:${port}`,
+        transport: 'tcp',
+        workload: HALF,
+        maxQueries: 200,
+        clients: 2,
+      });
+      expect(result.counts.connectionFailures).toBe(2);
+      expect(result.counts.connections).toBe(4);
+      expect(result.counts.answered + result.counts.lost).toBe(200);
+      expect(result.counts.lost).toBeGreaterThan(0);
+    } finally {
+      server.close();
+    }
   });
 
   test('truncated answers are retried over TCP on request', async () => {

@@ -52,7 +52,9 @@ function noteCost(costs: string): void {
 function markThisFile(): LeftBy {
   const id = `${process.env[RUN_VARIABLE] ?? 'alone'}.${process.pid}`;
   const runFolder = process.env[FOLDER_VARIABLE];
-  const parent = runFolder === undefined ? tmpdir() : join(runFolder, TEMPORARY_FOLDER);
+  // Without that of an earlier file of this process.
+  const outside = tmpdir().replace(new RegExp(`/dt-${process.pid}$`), '');
+  const parent = runFolder === undefined ? outside : join(runFolder, TEMPORARY_FOLDER);
   // Short, because the path of a Unix socket, such as Knot DNS's, may have at most 107 characters.
   const folder = join(parent, runFolder === undefined ? `dt-${process.pid}` : String(process.pid));
   mkdirSync(folder, { recursive: true });

@@ -14,6 +14,7 @@ const USES_PROCESS = [
   /\bprocess\.(?!(?:arch|argv|cwd|env|execArgv|execPath|hrtime|kill|nextTick|pid|platform|ts|versions?)\b)/,
   /\bprocess\.env[^\n;]* \??\??=[^=>]|\bdelete process\.|\bObject\.assign\(process\./,
   /\bvi\.(?!wait)|'--experiment'/,
+  /\b(?:openUdpSocket|NativeUdpSocket)\b/,
   /'node:(?:cluster|dgram|inspector|perf_hooks|v8|vm|worker_threads)'|\/proc\/self\/fd/,
 ];
 const IMPORT = /(?:\bfrom |\bimport |\bimport\()'(\.[^']*\/[^']*\.ts)'/g;

@@ -7,7 +7,7 @@ import type { Finding } from '../report/document/document.ts';
 import { slugsOf } from '../report/front-matter.ts';
 import { makeDirectories } from '../results/make-directories.ts';
 import { createStore } from '../results/store.ts';
-import { writeError } from '../results/write-whole.ts';
+import { replaceDirectory, writeError } from '../results/write-whole.ts';
 import { MARKER, siteFiles } from '../site/site.ts';
 import type { SiteRun } from '../site/site-run.ts';
 import { counted } from '../text.ts';
@@ -74,7 +74,9 @@ async function readRuns(world: World, { runs, results }: SiteOptions): Promise<S
     read.set(id, { command, entry: opened.entry(), brief: { ...brief, findings } });
   }
   if (read.size === 0) {
-    throw new BenchError('E_RECORD_UNREADABLE', `there are no runs in ${resolve(world.cwd, results)}`, {
+    const where =
+      runs.length > 0 ? 'these runs have no report' : `there are no runs in ${resolve(world.cwd, results)}`;
+    throw new BenchError('E_RECORD_UNREADABLE', where, {
       fix: 'Make one with `bench run`, name runs, or give another directory with --results.',
     });
   }
@@ -101,9 +103,7 @@ export async function siteCommand(world: World, options: SiteOptions): Promise<n
       files += 1;
       bytes += Buffer.byteLength(content);
     }
-    // Readers see the old site until the new one is whole.
-    await fs.rm(target, { recursive: true, force: true });
-    await fs.rename(temporary, target);
+    await replaceDirectory(fs, temporary, target);
   } catch (error) {
     throw writeError(target, error);
   } finally {

@@ -74,3 +74,18 @@ export async function writeWhole(
     throw writeError(path, error);
   }
 }
+
+/**
+ * Puts the directory `made` in the place of `target`: readers see the old one or the new one. A target that cannot be moved, such as a
+ * mount point, stays as it is.
+ */
+export async function replaceDirectory(fs: FileSystem, made: string, target: string): Promise<void> {
+  const old = `${made}.old`;
+  const hadOne = (await fs.stat(target).catch(() => null)) !== null;
+  if (hadOne) await fs.rename(target, old);
+  await fs.rename(made, target).catch(async (error) => {
+    if (hadOne) await fs.rename(old, target);
+    throw error;
+  });
+  await fs.rm(old, { recursive: true, force: true });
+}

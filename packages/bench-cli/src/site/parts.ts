@@ -43,7 +43,8 @@ export function conditions(run: SiteRun): Html {
 /** From the sentence on that compares, as many words as a card has room for. */
 function inShort(sentence: string): string {
   const text = sentence.slice(Math.max(0, sentence.search(/(?<=\. )Compared with /)));
-  return prose(text.replace(/^(.{139}\S*) .*$/s, '$1 …'));
+  // Not cut within an interval.
+  return prose(text.replace(/^(.{139}\S*) .*$/s, '$1 …').replace(/ [([][^)\]]*(?= …$)/, ''));
 }
 
 /** So many verdicts have room on a card. */

@@ -17,8 +17,10 @@ export function createLog(least: LogLevel = DEFAULT_LOG_LEVEL): Log {
   const at = (level: LogLevel) => (fields: object, message: string) => {
     if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(least)) return;
     const head = { level, time: new Date().toISOString(), pid: process.pid };
+    let rest = Buffer.from(`${JSON.stringify({ ...head, ...fields, msg: message })}\n`);
     try {
-      writeSync(2, `${JSON.stringify({ ...head, ...fields, msg: message })}\n`);
+      // A pipe that is nearly full takes a part.
+      while (rest.length > 0) rest = rest.subarray(writeSync(2, rest));
     } catch {
       // Nobody reads it any more, or too slowly: the server goes on.
     }
