@@ -164,7 +164,7 @@ async function loadExperiments(argv: readonly string[], world: World): Promise<v
 
 /** Runs the CLI and resolves with its exit status. Never rejects. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
-  const call: Call = { world, argv, exitStatusHelp: EXIT_STATUS_HELP, status: EXIT_STATUS.success };
+  const call: Call = { world, argv, status: EXIT_STATUS.success };
   let program = new Command();
   try {
     await loadExperiments(argv, world);

@@ -45,11 +45,8 @@ export function cpuQuantity(cores: number): string {
   return thousandths % 1000 === 0 ? String(thousandths / 1000) : `${thousandths}m`;
 }
 
-/** Rounded up. */
-export function wholeMebibytes(bytes: number): number {
-  // 170 must not become 171 by an error of the arithmetic.
-  return Math.ceil(bytes / 2 ** 20 - 1e-6);
-}
-
 /** An amount of memory in the unit that people write, rounded up: `91Mi`. */
-export const memoryQuantity = (bytes: number) => `${wholeMebibytes(bytes)}Mi`;
+export function memoryQuantity(bytes: number): string {
+  // 170 must not become 171 by an error of the arithmetic.
+  return `${Math.ceil(bytes / 2 ** 20 - 1e-6)}Mi`;
+}

@@ -307,6 +307,21 @@ describe('the plan', () => {
     expect(JSON.parse(map.data.linear)).toMatchObject({ min: 4, nodesPerReplica: 3 });
   });
 
+  it.each([20_000, 24_000, 40_000])(
+    'for %i pods, asks for as much in its YAML as in its report',
+    async (pods) => {
+      const size = ['--pods', String(pods), '--services', '9000', '--lookups-internal', '30000'];
+      expect(await world.bench('capacity', 'plan', ...size)).toBe(0);
+      const said = [...world.out().matchAll(/^memory (?:request|limit) .*?(\d+) MiB/gm)].map(
+        ([, amount]) => `${amount}Mi`,
+      );
+      expect(await world.bench('capacity', 'plan', ...size, '--yaml')).toBe(0);
+      const asked = [...world.out().matchAll(/memory: (\d+Mi)/g)].map(([, amount]) => amount);
+      expect(asked).toHaveLength(2);
+      expect(said).toEqual(asked);
+    },
+  );
+
   it('is 80 columns wide', async () => {
     expect(await world.bench('capacity', 'plan', ...SIZE, '--memory-limit', '170Mi')).toBe(0);
     for (const line of world.out().split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);

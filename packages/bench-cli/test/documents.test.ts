@@ -73,7 +73,7 @@ async function benchFlags(): Promise<Map<string, readonly string[]>> {
     // Some are added by the same function.
     const program = new Command();
     const addTo = await load();
-    await addTo(program, { world: realWorld(), argv: [], exitStatusHelp: '', status: 0 });
+    await addTo(program, { world: realWorld(), argv: [], status: 0 });
     flags.push(...flagsIn(program));
   }
   return new Map(flags);

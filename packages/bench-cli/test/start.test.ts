@@ -48,7 +48,7 @@ describe('the list of commands', () => {
   it.each(COMMANDS)('says of $usage what its flags say', async ({ usage, load }) => {
     const program = new Command();
     const add = await load();
-    await add(program, { world: realWorld(), argv: [], exitStatusHelp: '', status: 0 });
+    await add(program, { world: realWorld(), argv: [], status: 0 });
     const help = program.createHelp();
     const terms = program.commands.map((command) => help.subcommandTerm(command));
     expect(terms).toContain(usage);
@@ -59,7 +59,7 @@ describe('the list of commands', () => {
     for (const { load } of COMMANDS) {
       const program = new Command();
       const add = await load();
-      await add(program, { world: realWorld(), argv: [], exitStatusHelp: '', status: 0 });
+      await add(program, { world: realWorld(), argv: [], status: 0 });
       for (const command of program.commands) names.add(command.name());
     }
     expect(COMMANDS.map(({ usage }) => usage.split(' ')[0]).toSorted()).toEqual([...names].toSorted());

@@ -244,7 +244,7 @@ function postOf(
 ): ReportDocument['post'] {
   const [first] = findings;
   return {
-    slug: [record.experiment, record.startedAt.slice(0, 10), parts.title].join('-'),
+    slug: [record.experiment, record.startedAt.slice(0, 16).replace(':', ''), parts.title].join('-'),
     description: post.excerpt || (first === undefined ? headlineOf(record, parts) : sentenceOf(first)),
     origin: originSentence(record, contestantsOf(record), record.environment.cluster !== null),
     tags: ['dns', ...tags],

@@ -23,8 +23,6 @@ export interface Call {
   readonly world: World;
   /** As typed, for the record. */
   readonly argv: readonly string[];
-  /** For the help of commands that can end with any of them. */
-  readonly exitStatusHelp: string;
   status: number;
 }
 

@@ -49,8 +49,14 @@ function spreadNote(cases: readonly EngineCase[]): string {
   return `Medians of the trials, with the longer side of the 95 % interval.${counts.has(2) ? ' Of two trials, both are shown.' : ''}`;
 }
 
-/** How the differences came about. */
-function comparisonNote({ estimands }: AnyRecord): string {
+/** How the differences came about. An interval takes three pairs. */
+function comparisonNote({ estimands }: AnyRecord, compared: readonly EngineCase[]): string {
+  const hasInterval = compared.some(({ comparison }) =>
+    Object.values(comparison?.deltas ?? {}).some(
+      (delta) => delta !== null && delta.low !== null && delta.n > 2,
+    ),
+  );
+  if (!hasInterval) return 'Verdicts are corrected for the number of comparisons.';
   const isUsed = (how: string) => estimands.some(({ compared }) => compared === how);
   const of = [
     ...(isUsed('ratio') ? ['the ratio'] : []),
@@ -129,7 +135,7 @@ export function comparisonSections(record: AnyRecord, subject: string): Section[
     {
       title,
       blocks: comparisonTable(record, compared, title, subject, [
-        comparisonNote(record),
+        comparisonNote(record, compared),
         ...allowanceNotes(record, compared),
       ]),
     },

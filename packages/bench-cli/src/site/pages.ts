@@ -45,7 +45,7 @@ export function startPage(site: Site): Generator<ReportFile> {
     return first === undefined ? [] : [runCard(first, '', heading, others)];
   });
   const main = html`<header class="page-head"><h1>DNS benchmark results</h1>
-<p class="lead">The newest result of each question. A difference is named only where its 95&nbsp;% interval leaves out zero; nothing is ranked.</p></header>
+<p class="lead">The newest result of each question. Where a test compares servers, a difference is named only if its 95&nbsp;% interval leaves out zero; nothing is ranked.</p></header>
 <search class="search needs-script"><label for="search">Search</label> <input id="search" type="search" autocomplete="off" aria-controls="found"><ul id="found" class="links" aria-live="polite"></ul></search>
 <section id="questions" class="cards small">${cards}</section>
 <section id="servers"><h2>Servers</h2>${groupLinks(servers, 'servers')}</section>

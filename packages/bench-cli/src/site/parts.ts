@@ -43,8 +43,9 @@ export function conditions(run: SiteRun): Html {
 /** From the sentence on that compares, as many words as a card has room for. */
 function inShort(sentence: string): string {
   const text = sentence.slice(Math.max(0, sentence.search(/(?<=\. )Compared with /)));
-  // Not cut within an interval.
-  return prose(text.replace(/^(.{139}\S*) .*$/s, '$1 …').replace(/ [([][^)\]]*(?= …$)/, ''));
+  // Where a clause ends, and not within an interval; otherwise after a word.
+  const clause = text.replace(/^(.{60,139}\S)[,;.] (?![^([]*[)\]]).{60,}$/s, '$1 …');
+  return prose(clause.replace(/^(.{139}\S*) .*$/s, '$1 …'));
 }
 
 /** So many verdicts have room on a card. */

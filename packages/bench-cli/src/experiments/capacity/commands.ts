@@ -19,7 +19,7 @@ export async function addCapacityCommands(program: Command, call: Call): Promise
     await experiment.addCommands(program, call);
   addFlags(capacity.command('plan'), PLAN_SETTINGS)
     .description(
-      'memory, replicas and their YAML, from the size of a cluster and what was measured or published',
+      "memory, replicas and their YAML, from the cluster's size and your measurements, or published ones",
     )
     .option(
       '--target <name>',

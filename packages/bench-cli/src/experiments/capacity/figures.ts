@@ -15,6 +15,11 @@ export const memoryText = (megabytes: number) => formatBytes(megabytes * BYTES_P
 
 const MEBIBYTE = 2 ** 20;
 
+/** At least as many megabytes, in whole mebibytes, as requests and limits are written. Published plans have their megabytes with two decimals. */
+export function wholeMebibytes(megabytes: number): number {
+  return Math.ceil((megabytes * BYTES_PER_MEGABYTE) / MEBIBYTE - 0.005);
+}
+
 /** `66.6`: mebibytes as a bare number. */
 export function mebibytes(bytes: number, { largest } = beside(bytes)): string {
   return formatShort(bytes / MEBIBYTE, beside(largest / MEBIBYTE));

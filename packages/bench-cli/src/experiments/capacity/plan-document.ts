@@ -21,7 +21,8 @@ import { clusterFacts, environmentFacts } from '../../report/facts.ts';
 import { formatCount, formatCpus, formatMebibytes } from '../../report/numbers.ts';
 import { asSentence } from '../../text.ts';
 import type { PhaseFigures } from './beside/phases.ts';
-import { memoryText } from './figures.ts';
+import { memoryText, wholeMebibytes } from './figures.ts';
+import { MEMORY_LIMIT, MEMORY_REQUEST } from './plan.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
 import type { CapacityPlan, Figure, PlanRecord, Verdict, Verification } from './plan-record.ts';
 import { planYaml } from './plan-yaml.ts';
@@ -35,8 +36,11 @@ const TONES: Readonly<Record<Verdict['fit'], Tone>> = {
 
 const mebibytes = (bytes: number | null) => (bytes === null ? '–' : formatMebibytes(bytes));
 
-function figureText(figure: Figure): string {
-  const { value, unit } = figure;
+/** As the Kubernetes objects have it. */
+const limitText = (megabytes: number) => `${wholeMebibytes(megabytes)} MiB`;
+
+function figureText({ name, value, unit }: Figure): string {
+  if (name === MEMORY_REQUEST || name === MEMORY_LIMIT) return limitText(value);
   if (unit === 'MB') return memoryText(value);
   return unit === 'CPUs' ? formatCpus(value) : `${formatCount(value)}${unit === 'queries/s' ? ' /s' : ''}`;
 }
@@ -163,7 +167,7 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
 
 /** The verdict on the plan in one line. */
 export function planSummary({ plan, verification }: PlanRecord): string {
-  const limit = `${memoryText(plan.memoryLimitMegabytes)} for ${formatCount(plan.objects)} objects`;
+  const limit = `${limitText(plan.memoryLimitMegabytes)} for ${formatCount(plan.objects)} objects`;
   return `${limit}: ${heldText(verification)}`;
 }
 
@@ -195,7 +199,7 @@ function conditions(record: PlanRecord): (readonly [string, string])[] {
 
 export function planDocument(record: PlanRecord): ReportDocument {
   const { plan, basis, curves, verification } = record;
-  const verdict = `A memory limit of ${memoryText(plan.memoryLimitMegabytes)} ${heldText(verification)} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${reasonFor(verification)}.`;
+  const verdict = `A memory limit of ${limitText(plan.memoryLimitMegabytes)} ${heldText(verification)} for ${formatCount(plan.objects)} pods and services: ${verification.held ? 'CoreDNS ' : ''}${reasonFor(verification)}.`;
   const known = plan.verdicts.filter(({ fit }) => fit !== 'cannot tell');
   return {
     kind: 'Capacity of cluster DNS, plan',

@@ -1,7 +1,7 @@
 /** A capacity plan as Kubernetes objects. Pure. */
 import { stringify } from 'yaml';
-import { cpuQuantity, memoryQuantity } from '../../quantity.ts';
-import { BYTES_PER_MEGABYTE } from './figures.ts';
+import { cpuQuantity } from '../../quantity.ts';
+import { wholeMebibytes } from './figures.ts';
 import { REPLICA_CPUS } from './plan.ts';
 import type { CapacityPlan } from './plan-record.ts';
 
@@ -15,9 +15,9 @@ function deploymentPatch({ replicas, figures, memoryRequestMegabytes, memoryLimi
   const resources = {
     requests: {
       ...(cpus === undefined ? {} : { cpu: cpuQuantity(cpus) }),
-      memory: memoryQuantity(memoryRequestMegabytes * BYTES_PER_MEGABYTE),
+      memory: `${wholeMebibytes(memoryRequestMegabytes)}Mi`,
     },
-    limits: { memory: memoryQuantity(memoryLimitMegabytes * BYTES_PER_MEGABYTE) },
+    limits: { memory: `${wholeMebibytes(memoryLimitMegabytes)}Mi` },
   };
   return { spec: { replicas, template: { spec: { containers: [{ name: 'coredns', resources }] } } } };
 }

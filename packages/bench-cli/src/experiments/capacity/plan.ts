@@ -1,7 +1,6 @@
 /** How much memory and how many replicas the DNS of a cluster needs. Pure. Every line names its basis. */
-import { wholeMebibytes } from '../../quantity.ts';
 import { formatCount } from '../../report/numbers.ts';
-import { BYTES_PER_MEGABYTE } from './figures.ts';
+import { BYTES_PER_MEGABYTE, wholeMebibytes } from './figures.ts';
 import type { Expected, MemoryBasis, Size } from './memory-basis.ts';
 import type { CapacityPlan, Demand, Figure, Verdict } from './plan-record.ts';
 import {
@@ -65,8 +64,7 @@ interface Memory {
 }
 
 /** At least as much, in mebibytes without a fraction. */
-const whole = (megabytes: number) =>
-  (wholeMebibytes(megabytes * BYTES_PER_MEGABYTE) * 2 ** 20) / BYTES_PER_MEGABYTE;
+const whole = (megabytes: number) => (wholeMebibytes(megabytes) * 2 ** 20) / BYTES_PER_MEGABYTE;
 
 function memoryOf(basis: MemoryBasis, size: Size, survived: SurvivedLimit | null): Memory {
   const steady = basis.steady(size);
@@ -182,6 +180,8 @@ function queryFigures(
 }
 
 /** The figure that says how many CPUs a replica needs to answer as much. */
+export const MEMORY_REQUEST = 'memory request';
+export const MEMORY_LIMIT = 'memory limit';
 export const REPLICA_CPUS = 'CPUs of one replica';
 
 /** What one replica answers, and how many that makes. */
@@ -223,8 +223,8 @@ export function planCapacity(
     ...queryFigures(demand, queries),
     ...steadyFigures(configuration, basis, size),
     ...peakFigures(basis, size, memory),
-    figure('memory request', memory.request, 'MB', steadyEnd(isExact)),
-    figure('memory limit', memory.limit, 'MB', limitBasis(memory, survived, isExact)),
+    figure(MEMORY_REQUEST, memory.request, 'MB', steadyEnd(isExact)),
+    figure(MEMORY_LIMIT, memory.limit, 'MB', limitBasis(memory, survived, isExact)),
     ...replicaFigures(throughput, replicas),
   ];
   return {
@@ -234,8 +234,8 @@ export function planCapacity(
     figures,
     queriesPerSecond: queries.internal + queries.external,
     replicas,
-    memoryRequestMegabytes: round(memory.request),
-    memoryLimitMegabytes: round(memory.limit),
+    memoryRequestMegabytes: memory.request,
+    memoryLimitMegabytes: memory.limit,
     verdicts: [memoryVerdict(demand, memory), replicaVerdict(demand, replicas)],
     notes: [
       ...memoryNotes(configuration, basis),

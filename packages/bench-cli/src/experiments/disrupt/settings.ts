@@ -63,7 +63,7 @@ export const DISRUPT_SETTINGS = {
   target: {
     ...KUBERNETES_SETTINGS.target,
     description:
-      'local, or kubernetes: copies of the cluster’s DNS in a namespace of the run (default: kubernetes for faults of a cluster and with --in-place, else local)',
+      'local, or kubernetes: copies of the cluster’s DNS in a namespace of the run (default: kubernetes for faults of a cluster and with --in-place, otherwise local)',
     defaultFor: (_servers: readonly string[], { fault, inPlace }: Readonly<Record<string, unknown>>) =>
       inPlace === true || isOfCluster(fault) ? 'kubernetes' : undefined,
   },

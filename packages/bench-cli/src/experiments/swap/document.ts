@@ -171,16 +171,17 @@ function caveatsOf({ b }: Sides): string[] {
     const delta = netDelta(b, names);
     return delta?.verdict === 'no difference shown' ? [{ names, ...delta }] : [];
   });
-  const [first] = open;
-  const missed = open.flatMap(({ names, detectable }) =>
-    detectable === null ? [] : [`below ${formatMillicores(detectable)} for ${namesWords(names)}`],
+  const missed = open.flatMap(({ names, detectable, n }) =>
+    detectable === null
+      ? []
+      : [
+          `below ${formatMillicores(detectable)} for ${namesWords(names)} (${counted(n, 'pair')} of placements)`,
+        ],
   );
-  if (first === undefined) return [];
+  if (open.length === 0) return [];
   return missed.length === 0
     ? ['One pair of placements cannot show a difference.']
-    : [
-        `With ${counted(first.n, 'pair')} of placements, a difference ${listed(missed)} would be missed at least one time in five.`,
-      ];
+    : [`A difference ${listed(missed)} would be missed at least one time in five.`];
 }
 
 /** As published: version by version, idle included and without intervals. */

@@ -1,10 +1,11 @@
 /** Swap: does another version of CoreDNS cost more in this cluster? */
+import { exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import type { SettingsOf, SettingTable } from '../../config/setting.ts';
 import { defineExperiment } from '../../engine/command.ts';
 import type { Measuring, Opened, OpenRequest } from '../../engine/experiment.ts';
-import { addFlags, givenFlags } from '../../engine/flags.ts';
+import { addFlags, givenFlags, RUN_REASONS } from '../../engine/flags.ts';
 import type { Call, Experiment } from '../../engine/registered.ts';
 import { decideSettings } from '../../engine/settings.ts';
 import type { ServerRecord } from '../../results/record.ts';
@@ -122,6 +123,11 @@ const experiment = defineExperiment({
   formats: [readingsCsv],
 });
 
+const BELOW_HELP = exitStatusHelp(RUN_REASONS, {
+  failedTrials: 'somebody else changed the cluster meanwhile',
+  record: 'the journal of the swap cannot be read',
+});
+
 /** A command below `bench swap` with the settings of `table`, some of which `bench swap` has as well. */
 function addBelow<T extends SettingTable>(
   command: Command,
@@ -130,7 +136,7 @@ function addBelow<T extends SettingTable>(
   act: (settings: SettingsOf<T>, values: Record<string, unknown>) => Promise<number>,
 ): void {
   addFlags(command, table)
-    .addHelpText('after', call.exitStatusHelp)
+    .addHelpText('after', BELOW_HELP)
     .action(async (_flags: unknown, own: Command) => {
       const values = own.optsWithGlobals();
       const given = { flags: givenFlags(table, values), file: undefined };

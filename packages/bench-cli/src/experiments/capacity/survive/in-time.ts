@@ -50,7 +50,7 @@ export async function inTime<T>(
     return done;
   } catch (error) {
     const silent = new BenchError('E_NO_ANSWER', 'the API server of the measurement did not answer', {
-      fix: 'Repeat the run with less else on this machine.',
+      fix: 'Repeat the run with less other work on this machine.',
     });
     if (error instanceof Stuck && running !== undefined)
       await within(clock, API_SECONDS, running.api.status(), silent);

@@ -142,7 +142,7 @@ async function perform(request: LocalStartRequest, made: AsyncDisposableStack): 
       `it ended (${describeExit(running.exit)}): ${logTail(running).slice(-LOG_LINES).join(' · ')}`,
     );
   throw new BenchError('E_LOADER_FAILED', 'the program that measures CoreDNS ended too early', {
-    evidence: beside.stderr.split('\n').slice(-LOG_LINES),
+    evidence: `${beside.stdout}\n${beside.stderr}`.split('\n').filter(Boolean).slice(-LOG_LINES),
     fix: 'This is a bug in bench: please report it with the lines above.',
   });
 }

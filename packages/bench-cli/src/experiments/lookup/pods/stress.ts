@@ -24,7 +24,10 @@ export async function withStress<T>(
     for (let isUp = true; !until.aborted; isUp = !isUp) {
       const replicas: PatchOperation = { op: 'add', path: '/spec/replicas', value: isUp ? PODS : 0 };
       const problem = await patch(api, `${path}/scale`, [replicas]).then(
-        (scaled) => (scaled === null ? 'it was changed or deleted by somebody else' : null),
+        (scaled) =>
+          scaled === null
+            ? 'the API server did not take it: somebody changed or deleted the Deployment, or a policy refuses it'
+            : null,
         messageOf,
       );
       if (problem !== null) say(`Note: stress: ${problem}`);
