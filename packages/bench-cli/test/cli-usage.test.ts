@@ -258,6 +258,12 @@ describe('bench without doing anything', () => {
       expect(await planOf('--duet')).toContain(
         '21 trials of 1.5 s warm-up and 1.5 s measured time in 3 slices, with all servers of a point up at once: about',
       );
+      const longer = ['--duet', '--slice', '2', '--duration', '4'];
+      expect(await planOf(...longer)).toContain(
+        '21 trials of 1.5 s warm-up and 4 s measured time in 2 slices',
+      );
+      expect(await free.bench('--dry-run', '--duet', '--slice', '2')).toBe(2);
+      expect(free.err()).toContain('--slice: 2 s is longer than a trial; give --duration 2 or more as well');
       expect(await planOf('--warmup', '3')).toContain(
         '21 trials of 3 s warm-up and 2.5 s measured time: about',
       );

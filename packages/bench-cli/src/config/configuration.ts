@@ -236,6 +236,10 @@ export function configure(sources: ConfigurationSources, command = 'run'): RunCo
   const settings = complete(SETTINGS, given) as Settings;
   if (problems.length === 0) {
     problems.push(...crossProblems(settings, given.baseline !== undefined));
+    const { slice, duration } = settings;
+    // The default, and that of a short run, is shortened to the trial.
+    if (sources.flags.slice !== undefined && slice > duration)
+      problems.push(`--slice: ${slice} s is longer than a trial; give --duration ${slice} or more as well`);
     if (sources.typed === true) problems.push(...idleSettings(SETTINGS, sources.flags, settings));
   }
   demandNone(problems, command);

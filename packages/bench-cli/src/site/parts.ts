@@ -51,14 +51,13 @@ function inShort(sentence: string): string {
 /** So many verdicts have room on a card. */
 const MAX_VERDICTS = 3;
 
-/** The first verdicts, with their intervals. */
+/** The first verdicts. Where a subject has several, its badges do not say of what: their sentences do. */
 function verdicts({ findings }: SiteRun['brief']): Html {
-  const shown = findings
-    .slice(0, MAX_VERDICTS)
-    .map(
-      ({ subject, badge }) =>
-        html`<li>${subject} <span class="badge ${badge.tone ?? 'even'}">${badge.text}</span></li>`,
-    );
+  const isOne = new Set(findings.map(({ subject }) => subject)).size === findings.length;
+  const shown = findings.slice(0, MAX_VERDICTS).map(({ subject, badge, sentence }) => {
+    const mark = html`<span class="badge ${badge.tone ?? 'even'}">${badge.text}</span>`;
+    return html`<li>${subject}${isOne ? ' ' : ': '}${isOne ? mark : inShort(sentence)}</li>`;
+  });
   return html`${shown.length > 0 && html`<ul class="in-brief">${shown}${findings.length > MAX_VERDICTS && html`<li>and ${findings.length - MAX_VERDICTS} more</li>`}</ul>`}`;
 }
 
