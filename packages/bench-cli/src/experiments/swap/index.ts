@@ -123,9 +123,10 @@ const experiment = defineExperiment({
   formats: [readingsCsv],
 });
 
-const BELOW_HELP = exitStatusHelp(RUN_REASONS, {
+/** They read no run. */
+const BELOW_REASONS = RUN_REASONS.filter((reason) => reason !== 'record');
+const BELOW_HELP = exitStatusHelp(BELOW_REASONS, {
   failedTrials: 'somebody else changed the cluster meanwhile',
-  record: 'the journal of the swap cannot be read',
 });
 
 /** A command below `bench swap` with the settings of `table`, some of which `bench swap` has as well. */
