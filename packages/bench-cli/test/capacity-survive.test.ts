@@ -23,6 +23,7 @@ import {
   type SurviveRecord,
   surviveKind,
 } from '../src/experiments/capacity/survive/evidence.ts';
+import { findLimit } from '../src/experiments/capacity/survive/find-limit.ts';
 import { startOf } from '../src/experiments/capacity/survive/on-cluster.ts';
 import {
   enginePoint,
@@ -161,6 +162,47 @@ describe('the search', () => {
   it('bounds the chance of being killed by the number of starts', () => {
     expect(killedBound(5)).toBeCloseTo(0.451, 3);
     expect(killedBound(59)).toBeCloseTo(0.05, 2);
+  });
+
+  describe('of starts that fail for another reason than memory', () => {
+    const parts: string[] = [];
+
+    /** Every limit survives; the starts with these numbers fail so. */
+    const searchWith = (failing: readonly number[], error: Error) => {
+      const [point] = pointsOf(SETTINGS, sizesOf(SETTINGS));
+      if (point === undefined) throw new Error('no point');
+      return findLimit(
+        {
+          ...{ point, key: point.key, settings: { resolution: 0.5, starts: 5 }, mostBytes: 100 * MEBIBYTE },
+          on: { part: (text) => parts.push(text) },
+        },
+        async (limitBytes, number) => {
+          if (failing.includes(number)) throw error;
+          return {
+            result: { limitBytes, outcome: 'survived', peakBytes: 1, scenarios: [], during: null },
+            ...{ streamed: [], steps: {} },
+          };
+        },
+      );
+    };
+    const failed = new BenchError('E_LOADER_FAILED', 'the loader was killed', { fix: 'See its output.' });
+
+    it('makes them again, says so, and counts them neither as survived nor as killed', async () => {
+      const undisturbed = await searchWith([], failed);
+      const { repeated, ...evidence } = await searchWith([1, 3], failed);
+      expect({ ...evidence, repeated: [] }).toEqual(undisturbed);
+      expect(repeated).toEqual([
+        expect.stringMatching(/^start 1, .*: the loader was killed$/),
+        expect.stringMatching(/^start 3, .*: the loader was killed$/),
+      ]);
+      expect(parts.join('\n')).toMatch(/start 3, .*: made again, because the loader was killed/);
+    });
+
+    it('ends with the third of them, and with one that would fail again', async () => {
+      await expect(searchWith([1, 2, 3], failed)).rejects.toBe(failed);
+      const died = new BenchError('E_SERVER_DIED', 'it ended', { fix: 'See the log.' });
+      await expect(searchWith([1], died)).rejects.toBe(died);
+    });
   });
 });
 
@@ -406,7 +448,8 @@ function searched(changes: Partial<SurviveSettings> = {}): SurviveRecord<Survive
         figures: { limit: limitBytes },
         bounds: [],
         evidence: {
-          ...{ limitBytes, killedBytes, streamed: server.endsWith('1.15.0') ? ['services'] : [] },
+          ...{ limitBytes, killedBytes, repeated: [] },
+          ...{ streamed: server.endsWith('1.15.0') ? ['services'] : [] },
           starts: [
             start(killedBytes, 'killed'),
             ...Array.from({ length: 5 }, () => start(limitBytes, 'survived')),
@@ -565,6 +608,15 @@ describe('a record', () => {
     expect(caseTitle(record, first)).toBe('CoreDNS 1.11.3, default, 5,000 objects');
     const more = { ...first, point: { ...first.point, endpoints: 1 } };
     expect(pointText({ cases: [first, more] }, more)).toBe('endpoints 1');
+  });
+
+  it('says which starts were made again, and why', () => {
+    const record = searched();
+    const [trial] = record.trials;
+    if (trial?.status !== 'ok') throw new Error('no trial');
+    const evidence = { ...trial.evidence, repeated: ['start 3, 60 MiB: the loader was killed'] };
+    const { warnings } = surviveDocument({ ...record, trials: [{ ...trial, evidence }] });
+    expect(warnings?.[0]).toMatch(/: 1 start made again \(start 3, 60 MiB: the loader was killed\)\.$/);
   });
 
   it('says how CoreDNS has read, and warns where it did not follow the variable', () => {

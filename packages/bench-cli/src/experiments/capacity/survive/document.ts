@@ -175,7 +175,7 @@ function startData(record: Record) {
   return { columns, rows };
 }
 
-/** Lists that were asked for as streams and came as lists; limits that are not confirmed. */
+/** Starts made again; lists that were asked for as streams and came as lists; limits that are not confirmed. */
 function warningsOf(record: Record): string[] {
   return claimed(record).flatMap((item) => {
     const found = evidencesOf(record, item.key);
@@ -187,7 +187,11 @@ function warningsOf(record: Record): string[] {
       failed > 0
         ? `${failed} of ${found.length + failed} searches found none`
         : 'starts under larger limits did not survive';
+    const repeated = found.flatMap((search) => search.repeated);
     return [
+      ...(repeated.length === 0
+        ? []
+        : [`${title}: ${counted(repeated.length, 'start')} made again (${repeated.join('; ')}).`]),
       ...(isStreamed || pointOf(item).lists !== 'streamed'
         ? []
         : [`${title}: this version read everything as lists, though ${STREAMS_VARIABLE} asks for streams.`]),
@@ -214,7 +218,7 @@ function methodOf({ settings, cases }: Record): string[] {
     `Each start is a new CoreDNS, unmodified, ${place}. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; ${replaced} replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
     ...(isCluster ? [clusterText(cases.map(pointOf))] : []),
     `Killed: ${killed}. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). The kernel had then taken away so much of its program that it got nowhere; that is not survived either.`,
-    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, and every start rules out limits below what it used. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size.`,
+    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, and every start rules out limits below what it used. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size. A start that ended for another reason than memory says nothing of the limit and is made again, at most twice in a search.`,
     isCluster
       ? 'Right again: a Service that was created during the relist or the outage resolves, a replaced endpoint has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. A cold start counts from when both programs of the pod run, a relist and an outage from when the API server is back. Queries for Services are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.'
       : 'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.',

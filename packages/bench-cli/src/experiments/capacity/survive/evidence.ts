@@ -46,6 +46,8 @@ export const surviveEvidenceSchema = z.object({
   killedBytes: bytes.nullable(),
   /** Of the whole search, in their order. */
   starts: z.array(startSchema),
+  /** Starts that failed for another reason than memory, with it, and were made again. */
+  repeated: z.array(z.string()).default([]),
   /** Resources that CoreDNS read as streams; it read the others as lists. */
   streamed: z.array(z.string()),
 });

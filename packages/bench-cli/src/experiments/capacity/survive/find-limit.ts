@@ -1,6 +1,6 @@
 /** A search: starts under one limit after the other, on this machine or on a cluster, until one of them is found. */
 import type { TrialEvents } from '../../../engine/experiment.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, type ErrorCode } from '../../../errors.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { isPeakOwn, type StartResult, type SurviveEvidence } from './evidence.ts';
 import type { StepSeconds } from './patience.ts';
@@ -14,6 +14,12 @@ export const LEAST_BYTES = 16 * MEBIBYTE;
 
 /** More starts than any search takes: bounds move by every start that is killed. */
 const MAX_STARTS = 500;
+
+/** What ended a start without saying anything of memory: the load generator, or a program beside CoreDNS. */
+const REPEATABLE: readonly ErrorCode[] = ['E_LOADER_FAILED', 'E_SERVER_START'];
+
+/** A search takes a quarter of an hour, so that a busy moment does not end it; a lasting fault does. */
+const MAX_REPEATS = 2;
 
 /** Names a start of a search for people. */
 export const titleOf = (number: number, limitBytes: number) => `start ${number}, ${formatBytes(limitBytes)}`;
@@ -36,12 +42,16 @@ export interface LimitSearch {
   readonly on: Pick<TrialEvents, 'part'>;
 }
 
-/** @throws BenchError `E_NO_ANSWER` if even the largest limit is too small; what `start` rejects with */
+/**
+ * A start that failed for another reason than memory is made again, twice in a search at most.
+ * @throws BenchError `E_NO_ANSWER` if even the largest limit is too small; what `start` rejects with
+ */
 export async function findLimit(
   { point, key, settings, mostBytes, on }: LimitSearch,
   start: (limitBytes: number, number: number, usual: StepSeconds) => Promise<Start>,
 ): Promise<SurviveEvidence> {
   const starts: StartResult[] = [];
+  const repeated: string[] = [];
   const streamed = new Set<string>();
   let usual: StepSeconds = {};
   const options = { first: firstLimit(point), least: LEAST_BYTES, most: mostBytes, ...settings };
@@ -52,13 +62,24 @@ export async function findLimit(
       peakBytes: isPeakOwn(point) ? each.peakBytes : null,
     }));
     const next = nextLimit(tried, options);
-    if (next.kind === 'found') return { ...next, starts, streamed: [...streamed] };
+    if (next.kind === 'found') return { ...next, starts, repeated, streamed: [...streamed] };
     if (next.kind === 'beyond') break;
-    const number = starts.length + 1;
-    const { result, streamed: read, steps } = await start(next.limitBytes, number, usual);
+    const number = starts.length + repeated.length + 1;
+    const title = titleOf(number, next.limitBytes);
+    const made = await start(next.limitBytes, number, usual).catch((error: unknown) => {
+      const isRepeatable = error instanceof BenchError && REPEATABLE.includes(error.code);
+      if (!isRepeatable || repeated.length === MAX_REPEATS) throw error;
+      return error;
+    });
+    if (made instanceof BenchError) {
+      repeated.push(`${title}: ${made.message}`);
+      on.part(`${title}: made again, because ${made.message}`);
+      continue;
+    }
+    const { result, streamed: read, steps } = made;
     starts.push(result);
     const { outcome, during } = result;
-    on.part(`${titleOf(number, next.limitBytes)}: ${outcome}${during === null ? '' : ` (${during})`}`);
+    on.part(`${title}: ${outcome}${during === null ? '' : ` (${during})`}`);
     // The first that survives: its limit is the largest, so that memory slows it the least.
     if (result.outcome === 'survived' && usual['cold start'] === undefined) usual = steps;
     for (const name of read) streamed.add(name);
