@@ -1,5 +1,5 @@
 /** The built-in loader in the main job: chosen, measured, recorded, and told of. */
-import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cannon, decodeHistogram, Histogram } from '@dinodns-bench/load';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -45,9 +45,34 @@ async function takeDnsperfAway(): Promise<void> {
   Object.assign(world, { env: { ...world.env, PATH: bin } });
 }
 
+/** A package manager that cannot reach what it would download. */
+async function breakPackageManager(): Promise<void> {
+  const script = `#!/bin/sh
+case "$*" in
+  *--print-uris*) echo "Need to get 259 kB of archives." ;;
+  *) echo "E: Failed to fetch dnsperf.deb: connection refused" >&2; exit 100 ;;
+esac
+`;
+  await writeFile(join(world.directory, 'bin/apt-get'), script, { mode: 0o755 });
+  const env = await findExecutable(realWorld(), 'env');
+  await symlink(String(env), join(world.directory, 'bin/env'));
+  const { DINODNS_BENCH_PROVISION: _, ...others } = world.env;
+  Object.assign(world, { env: others, machine: { ...world.machine, userId: 0 } });
+}
+
 const started = (program: string) => world.started.filter((item) => item.program === program);
 
 describe('bench run', () => {
+  it('says why dnsperf could not be installed', async () => {
+    await takeDnsperfAway();
+    await breakPackageManager();
+    expect(await world.bench(...SHORT), world.err()).toBe(0);
+    const because =
+      'because dnsperf is not installed and could not be obtained (package manager: apt-get install dnsperf failed: E: Failed to fetch dnsperf.deb: connection refused)';
+    expect(world.err()).toContain(because);
+    expect((await readRecord()).warnings.join('\n')).toContain(because);
+  });
+
   it('uses the built-in loader where dnsperf is missing and may not be got, and says so; or not at all', async () => {
     await takeDnsperfAway();
     expect(await world.bench(...SHORT, '--no-provision'), world.err()).toBe(0);

@@ -86,6 +86,35 @@ describe('dnsperf', () => {
     });
   });
 
+  test.each([
+    [
+      'dpkg: error: 1 expected program not found in PATH\nE: Sub-process /usr/bin/dpkg returned an error code',
+      0,
+    ],
+    ['E: Failed to fetch http://deb.example/dnsperf.deb\nE: Unable to fetch some archives', 0],
+    ['Reading package lists...\nSegmentation fault', 1],
+  ])('says the reason of a failed installation: %s', async (said, line) => {
+    const machine = await bareMachine();
+    await machine.script('apt-get', `printf '%s\\n' '${said}' >&2; exit 100`);
+    await expect(createProvisioner(machine.world)(dnsperfProgram, machine.options)).rejects.toMatchObject({
+      evidence: [
+        'PATH: it is not there',
+        `package manager: apt-get install dnsperf failed: ${said.split('\n')[line]}`,
+      ],
+    });
+  });
+
+  test('that is installed where PATH does not lead is said to be there', async () => {
+    const machine = await bareMachine();
+    await machine.script('apt-get', 'echo "Need to get 79.8 kB of archives."');
+    await expect(createProvisioner(machine.world)(dnsperfProgram, machine.options)).rejects.toMatchObject({
+      evidence: [
+        'PATH: it is not there',
+        'package manager: apt-get install dnsperf worked, but in PATH it is not there',
+      ],
+    });
+  });
+
   test('is not installed where a password would be asked for', async () => {
     const machine = await bareMachine(1000);
     await machine.script('apt-get', `: > ${machine.home}/called`);

@@ -199,7 +199,8 @@ async function chooseLoader(
     const missing =
       error instanceof BenchError && (error.code === 'E_TOOL_MISSING' || error.code === 'E_PROVISION_FAILED');
     if (wanted === 'dnsperf' || !missing) throw error;
-    return { kind: 'builtin', reason: error.message };
+    const [reason] = error.evidence.filter((line) => !line.startsWith('PATH: '));
+    return { kind: 'builtin', reason: reason === undefined ? error.message : `${error.message} (${reason})` };
   }
 }
 

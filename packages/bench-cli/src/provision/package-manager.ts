@@ -162,10 +162,12 @@ async function install(
     completed = await run(world, manager, command, progress, signal);
   }
   if (completed.code === 0) return { origin: `${manager.installCommand(names)}${from}` };
-  const said = `${completed.stderr}\n${completed.stdout}`
-    .split('\n')
-    .filter((line) => /^(E|ERROR|Error)\b/.test(line));
-  return {
-    problem: `${manager.installCommand(names)} failed: ${said[0] ?? `exit status ${completed.code}`}`,
-  };
+  return { problem: `${manager.installCommand(names)} failed: ${reasonOf(completed)}` };
+}
+
+/** What dpkg complains of, since apt then says only that dpkg failed; or the first error; or the last words. */
+function reasonOf({ code, stderr, stdout }: Completed): string {
+  const lines = `${stdout}\n${stderr}`.split('\n').flatMap((line) => line.trim() || []);
+  const first = (pattern: RegExp) => lines.find((line) => pattern.test(line));
+  return first(/^dpkg: error/) ?? first(/^(E|ERROR|Error)\b/) ?? lines.at(-1) ?? `exit status ${code}`;
 }

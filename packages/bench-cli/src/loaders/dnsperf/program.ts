@@ -15,7 +15,7 @@ async function fromPackages(world: World, { progress, signal }: ProvisionOptions
   const installed = await installPackages(world, system.manager, [NAME], progress, signal);
   if ('problem' in installed) return installed;
   const there = await toolFromPath(world, INSTALLED);
-  if ('problem' in there) return there;
+  if ('problem' in there) return { problem: `${installed.origin} worked, but in PATH ${there.problem}` };
   return { found: { ...there.found, source: 'package-manager', origin: installed.origin } };
 }
 
