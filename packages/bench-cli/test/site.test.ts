@@ -111,6 +111,8 @@ describe('bench site', () => {
       expect(shown).toMatch(/<p class="brief">.+[.…]<\/p>/);
       expect(shown).toMatch(/<p class="meta">.*<span>2026-11-\d\d<\/span> <span>(?:Intel|AMD)/);
       expect(shown).toMatch(/<pre class="command".*>pnpm bench /);
+      // Bars, or the picture itself.
+      expect(shown).toMatch(/class="in-short"|<img /);
     }
     expect(results).toMatch(/<li>DinoDNS <span class="badge good">-70\s%\sCPU\s\[-85,\s-47\]<\/span><\/li>/);
     expect(results).toContain('<li>DinoDNS (stock) <span class="badge even">tied</span></li>');
@@ -126,6 +128,8 @@ describe('bench site', () => {
     expect(coredns).toContain(
       '<h3>Tier 1, single, workload half, udp; Intel(R) Xeon(R) Processor, load from dnsperf</h3>',
     );
+    const cluster = files.get(inSite('servers', 'coredns-in-a-cluster.html')) ?? '';
+    expect(cluster).toContain('<h3>Default, 31,600 objects, 1,600 services, 15,000 endpoints; AMD EPYC,');
     // Its picture is of the run with the most versions, in their order.
     const drawn = (files.get(inSite('servers', 'coredns.csv')) ?? '').split('\n').slice(1, 8);
     const versions = ['1.9.4', '1.10.1', '1.11.3', '1.12.4', '1.13.1', '1.14.4', '1.15.0'];

@@ -1,6 +1,7 @@
 /** The report of a run: what every experiment says alike, around what only this one can say. Pure. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
+import { numberText } from '../history/axes.ts';
 import { titleWithVersion } from '../report/cases.ts';
 import {
   type Block,
@@ -21,7 +22,7 @@ import { sizeOf } from '../stats/deltas.ts';
 import { asSentence, capitalized, counted, countedLines, formatDuration } from '../text.ts';
 import type { EngineRecord } from './record.ts';
 import { comparisonSections, type FigureTable, figureTables } from './tables.ts';
-import { boundSign, caseTitle, numberText, programTitle, verdictText } from './words.ts';
+import { boundSign, caseTitle, programTitle, verdictText } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
@@ -158,7 +159,7 @@ function warningsOf(record: AnyRecord): string[] {
       `${caseTitle(record, item)}: in some trials something other than ${caseTitle(record, item)} was the limit, so its figures marked ${sign} are bounds, and it is called neither better nor worse by them.`,
     ];
   });
-  // Records of before say it themselves, some of them only where the load average was high.
+  // Old records say it themselves, some only where the load average was high.
   const own = record.warnings.filter(
     (warning) => !/other programs (?:during the run )?was not recorded/.test(warning),
   );
@@ -243,14 +244,17 @@ function postOf(
   warnings: readonly string[],
 ): ReportDocument['post'] {
   const [first] = findings;
+  const { excerpt = '', ...own } = post;
   return {
     slug: [record.experiment, record.startedAt.slice(0, 16).replace(':', ''), parts.title].join('-'),
-    description: post.excerpt || (first === undefined ? headlineOf(record, parts) : sentenceOf(first)),
+    description: excerpt || (first === undefined ? headlineOf(record, parts) : sentenceOf(first)),
     origin: originSentence(record, contestantsOf(record), record.environment.cluster !== null),
     tags: ['dns', ...tags],
     date: record.startedAt.slice(0, 10),
-    ...post,
-    caveats: [...(post.caveats ?? []), ...warnings],
+    ...own,
+    // That of a run without a result says nothing.
+    ...(excerpt === '' ? {} : { excerpt }),
+    caveats: [...(own.caveats ?? []), ...warnings],
   };
 }
 

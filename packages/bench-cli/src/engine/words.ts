@@ -1,4 +1,5 @@
 /** How cases, figures and differences are written. Pure. */
+import { valueText as axisValueText } from '../history/axes.ts';
 import {
   bothOf,
   boundsText,
@@ -8,10 +9,10 @@ import {
   bothText as textOfBoth,
   verdictWord,
 } from '../report/estimand.ts';
-import { beside, formatCount, formatCpus, type formatShort } from '../report/numbers.ts';
+import { beside, formatCount, type formatShort } from '../report/numbers.ts';
 import type { Delta, Difference, ServerRecord, SummaryStatistic } from '../results/record.ts';
 import { serverTitle } from '../servers/registry.ts';
-import { counted, listed, unbroken } from '../text.ts';
+import { listed, unbroken } from '../text.ts';
 import { pairsOf } from './pairs.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
 
@@ -19,26 +20,9 @@ type Point = EngineCase['point'];
 
 type Cases = Pick<EngineRecord<unknown>, 'cases' | 'subjects'>;
 
-/** `0.5`, `2`, `158,200` */
-export function numberText(value: number): string {
-  return value >= 1000 ? formatCount(value) : formatCpus(value);
-}
-
-/** Values that say little by themselves. */
-const VALUE_TEXTS: Readonly<Record<string, (value: string | number) => string>> = {
-  server: (value) => serverTitle(String(value)),
-  lameduck: (value) => (value === 0 ? 'no lameduck' : `lameduck ${value}\u00a0s`),
-  objects: (value) => `${numberText(Number(value))} objects`,
-  replicas: (value) => counted(Number(value), 'pod'),
-  sockets: (value) => `${value} sockets`,
-  cache: (value) => (value === 0 ? 'no cache' : `cache ${value}\u00a0s`),
-  serve_stale: (value) => (value === 'on' ? 'stale answers served' : 'stale answers not served'),
-};
-
-/** `tier 1`, `fresh sockets` */
+/** `tier 1`, `fresh sockets`; a server by its title */
 export function valueText(name: string, value: string | number): string {
-  const text = VALUE_TEXTS[name]?.(value);
-  return text ?? (typeof value === 'number' ? `${name} ${numberText(value)}` : value);
+  return name === 'server' ? serverTitle(String(value)) : (axisValueText(name, value) ?? String(value));
 }
 
 /** Whether a number of all cases follows from another: the services of each size of a cluster follow from its objects. */

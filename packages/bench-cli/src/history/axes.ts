@@ -44,11 +44,39 @@ export function placeKey({ subject, point }: Placed, leftOut: readonly string[] 
   ]);
 }
 
-/** `tier 1`, `2,000 queries/s`; null for a rate without limit. */
+/** `0.5`, `15,820` */
+export function numberText(value: number): string {
+  return value >= 1000 ? formatCount(value) : formatCpus(value);
+}
+
+/** `1 pod`, `15,820 objects` */
+function amountOf(word: string): (value: number) => string {
+  return (value) => `${numberText(value)} ${word}${value === 1 ? '' : 's'}`;
+}
+
+/** Numbers that say little after their name. */
+const NUMBER_TEXTS: Readonly<Record<string, (value: number) => string>> = {
+  rate: (value) => `${formatCount(value)} queries/s`,
+  objects: amountOf('object'),
+  services: amountOf('service'),
+  endpoints: amountOf('endpoint'),
+  replicas: amountOf('pod'),
+  lameduck: (value) => (value === 0 ? 'no lameduck' : `lameduck ${value}\u00a0s`),
+  cache: (value) => (value === 0 ? 'no cache' : `cache ${value}\u00a0s`),
+};
+
+/** Words that say little by themselves. */
+const WORD_TEXTS: Readonly<Record<string, (value: string) => string | null>> = {
+  rate: (value) => (value === UNLIMITED ? null : value),
+  sockets: (value) => `${value} sockets`,
+  serve_stale: (value) => (value === 'on' ? 'stale answers served' : 'stale answers not served'),
+};
+
+/** `tier 1`, `2,000 queries/s`, `15,820 objects`; null for a rate without limit. */
 export function valueText(name: string, value: string | number): string | null {
-  if (name === 'rate')
-    return typeof value === 'number' ? `${formatCount(value)} queries/s` : value === UNLIMITED ? null : value;
-  return typeof value === 'number' ? `${name} ${formatCpus(value)}` : value;
+  if (typeof value === 'number') return NUMBER_TEXTS[name]?.(value) ?? `${name} ${numberText(value)}`;
+  const inWords = WORD_TEXTS[name];
+  return inWords === undefined ? value : inWords(value);
 }
 
 /** `tier 1, single, half, udp` */

@@ -48,7 +48,7 @@ function inShort(sentence: string): string {
   return prose(clause.replace(/^(.{139}\S*) .*$/s, '$1 …'));
 }
 
-/** So many verdicts have room on a card. */
+/** A card has room for this many verdicts. */
 const MAX_VERDICTS = 3;
 
 /** The first verdicts. Where a subject has several, its badges do not say of what: their sentences do. */
@@ -69,7 +69,10 @@ export function runLinks(runs: readonly SiteRun[], root: '' | '../'): Html {
   return html`<ul class="links">${items}</ul>`;
 }
 
-/** The result of a run, how sure it is, where and how it was measured; folded, its picture. `others` are of the same question. */
+/**
+ * The result of a run, how sure it is, where and how it was measured, and its picture: on the start page in sight, unless bars
+ * show the result. Folded: `others` of the same question.
+ */
 export function runCard(
   run: SiteRun,
   root: '' | '../',
@@ -79,11 +82,15 @@ export function runCard(
   const { brief, slug } = run;
   const path = `${root}runs/${slug}`;
   const caveats = brief.warnings.length > 0 && counted(brief.warnings.length, 'caveat');
-  const more = others.length > 0 && `, ${counted(others.length, 'other comparison')}`;
+  const isInSight = root === '' && brief.lead === null && brief.picture !== null;
+  const folded = [
+    ...(isInSight ? [] : ['Picture']),
+    ...(others.length > 0 ? [counted(others.length, 'other comparison')] : []),
+  ].join(', ');
   return html`<article class="card">${heading !== false && html`<p class="when">${heading}</p>`}<h3><a href="${path}.html">${brief.title}</a></h3>
 <p class="brief">${inShort(brief.sentence)}</p>
-${barList(brief)}${verdicts(brief)}
+${barList(brief)}${verdicts(brief)}${isInSight && pictureMarkup(path, brief.picture)}
 ${conditions(run)}
 ${caveats && html`<p class="care"><a href="${path}.html#care">Read with care: ${caveats}</a></p>`}
-<details><summary>Picture${more}</summary>${pictureMarkup(path, brief.picture)}${others.length > 0 && html`<ul class="prose">${others.map((other) => html`<li><a href="${root}runs/${other.slug}.html">${other.brief.title}</a> <small>${dayOf(other)}</small><br>${inShort(other.brief.sentence)}</li>`)}</ul>`}</details></article>`;
+${folded !== '' && html`<details><summary>${folded}</summary>${!isInSight && pictureMarkup(path, brief.picture)}${others.length > 0 && html`<ul class="prose">${others.map((other) => html`<li><a href="${root}runs/${other.slug}.html">${other.brief.title}</a> <small>${dayOf(other)}</small><br>${inShort(other.brief.sentence)}</li>`)}</ul>`}</details>`}</article>`;
 }

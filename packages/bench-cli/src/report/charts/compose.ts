@@ -75,13 +75,20 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
   const inner = plot.width;
   const titleSize = fontSize + 6;
   const captionSize = fontSize - 1;
+  // Bold letters are wider.
+  const titleLines = linesWithin(title, inner, titleSize * 1.1);
   const lines = linesWithin(caption, inner, captionSize);
-  const captionTop = PADDING + titleSize + captionSize * 1.5;
+  const titleBottom = PADDING + titleSize * (1 + 1.2 * (titleLines.length - 1));
+  const captionTop = titleBottom + captionSize * 1.5;
   const legendTop = captionTop + (lines.length - 1) * captionSize * 1.4 + 18;
   const shown = servers.filter(({ server }) => drawn.series.has(server));
   const signs = legend(shown, look, inner);
   const plotTop = Math.round(legendTop + signs.height + 16);
   const height = plotTop + plot.height + PADDING - 6;
+  const heading = titleLines.map(
+    (line, index) =>
+      `<text x="${PADDING}" y="${PADDING + titleSize * (0.8 + 1.2 * index)}" font-size="${titleSize}" font-weight="600" fill="${INK.light}">${escapeXml(line)}</text>`,
+  );
   const captionLines = lines.map(
     (line, index) =>
       `<text x="${PADDING}" y="${(captionTop + index * captionSize * 1.4).toFixed(1)}" font-size="${captionSize}" fill="${MUTED.light}">${escapeXml(line)}</text>`,
@@ -90,7 +97,7 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
     openTag(drawn, width, height, ` width="${width}" height="${height}"`),
     `<style>@media (prefers-color-scheme: dark) {\n${darkRules(servers.length)}\n}</style>`,
     `<rect width="${width}" height="${height}" rx="8" fill="${SURFACE.light}"/>`,
-    `<text x="${PADDING}" y="${PADDING + titleSize * 0.8}" font-size="${titleSize}" font-weight="600" fill="${INK.light}">${escapeXml(title)}</text>`,
+    ...heading,
     ...captionLines,
     `<g transform="translate(${PADDING},${legendTop.toFixed(1)})">${signs.body}</g>`,
     `<svg x="${PADDING}" y="${plotTop}" width="${plot.width}" height="${plot.height}" viewBox="0 0 ${plot.width} ${plot.height}">${leanSvg(plot.body)}</svg>`,
