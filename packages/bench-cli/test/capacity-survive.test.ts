@@ -347,7 +347,7 @@ describe('the plan', () => {
     const factors = ['--factors', 'config=default,autopath;gomemlimit=none,80%'];
     expect(await survive('--target', 'kubernetes', ...factors, '--dry-run'), world.err()).toBe(0);
     const plan = world.out();
-    expect(plan).toContain('nobody restarts the API server for this');
+    expect(plan).toContain('the API server itself is not restarted');
     expect(plan).toContain('Endpoints of synthetic Services are replaced with at most 50 changes a second');
     expect(plan).toContain('Pods are not replaced with their endpoints.');
     expect(plan).toContain('/3160/160/1500');
@@ -607,7 +607,7 @@ describe('a record', () => {
     if (first === undefined || second === undefined) throw new Error('no case');
     expect(caseTitle(record, first)).toBe('CoreDNS 1.11.3, default, 5,000 objects');
     const more = { ...first, point: { ...first.point, endpoints: 1 } };
-    expect(pointText({ cases: [first, more] }, more)).toBe('endpoints 1');
+    expect(pointText({ cases: [first, more] }, more)).toBe('1 endpoint');
   });
 
   it('says which starts were made again, and why', () => {
@@ -648,7 +648,7 @@ describe('a record', () => {
     const { method = [], data, post } = surviveDocument({ ...record, trials });
     expect(post?.caveats?.[1]).toContain('The API server was that of one cluster');
     expect(method.join(' ')).toContain('Killed: the kubelet says OOMKilled of its container.');
-    expect(method.join(' ')).toContain('nobody restarts the API server for this');
+    expect(method.join(' ')).toContain('the API server itself is not restarted');
     expect(data?.columns.slice(-4)).toEqual(['pod', 'reason', 'exit_code', 'restarts']);
     expect(data?.rows[0]?.slice(-4)).toEqual(['start-1-abcde', 'OOMKilled', 137, 0]);
     const here = surviveDocument(searched());

@@ -135,8 +135,9 @@ describe('the post of a published run', () => {
       const { value } = await files.next();
       const [, , body = ''] = String(value?.content).split(/^---$/m);
       const [verdict = '', rest = ''] = body.split('<!-- truncate -->');
-      // A sentence, and no list of keys and figures.
+      // A sentence, and no list of keys and figures, nor a subject with a colon.
       expect(verdict.trim()).toMatch(/^[A-Z][^\n]+[a-z][^\n]+\.$/);
+      expect(verdict.trim()).not.toMatch(/^CoreDNS[^:]*: /);
       expect(verdict).not.toMatch(/: [+-][\d.]+ %/);
       const [before = '', after = ''] = rest.split('Repeat it:');
       expect(before).toMatch(/^!\[.+\]\(\.\/[\w-]+\.svg\)$/m);
@@ -505,6 +506,35 @@ describe('a post of a published run', () => {
     } finally {
       await world.remove();
     }
+  });
+
+  it.each([
+    [
+      'capacity-memory',
+      'How much memory do CoreDNS 1.11.3 and 1.15.0 need?',
+      'With 158,200 objects, CoreDNS 1.11.3 needed 245 MiB under load and 334 MiB during a relist, with autopath 782 MiB and 2.95 GiB. CoreDNS 1.15.0 needed 245 MiB and 338 MiB, with autopath 823 MiB and 2.22 GiB. The published formula says 202 MiB, with autopath 657 MiB.',
+    ],
+    [
+      'kubernetes-capacity-memory',
+      'How much memory does CoreDNS 1.15.0 need?',
+      'With 2,000 objects, CoreDNS needed 37.6 MiB under load and 46.5 MiB during a relist. The published formula says 53.4 MiB.',
+    ],
+    [
+      'capacity-survive',
+      'The smallest memory limit that CoreDNS survives',
+      'With 3,160 objects, the smallest memory limit that CoreDNS survived was 44.0 MiB for CoreDNS 1.13.1 and 43.0 MiB for CoreDNS 1.15.0; with 31,600 objects, 77.0 MiB for CoreDNS 1.13.1 and 73.0 MiB for CoreDNS 1.15.0.',
+    ],
+    [
+      'capacity-survive-sizes',
+      'The smallest memory limit that CoreDNS survives',
+      'With 5,000 objects, the smallest memory limit that CoreDNS 1.15.0 survived was 49.0 MiB; with 20,000 objects, 73.0 MiB; with 158,200 objects, 385 MiB.',
+    ],
+  ])('%s begins with what each version needs', async (run, title, verdict) => {
+    const store = createStore(realWorld(), referenceFolder('.'));
+    const files = (await openRun(await store.find(referenceFolder(run)))).files(['blog'], relative);
+    const text = String((await files.next()).value?.content);
+    expect(text).toContain(`\ntitle: "${title}"\n`);
+    expect(text.replaceAll('\u00a0', ' ')).toContain(`\n---\n\n${verdict}\n\n<!-- truncate -->`);
   });
 
   it.each(['local-default', 'kubernetes-swap-shadow', 'capacity-memory'])(

@@ -5,7 +5,7 @@ import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
 import { publishedConfiguration } from '../configurations.ts';
-import { kilobytesEach } from '../figures.ts';
+import { kilobytesEach, serverWords } from '../figures.ts';
 import { dataBytes, formulaBytes } from '../published.ts';
 import { countCharts, memoryChart, memorySeries } from './chart.ts';
 import { figureOf, type MemoryFigure, type MemoryRecord } from './evidence.ts';
@@ -59,6 +59,30 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
       sentence: `With ${formatCount(point.objects)} objects, CoreDNS needed ${formatBytes(steady.median)} under load (published formula: ${formatBytes(formula)}) and ${formatBytes(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times its memory under load.${each}`,
     },
   ];
+}
+
+/** The beginning of a post: what each version needs with the most objects, and what is published; '' where sizes differ. */
+function verdictOf(record: MemoryRecord): string {
+  const found = largestOf(record).flatMap((point) => {
+    const steady = summaryOf(record, point, (evidence) => figureOf(evidence, 'steady'))?.median;
+    const relist = summaryOf(record, point, (evidence) => figureOf(evidence, 'relistPeak'))?.median;
+    if (steady === undefined || relist === undefined) return [];
+    const { server, configuration, objects } = point;
+    const how = configuration === 'default' ? '' : `with ${configuration} `;
+    const published = formulaBytes(publishedConfiguration(point), objects);
+    return [{ server, objects, how, steady, relist, formula: `${how}${formatBytes(published)}` }];
+  });
+  const [first] = found;
+  if (first === undefined || found.some(({ objects }) => objects !== first.objects)) return '';
+  const needs = [...Map.groupBy(found, ({ server }) => server)].map(([server, own]) => {
+    const parts = own.map((each) => {
+      const [load, peak] = each === first ? [' under load', ' during a relist'] : ['', ''];
+      return `${each.how}${formatBytes(each.steady)}${load} and ${formatBytes(each.relist)}${peak}`;
+    });
+    return `${serverWords(server)} needed ${parts.join(', ')}`;
+  });
+  const formulas = [...new Set(found.map(({ formula }) => formula))];
+  return `With ${formatCount(first.objects)} objects, ${needs.join('. ')}. The published formula says ${formulas.join(', ')}.`;
 }
 
 /** Nothing is said of versions where too few starts can say anything. */
@@ -116,14 +140,16 @@ const PROCEDURE = {
   onCluster: [
     'Services without a selector, mostly without an address, which kube-proxy skips for their label; EndpointSlices with a manager of their own and addresses of 198.18.0.0/15; pods only where the configuration reads them, never scheduled.',
     'At most 50 creations a second, stopped when the API server takes more than a second for the slowest of a hundred, or the cluster’s own DNS gets near its limit. All in one namespace, which is deleted at the end.',
-    'A private CoreDNS, unmodified, reads the API server through a program beside it that passes everything on as it is, so it also reads the objects that the cluster had before: they are part of the constants of the lines. To it, a restart of the API server is that this program is away for a second and then answers 410 Gone: the API server itself is left alone.',
+    'A private CoreDNS, unmodified, reads the API server through a program beside it that passes everything on as it is, so it also reads the objects that the cluster had before: they are part of the constants of the lines. A restart of the API server is simulated: this program stops for a second and then answers 410 Gone. The API server itself is left alone.',
     'Just loaded: all objects were read, and nothing was asked. The cluster’s objects are created once for starts that follow each other at the same point.',
   ],
 };
 
 export function memoryDocument(record: MemoryRecord): DocumentParts {
   const fits = memoryLines(record);
-  const versions = [...new Set(record.programs.map(({ version }) => version))].join(' and ');
+  // On a cluster, the version is an image with its tag.
+  const numbers = record.programs.map(({ version }) => version.replace(/^.*:/, ''));
+  const versions = [...new Set(numbers)].join(' and ');
   const told = largestOf(record).flatMap((point) => findingOf(record, fits, point));
   const drawn = memoryChart(record);
   const isOnCluster = record.environment.cluster !== null;
@@ -152,7 +178,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
         title: 'Lines',
         blocks: [
           text(
-            'Least squares through all starts of a server in a configuration: memory = constant + bytes × count. Starts scatter in proportion to what they need, because Go collects its garbage when the heap has grown by a share: each start counts by its distance from the line as a share of the line. Scatter is the standard deviation of these.',
+            'Least squares through all starts of a server in a configuration: memory = constant + bytes × count. Starts scatter in proportion to their memory, because Go collects garbage when the heap has grown by a share. So each start counts by its distance from the line as a share of the line. Scatter is the standard deviation of these.',
           ),
           fitTable(fits),
           publishedLines(),
@@ -179,6 +205,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     tags: ['coredns', 'kubernetes', 'capacity'],
     post: {
       title: `How much memory ${versions.includes(' and ') ? 'do' : 'does'} CoreDNS ${versions} need?`,
+      excerpt: verdictOf(record),
       caveats: caveatsOf(record),
     },
   };

@@ -4,7 +4,7 @@ import type { EngineCase } from '../../../engine/record.ts';
 import { caseTitle, pointText } from '../../../engine/words.ts';
 import { chart, type LineChart } from '../../../report/document/document.ts';
 import { formatShort, formatTime } from '../../../report/numbers.ts';
-import { asSentence, counted } from '../../../text.ts';
+import { asSentence, counted, listed } from '../../../text.ts';
 import type { PropagationRecord } from './evidence.ts';
 import { pollSecondsOf } from './settings.ts';
 import { loadOf, objectsText } from './words.ts';
@@ -69,7 +69,7 @@ function warningsOf(record: PropagationRecord): string[] {
 }
 
 const NEGATIVE_ANSWERS =
-  'CoreDNS keeps no negative answers here. With its usual `cache 30`, whoever asks before the Service exists is told NXDOMAIN for as long as that answer is kept: up to 30 seconds, whatever the delay is.';
+  'CoreDNS keeps no negative answers here. With its usual `cache 30`, a client that asks before the Service exists gets NXDOMAIN for as long as that answer is kept: up to 30 seconds, whatever the delay is.';
 
 function localNotes(pollSeconds: number): string[] {
   return [
@@ -95,12 +95,12 @@ export function propagationDocument(record: PropagationRecord): DocumentParts {
   const drawn = picture(record);
   const poll = pollSecondsOf(record.settings);
   const isHere = record.environment.cluster === null;
-  const [least] = claims(record);
-  const delay = least === undefined ? null : medianOf(least, 'median');
-  const result =
-    least === undefined || delay === null
-      ? undefined
-      : `a new Service resolves ${formatTime(delay)} (median) with ${caseTitle(record, least)}`;
+  const delays = claims(record).flatMap((item) => {
+    const delay = medianOf(item, 'median');
+    return delay === null ? [] : [`after ${formatTime(delay)} with ${caseTitle(record, item)}`];
+  });
+  const ends = [...delays.slice(0, 1), ...delays.slice(1).slice(-1)];
+  const result = ends.length === 0 ? undefined : `a new Service resolves (medians) ${listed(ends)}`;
   return {
     kind: 'Capacity of cluster DNS, propagation',
     title: 'How long a new Service takes to resolve',
@@ -120,8 +120,8 @@ export function propagationDocument(record: PropagationRecord): DocumentParts {
       excerpt: result === undefined ? '' : asSentence(result),
       caveats: [
         isHere
-          ? 'The API server was a program of this project: what a real one and etcd need is not in these times.'
-          : 'CoreDNS was asked in its pod: what kube-proxy and the network of the cluster add is not in these times.',
+          ? 'The API server was a program of this project: the times do not include a real API server and etcd.'
+          : 'CoreDNS was asked in its pod: the times do not include kube-proxy and the network of the cluster.',
         NEGATIVE_ANSWERS,
       ],
     },

@@ -1,7 +1,7 @@
 /** What only a search for memory limits can say. Pure. */
 import type { DocumentParts } from '../../../engine/document.ts';
 import { evidencesOf, okTrials } from '../../../engine/record.ts';
-import { caseTitle } from '../../../engine/words.ts';
+import { caseTitle, subjectTitle } from '../../../engine/words.ts';
 import {
   type Block,
   chart,
@@ -11,7 +11,7 @@ import {
   text,
 } from '../../../report/document/document.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { counted, formatDuration, listed } from '../../../text.ts';
+import { capitalized, counted, formatDuration, listed } from '../../../text.ts';
 import {
   confirmedLimit,
   SCENARIOS,
@@ -217,12 +217,12 @@ function methodOf({ settings, cases }: Record): string[] {
   return [
     `Each start is a new CoreDNS, unmodified, ${place}. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; ${replaced} replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
     ...(isCluster ? [clusterText(cases.map(pointOf))] : []),
-    `Killed: ${killed}. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). The kernel had then taken away so much of its program that it got nowhere; that is not survived either.`,
+    `Killed: ${killed}. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). By then the kernel had reclaimed so many pages of the program that it made no progress; this does not count as survived.`,
     `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, and every start rules out limits below what it used. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take the next larger size.`,
     isCluster
       ? 'Right again: a Service that was created during the relist or the outage resolves, a replaced endpoint has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. A cold start counts from when both programs of the pod run, a relist and an outage from when the API server is back. Queries for Services are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.'
       : 'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.',
-    `Anonymous memory decides: the kernel drops pages of the program file before it kills. ${isCluster ? 'Starts are made one at a time.' : 'Starts do all of this one at a time, but for the outages, which may overlap; none begins while another is about to read everything again after its outage.'}`,
+    `Anonymous memory decides: the kernel drops pages of the program file before it kills. ${isCluster ? 'Starts are made one at a time.' : 'Starts take turns, except that their outages may overlap; none begins while another is about to read everything again after its outage.'}`,
   ];
 }
 
@@ -240,13 +240,25 @@ function resultOf(record: Record): string | undefined {
   ].join('; ');
 }
 
-/** The beginning of a post: what each case needs. */
+/** The beginning of a post: what each case needs, by the number of objects. */
 function verdictOf(record: Record): string {
-  const needs = claimed(record).flatMap((item) => {
+  const found = claimed(record).flatMap((item) => {
     const limit = confirmedLimit(record, item);
-    return limit === null ? [] : [`${formatBytes(limit.limitBytes)} (${caseTitle(record, item)})`];
+    return limit === null ? [] : [{ item, limit: formatBytes(limit.limitBytes) }];
   });
-  return needs.length === 0 ? '' : `The smallest memory limits that CoreDNS survived: ${listed(needs)}.`;
+  const [only, ...others] = new Set(found.map(({ item }) => subjectTitle(record, item.subject)));
+  const one = others.length === 0 ? only : undefined;
+  const sizes = [...Map.groupBy(found, ({ item }) => formatCount(Number(item.point.objects)))];
+  const needs = sizes.map(([objects, own], index) => {
+    const limits = own.map(({ item, limit }) => {
+      // A title ends with the size where there are several.
+      const title = caseTitle(record, item).replace(`, ${objects} objects`, '');
+      return title === one ? limit : `${limit} for ${title}`;
+    });
+    const what = index === 0 ? `the smallest memory limit that ${one ?? 'CoreDNS'} survived was ` : '';
+    return `with ${objects} objects, ${what}${listed(limits)}`;
+  });
+  return needs.length === 0 ? '' : `${capitalized(needs.join('; '))}.`;
 }
 
 export function surviveDocument(record: Record): DocumentParts {

@@ -45,7 +45,7 @@ export const REPLACED_SHARE = 0.1;
 /** How a run on a cluster differs from one on this machine, in sentences: for plans and reports. */
 export function clusterText(points: readonly Pick<SurvivePoint, 'configuration' | 'objects'>[]): string {
   return [
-    'On a cluster, nobody restarts the API server for this: a program in the pod, through which CoreDNS reads it, does as if it restarted or were away.',
+    'On a cluster, the API server itself is not restarted: CoreDNS reads it through a program in its pod, which acts as if the API server restarted or were away.',
     ...(points.some(({ objects }) => objects > 0)
       ? [
           `Endpoints of synthetic Services are replaced with at most ${MAX_CREATION_RATE} changes a second; the program keeps the changes back and passes them on at once.`,

@@ -80,7 +80,7 @@ async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<
       isSeen = true;
       say('restored: everything is as before');
       const seconds = formatFixed(clock.monotonicSeconds() - startedAt, 1);
-      // What it saw is a figure of the report: without it, everything is back all the same.
+      // Its count is only a figure of the report: everything is put back even without it.
       if (isChanged)
         await canary.takeSettled(session.signal).then(
           (rollout) => void seen.rollouts.push(rollout),
@@ -89,11 +89,11 @@ async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<
               'What clients saw of the last rolling update is not known: the canary was not heard to the end.',
             ),
         );
-      const but = left.length === 0 ? '' : ' but for what somebody else has changed meanwhile';
+      const but = left.length === 0 ? '' : ' except for changes by someone else';
       notes.push(
         `Everything was as before ${seconds} s after the last placement${but}.`,
         ...session.changes().map((change) => `${describeChange(change)}, ${change.state}`),
-        ...left.map((what) => `Left alone, because somebody else has changed it: ${what}`),
+        ...left.map((what) => `Left alone, because someone else has changed it: ${what}`),
       );
     });
   } catch (error) {

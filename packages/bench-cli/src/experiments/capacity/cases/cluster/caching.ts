@@ -101,7 +101,7 @@ function subjectsFor({ name, title }: Server, { dnsmasq, kubeDns }: TierImages):
 function demandPossible({ cache }: CachingSettings): void {
   if (!cache.includes('overflow')) return;
   throw new BenchError('E_USAGE', '--cache: overflow is measured on one machine only', {
-    fix: 'On a cluster, give --cache cached,off or one of them: so many names would be thousands of Services.',
+    fix: 'On a cluster, give --cache cached,off or one of them: overflowing the cache would take thousands of Services.',
   });
 }
 
