@@ -13,6 +13,7 @@ import {
 } from '@dinodns-bench/program';
 import { Command } from 'commander';
 import { COMMANDS } from './commands/listed.ts';
+import { runsDirectory } from './config/settings.ts';
 import type { Call, ListedCommand } from './engine/registered.ts';
 import { BenchError } from './errors.ts';
 import { loadExperiment, loadedCommands } from './experiments/registry.ts';
@@ -51,8 +52,8 @@ A setting can also come from the environment, DINODNS_BENCH_<NAME>
 in camelCase). Flags override the environment, which overrides the file${
     hasPresets ? ', which\noverrides presets' : ''
   }.
-Variables hold for all commands: that of another command's setting has no
-effect here.`;
+A variable without effect on a command, such as another command's setting, is
+named in a note.`;
 }
 
 /** `report [options] <run>` → `report` */
@@ -126,7 +127,7 @@ async function resolveResumed(command: Command, { world }: Call): Promise<void> 
   const { resume, out }: { readonly resume?: string; readonly out?: string } = command.opts();
   if (resume === undefined) return;
   const { runPath } = await import('./commands/history-options.ts');
-  const directory = out ?? world.env.DINODNS_BENCH_OUT ?? 'results';
+  const directory = out ?? runsDirectory(world.env);
   command.setOptionValue('resume', await runPath(world, directory, resume, experimentOf(command)));
 }
 

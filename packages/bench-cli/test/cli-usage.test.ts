@@ -119,12 +119,40 @@ describe('bench with wrong input', () => {
     }
   });
 
-  it('takes the variables of every experiment', async () => {
-    const known = await testWorld({ env: { DINODNS_BENCH_PRECISION: '2%', DINODNS_BENCH_LOADER_CPU: '7' } });
+  it('takes the variables of every experiment, and names those without effect on the one at hand', async () => {
+    const env = { DINODNS_BENCH_PRECISION: '2%', DINODNS_BENCH_LOADER_CPU: '7', DINODNS_BENCH_TIER: '2' };
+    const known = await testWorld({ env });
+    const notesOf = async (...argv: string[]) => {
+      const before = known.err().length;
+      expect(await known.bench(...argv)).toBe(0);
+      return known.err().slice(before);
+    };
     try {
-      expect(await known.bench('--dry-run')).toBe(0);
+      expect(await notesOf('--dry-run')).toBe(
+        'Note: DINODNS_BENCH_PRECISION has no effect on run.\n' +
+          'Note: DINODNS_BENCH_LOADER_CPU has no effect without --target kubernetes.\n',
+      );
+      const ofMemory = await notesOf('capacity', 'memory', '--dry-run');
+      expect(ofMemory).toContain('Note: DINODNS_BENCH_TIER has no effect on capacity memory.\n');
+      expect(ofMemory).not.toContain('TRIALS');
+      const ofPlan = await notesOf('capacity', 'plan', '--pods', '100', '--services', '10');
+      expect(ofPlan).toContain('Note: DINODNS_BENCH_TIER has no effect on capacity plan.\n');
+      // Commands that read runs have no settings of a run.
+      expect(await notesOf('history')).toBe('');
     } finally {
       await known.remove();
+    }
+  });
+
+  it('reads runs where DINODNS_BENCH_OUT says that they are written', async () => {
+    const elsewhere = await testWorld({ env: { DINODNS_BENCH_OUT: 'elsewhere' } });
+    try {
+      expect(await elsewhere.bench('history')).toBe(0);
+      expect(elsewhere.out()).toContain('There are no runs in elsewhere yet');
+      expect(await elsewhere.bench('report', 'latest')).toBe(6);
+      expect(elsewhere.err()).toContain('elsewhere');
+    } finally {
+      await elsewhere.remove();
     }
   });
 
@@ -272,6 +300,9 @@ describe('bench without doing anything', () => {
       expect(await planOf('--servers', 'dinodns', '--duet')).toContain(single);
       const long = '9 trials of 2 s warm-up and 10 s measured time: about';
       expect(await planOf('--zones', '20000')).toContain(long);
+      expect(free.err()).toContain(
+        'Note: 3 trials of 10 s of each case, not 7 trials of 2.5 s: the workload "half" has more than 10,000 queries, too many for a few seconds.\n',
+      );
       expect(await planOf('--zones', '20000', '--duet=auto')).toContain(long);
     } finally {
       await free.remove();

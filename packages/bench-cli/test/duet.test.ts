@@ -49,7 +49,9 @@ describe('when a run is a duet', () => {
 
   it('refuses what is not possible, with the reason', () => {
     expect(() => uses({ duet: 'on', objective: 'max-rate' })).toThrow('searches with one server at a time');
-    expect(() => uses({ duet: 'on' }, 1_000_000)).toThrow('with 1000000 queries would not get through it');
+    expect(() => uses({ duet: 'on' }, 1_000_000)).toThrow(
+      'has more than 10,000 queries, too many for a few seconds',
+    );
   });
 
   it('is one on a cluster only if asked for, with one loader', () => {

@@ -7,6 +7,7 @@ import { decideRun } from '../experiments/compare/decide.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { type Tried, tryServers } from '../measure/try-servers.ts';
 import { createDisplay } from '../progress/display.ts';
+import { formatCount } from '../report/numbers.ts';
 import { MODES } from '../results/record.ts';
 import { newRunId } from '../results/run-id.ts';
 import { loadServers } from '../servers/load.ts';
@@ -32,7 +33,7 @@ async function tryOnce(world: World, entry: string, directory: string): Promise<
     const [server] = await loadServers(world, [entry], DEFAULTS);
     if (server === undefined) return [];
     const flags = flagsFor(entry, server);
-    const run = await decideRun(world, { flags, file: undefined });
+    const run = await decideRun(world, { flags, file: undefined }, 'servers --check');
     const { signal, force } = interruption;
     const runId = newRunId(world.clock.now());
     const { context, plan, session } = await prepareServers({
@@ -68,7 +69,9 @@ export async function checkServerCommand(
     else {
       for (const { name, title, transport, queries } of rows) {
         const called = title === name ? name : `${name} (${title})`;
-        world.stdout.write(`${called} answers all ${queries} queries correctly over ${transport}\n`);
+        world.stdout.write(
+          `${called} answers all ${formatCount(queries)} queries correctly over ${transport}\n`,
+        );
       }
     }
     return EXIT_STATUS.success;

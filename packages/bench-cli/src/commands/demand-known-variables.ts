@@ -1,13 +1,10 @@
 /** Refuses variables that look like settings and are none: a misspelt one would do nothing. */
 import { nearest } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import { SETTING_NAMES, variableOf } from '../config/settings.ts';
+import { OTHER_VARIABLES, SETTING_NAMES, variableOf } from '../config/settings.ts';
 import type { AddCommands, Call } from '../engine/registered.ts';
 import { BenchError } from '../errors.ts';
 import { EXPERIMENT_COMMANDS } from '../experiments/registry.ts';
-
-/** That are no settings: where CoreDNS is downloaded from, and two that the tests of this project read. */
-const OTHERS = ['COREDNS_RELEASES', 'CONFORMANCE', 'REQUIRE_SERVERS'];
 
 /** Flags that cannot come from the environment. */
 const ONLY_FLAGS = ['config', 'preset', 'resume', 'dryRun', 'json', 'helpAll'];
@@ -37,7 +34,7 @@ async function experimentVariables(added: Command, call: Call): Promise<string[]
  */
 export async function demandKnownVariables(added: Command, call: Call): Promise<void> {
   const prefix = variableOf('');
-  const shared = [...SETTING_NAMES.map(variableOf), ...OTHERS.map((name) => prefix + name)];
+  const shared = [...SETTING_NAMES.map(variableOf), ...OTHER_VARIABLES];
   const others = Object.keys(call.world.env).filter(
     (name) => name.startsWith(prefix) && !shared.includes(name),
   );

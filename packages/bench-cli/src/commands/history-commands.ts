@@ -1,7 +1,7 @@
 /** The flags of the commands over the history: history, compare, trend, gate, import. */
 import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import { DEFAULTS } from '../config/settings.ts';
+import { runsDirectory } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import type { Selector } from '../history/axes.ts';
 import { PUBLICATIONS } from '../history/published.ts';
@@ -13,7 +13,8 @@ import type { ReproduceOptions } from './reproduce.ts';
 import type { TrendOptions } from './trend.ts';
 
 const METRICS = 'qps, latency, cpu, memory, or any other figure of the runs';
-const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
+const outOf = ({ world }: Call) =>
+  ['--out <directory>', 'directory of the runs', runsDirectory(world.env)] as const;
 const FORMAT = ['--format <name>', 'text, markdown, github (for a comment) or json', 'text'] as const;
 const JSON_FLAG = ['--json', 'the same as --format json'] as const;
 const NORMALIZE = [
@@ -97,7 +98,7 @@ export function addHistory(program: Command, call: Call): void {
     .option('--since <date>', 'runs since this date')
     .option('--before <date>', 'runs before this date')
     .option('--limit <n>', 'at most this many (default: 20)')
-    .option(...OUT)
+    .option(...outOf(call))
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .action(async (values: Flags<HistoryOptions>) => {
@@ -135,7 +136,7 @@ export function addCompare(program: Command, call: Call): void {
     .option('--metric <list>', `figures to compare: ${METRICS} (default: all)`)
     .option(...NORMALIZE)
     .option(...INTERVAL)
-    .option(...OUT)
+    .option(...outOf(call))
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .addHelpText('after', RUNS_HELP + POOL_HELP)
@@ -149,7 +150,7 @@ export function addTrend(program: Command, call: Call): void {
   addSelection(program.command('trend'))
     .option('--metric <name>', `${METRICS} (default: qps)`)
     .option(...NORMALIZE)
-    .option(...OUT)
+    .option(...outOf(call))
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .action(async (values: Flags<Omit<TrendOptions, 'select'>> & Selection) => {
@@ -172,7 +173,7 @@ export function addGate(program: Command, call: Call): void {
     .option('--strict', `too few trials to tell are a failure too (status ${EXIT_STATUS.undecided})`)
     .option(...NORMALIZE)
     .option(...INTERVAL)
-    .option(...OUT)
+    .option(...outOf(call))
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .addHelpText('after', `${RUNS_HELP}\n${GATE_HELP}`)
@@ -188,7 +189,7 @@ export function addReproduce(program: Command, call: Call): void {
     .command('reproduce')
     .argument('<name>', `what was published: ${PUBLICATIONS.join(', ')}`)
     .argument('[run]', 'the run', 'latest')
-    .option(...OUT)
+    .option(...outOf(call))
     .option(...FORMAT)
     .option(...JSON_FLAG)
     .addHelpText('after', `${RUNS_HELP}\n${VERDICTS_HELP}`)
@@ -207,7 +208,7 @@ export function addImport(program: Command, call: Call): void {
       'dnsperf, perf-tests, tiger-bench, flamethrower or dnspyre (default: detected)',
     )
     .option('--server <name>', 'the server that was measured, which most formats do not record')
-    .option(...OUT)
+    .option(...outOf(call))
     .option(...JSON_FLAG)
     .action(async (files: string[], values: Omit<ImportOptions, 'files'>) => {
       const { importCommand } = await import('./import.ts');

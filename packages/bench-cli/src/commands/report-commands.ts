@@ -1,6 +1,6 @@
 /** The flags of the commands about the reports of runs: report, open, site. */
 import type { Command } from 'commander';
-import { DEFAULTS } from '../config/settings.ts';
+import { runsDirectory } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import { allFormats } from '../experiments/registry.ts';
 
@@ -8,7 +8,8 @@ type Values = Readonly<Record<string, string | undefined>>;
 
 const RUN = ['<run>', 'latest, or a tag, id, git branch, commit, folder or run.json'] as const;
 const DELTA = ['--delta <definition>', 'relative or symmetric (default: as in the record)'] as const;
-const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
+const outOf = ({ world }: Call) =>
+  ['--out <directory>', 'directory of the runs', runsDirectory(world.env)] as const;
 
 const HELP_WORDS = ['--help', '-h', 'help'];
 
@@ -37,19 +38,21 @@ export async function addReport(program: Command, call: Call): Promise<void> {
     .option('--post-title <text>', 'its title')
     .option('--post-tags <list>', 'its tags (default: benchmark, dns and the servers)')
     .option('--post-date <date>', 'its date (default: the day of the run)')
-    .option(...OUT)
+    .option(...outOf(call))
     .addHelpText('after', help)
-    .action(async (run: string, { delta, format, to, out = DEFAULTS.out, ...values }: Values) => {
-      const post = {
-        author: values.postAuthor,
-        slug: values.postSlug,
-        title: values.postTitle,
-        tags: values.postTags,
-        date: values.postDate,
-      };
-      const { reportCommand } = await import('./report.ts');
-      call.status = await reportCommand(call.world, { run, delta, format, to, out, post });
-    });
+    .action(
+      async (run: string, { delta, format, to, out = runsDirectory(call.world.env), ...values }: Values) => {
+        const post = {
+          author: values.postAuthor,
+          slug: values.postSlug,
+          title: values.postTitle,
+          tags: values.postTags,
+          date: values.postDate,
+        };
+        const { reportCommand } = await import('./report.ts');
+        call.status = await reportCommand(call.world, { run, delta, format, to, out, post });
+      },
+    );
 }
 
 export function addOpen(program: Command, call: Call): void {
@@ -57,8 +60,8 @@ export function addOpen(program: Command, call: Call): void {
     .command('open')
     .argument(...RUN)
     .option(...DELTA)
-    .option(...OUT)
-    .action(async (run: string, { delta, out = DEFAULTS.out }: Values) => {
+    .option(...outOf(call))
+    .action(async (run: string, { delta, out = runsDirectory(call.world.env) }: Values) => {
       const { openCommand } = await import('./open.ts');
       call.status = await openCommand(call.world, { run, delta, out });
     });
@@ -69,7 +72,7 @@ export function addSite(program: Command, call: Call): void {
     .command('site')
     .argument('[run...]', 'ids of runs, their folders or tags (default: all runs of --results)')
     .requiredOption('--out <directory>', 'directory of the site: new, empty, or one that bench site made')
-    .option('--results <directory>', 'directory of the runs', DEFAULTS.out)
+    .option('--results <directory>', 'directory of the runs', runsDirectory(call.world.env))
     .option('--url <address>', 'where the site will be, for its feed: https://example.org/dns/')
     .action(async (runs: string[], { out, results, url }: { out: string; results: string; url?: string }) => {
       const { siteCommand } = await import('./site.ts');

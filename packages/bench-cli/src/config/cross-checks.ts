@@ -2,7 +2,7 @@
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
 import { baselineOf, pathFor, pathsOf, subjectNames } from './paths.ts';
 import { flagName, type SettingTable, shownValue } from './setting.ts';
-import { SETTINGS, type Settings } from './settings.ts';
+import { OTHER_VARIABLES, SETTINGS, type Settings, variableOf } from './settings.ts';
 
 /** Each zone is signed by a process of its own, which takes about 20 ms. */
 const MAX_SIGNED_ZONES = 2000;
@@ -134,6 +134,26 @@ export function idleSettings(
   return Object.entries(table).flatMap(([name, setting]) => {
     const give = typed[name] === undefined ? null : idleReason(table, name, settings);
     return give === null ? [] : [`${flagName(setting)}: has no effect without ${give}; add that, or omit it`];
+  });
+}
+
+/** Variables that would change nothing, and why. They are set for several commands, so that is no mistake. */
+export function idleVariables(
+  table: SettingTable,
+  env: Readonly<Record<string, string | undefined>>,
+  settings: Readonly<Record<string, unknown>>,
+  command: string,
+): string[] {
+  const names = new Map(Object.keys(table).map((name) => [variableOf(name), name]));
+  const given = Object.keys(env).filter(
+    (variable) =>
+      variable.startsWith(variableOf('')) && env[variable] !== '' && !OTHER_VARIABLES.includes(variable),
+  );
+  return given.flatMap((variable) => {
+    const name = names.get(variable);
+    if (name === undefined) return [`${variable} has no effect on ${command}`];
+    const give = idleReason(table, name, settings);
+    return give === null ? [] : [`${variable} has no effect without ${give}`];
   });
 }
 

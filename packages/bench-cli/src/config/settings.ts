@@ -107,3 +107,11 @@ export const DEFAULTS = defaultsOf(SETTINGS);
 export function variableOf(name: string): string {
   return `DINODNS_BENCH_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
+
+/** That are no settings: where CoreDNS is downloaded from, and two that the tests of this project read. */
+export const OTHER_VARIABLES = ['corednsReleases', 'conformance', 'requireServers'].map(variableOf);
+
+/** Where runs are, for commands that read them. */
+export function runsDirectory(env: Readonly<Record<string, string | undefined>>): string {
+  return env[variableOf('out')] || DEFAULTS.out;
+}

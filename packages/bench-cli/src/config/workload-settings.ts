@@ -22,7 +22,8 @@ const LOOKUP: Setting['needs'] = {
 export const WORKLOAD_SETTINGS = {
   zones: {
     flag: '--zones <n>',
-    description: 'number of zones: example1.com, example3.com, …',
+    description:
+      'number of zones: example1.com, example3.com, … (with thousands, the default trials are longer)',
     schema: wholeNumber(1, 10_000_000),
     default: 100,
   },

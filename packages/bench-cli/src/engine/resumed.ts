@@ -1,4 +1,5 @@
 /** What a resumed run shares with its record: figures of another cluster, plan or program must not stand beside its own. */
+import { resolveSettings } from '../config/configuration.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { resumeWarnings } from '../measure/warnings.ts';
@@ -7,7 +8,7 @@ import type { World } from '../world.ts';
 import type { ExperimentPlan, Opened } from './experiment.ts';
 import { caseKeyOf, type LivingRecord, type RecordForm } from './form.ts';
 import type { MeasuredCase } from './plan.ts';
-import { decideSettings, type GivenSettings } from './settings.ts';
+import { type GivenSettings, noteIdleVariables } from './settings.ts';
 
 type Resumed<Field extends keyof LivingRecord> = Pick<LivingRecord, 'id' | Field>;
 
@@ -27,7 +28,9 @@ export async function givenWithResume(
 ): Promise<{ readonly out: string; readonly provision?: boolean }> {
   const given = Object.keys(flags).filter((name) => !(name in GIVEN) && flags[name] !== undefined);
   if (given.length === 0 && file === undefined && preset === undefined) {
-    const { out, provision } = await decideSettings(world, command, GIVEN, { flags, file });
+    const settings = resolveSettings(GIVEN, { env: world.env, flags }, command);
+    noteIdleVariables(world, `${command} --resume`, GIVEN, settings);
+    const { out, provision } = settings;
     return { out, ...(provision ? {} : { provision }) };
   }
   throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {

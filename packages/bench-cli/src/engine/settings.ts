@@ -5,6 +5,7 @@ import {
   unreadableConfiguration,
   wordsFor,
 } from '../config/configuration.ts';
+import { idleVariables } from '../config/cross-checks.ts';
 import type { Setting, SettingsOf, SettingTable } from '../config/setting.ts';
 import { SETTINGS, type SettingName } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
@@ -87,18 +88,30 @@ export async function readConfigurationFile(world: World, path: string | undefin
   }
 }
 
-/** @throws BenchError `E_CONFIG` with every problem */
+/** A note for each variable that changes nothing. */
+export function noteIdleVariables(
+  { env, stderr }: Pick<World, 'env' | 'stderr'>,
+  command: string,
+  table: SettingTable,
+  settings: Readonly<Record<string, unknown>>,
+): void {
+  for (const line of idleVariables(table, env, settings, command)) stderr.write(`Note: ${line}.\n`);
+}
+
+/**
+ * With a note on stderr for each variable without effect.
+ * @throws BenchError `E_CONFIG` with every problem
+ */
 export async function decideSettings<T extends SettingTable>(
   world: World,
   command: string,
   table: T,
   { flags, file, base = {}, preset }: GivenSettings,
 ): Promise<SettingsOf<T>> {
-  return resolveSettings(
-    table,
-    { base, preset, file: await readConfigurationFile(world, file), env: world.env, flags },
-    command,
-  );
+  const sources = { base, preset, file: await readConfigurationFile(world, file), env: world.env, flags };
+  const settings = resolveSettings(table, sources, command);
+  noteIdleVariables(world, command, table, settings);
+  return settings;
 }
 
 /** As `decideSettings`, from a record. */

@@ -17,19 +17,14 @@ interface SlicedWorkload {
   readonly builtin?: { readonly isTimed?: boolean } | undefined;
 }
 
-/** Why a workload cannot be cut into slices; null if all can. */
-function obstacleIn(workloads: readonly SlicedWorkload[]): string | null {
+/** Why trials or slices of a few seconds would not ask all that the workloads have; null if they do. */
+export function whyNotShort(workloads: readonly SlicedWorkload[]): string | null {
   const timed = workloads.find(({ builtin }) => builtin?.isTimed === true);
-  if (timed !== undefined) return `${timed.name} is a capture with its own timing, which slices would cut`;
+  if (timed !== undefined) return `the workload "${timed.name}" is a capture with its own timing`;
   const large = workloads.find(({ size }) => size > MAX_QUERIES);
   return large === undefined
     ? null
-    : `each slice begins ${large.name} anew, and with ${large.size} queries would not get through it`;
-}
-
-/** Whether trials of a few seconds ask all that the workloads have. */
-export function fitsShortTrials(workloads: readonly SlicedWorkload[]): boolean {
-  return obstacleIn(workloads) === null;
+    : `the workload "${large.name}" has more than 10,000 queries, too many for a few seconds`;
 }
 
 /** Why these settings allow no duet; null if they do. */
@@ -41,7 +36,7 @@ function obstacleTo(
     return `on a cluster, one Job sends all slices, and --loaders asks for ${loaders}`;
   if (objective === 'max-rate') return '--objective max-rate searches with one server at a time';
   if (answers === 'stable') return '--answers stable compares the answers of one server at a time';
-  return obstacleIn(workloads);
+  return whyNotShort(workloads);
 }
 
 /**

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
-import { variableOf } from '../../config/settings.ts';
-import { decideSettings as decide } from '../../engine/settings.ts';
+import { SETTINGS, variableOf } from '../../config/settings.ts';
+import { decideSettings as decide, noteIdleVariables } from '../../engine/settings.ts';
 import { renderOptions } from '../../engine/write-reports.ts';
 import { BenchError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
@@ -49,10 +49,14 @@ function targetOf(flag: unknown, missing: CapacityTarget): CapacityTarget {
 }
 
 /** @throws BenchError `E_CONFIG` with every problem */
-function decideSettings(world: World, { flags, file }: PlanOptions): Promise<PlanSettings> {
-  const variables = FROM_ENVIRONMENT.map(variableOf);
+async function decideSettings(world: World, { flags, file }: PlanOptions): Promise<PlanSettings> {
+  const variables = Object.keys(FROM_ENVIRONMENT).map(variableOf);
   const env = Object.fromEntries(Object.entries(world.env).filter(([name]) => variables.includes(name)));
-  return decide({ ...world, env }, 'capacity plan', PLAN_SETTINGS, { flags, file });
+  const settings = await decide({ ...world, env }, 'capacity plan', PLAN_SETTINGS, { flags, file });
+  // Whether programs may be installed is asked when the plan is verified.
+  const read = { ...FROM_ENVIRONMENT, provision: SETTINGS.provision };
+  noteIdleVariables(world, 'capacity plan', read, settings);
+  return settings;
 }
 
 function basisOf(world: World, settings: PlanSettings, demand: Demand, cluster: string | null) {

@@ -1,6 +1,6 @@
 /** The settings of `bench capacity plan`, and what they and a cluster say together. */
 import { z } from 'zod';
-import type { Setting, SettingsOf } from '../../config/setting.ts';
+import type { Setting, SettingsOf, SettingTable } from '../../config/setting.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { numberFromText, text, wholeNumber } from '../../config/value-schemas.ts';
 import { BenchError } from '../../errors.ts';
@@ -118,7 +118,7 @@ export const PLAN_SETTINGS = {
 export type PlanSettings = SettingsOf<typeof PLAN_SETTINGS>;
 
 /** That may come from the environment: the others have the names of settings that mean something else elsewhere. */
-export const FROM_ENVIRONMENT: readonly string[] = ['out', ...Object.keys(PLAN_CLUSTER_SETTINGS)];
+export const FROM_ENVIRONMENT: SettingTable = { out: SETTINGS.out, ...PLAN_CLUSTER_SETTINGS };
 
 /** What a cluster says of itself; what is not known is null. */
 export interface ClusterCounts {

@@ -32,7 +32,7 @@ function addClusterCommands(program: Command, call: Call): void {
     .action(async (values: Record<string, unknown>) => {
       const { decideRun } = await import('./decide.ts');
       const { imagesCommand } = await import('./images.ts');
-      const run = await decideRun(world, givenSettings(world, SETTINGS, values, images));
+      const run = await decideRun(world, givenSettings(world, SETTINGS, values, images), 'images');
       call.status = imagesCommand(world, run, { json: values.json === true });
     });
   const manifests = { ...images, shown: OF_MANIFESTS };
@@ -40,7 +40,11 @@ function addClusterCommands(program: Command, call: Call): void {
     async (values: Record<string, unknown>) => {
       const { decideRun } = await import('./decide.ts');
       const { manifestsOf, renderManifests } = await import('./manifests.ts');
-      const { plan, ...run } = await decideRun(world, givenSettings(world, SETTINGS, values, images));
+      const { plan, ...run } = await decideRun(
+        world,
+        givenSettings(world, SETTINGS, values, images),
+        'manifests',
+      );
       world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases, now: world.clock.now() })));
       call.status = EXIT_STATUS.success;
     },

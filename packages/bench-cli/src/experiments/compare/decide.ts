@@ -8,14 +8,14 @@ import {
   shortRun,
 } from '../../config/configuration.ts';
 import { byPaths } from '../../config/paths.ts';
-import type { Settings } from '../../config/settings.ts';
+import { SETTINGS, type Settings } from '../../config/settings.ts';
 import { uncheckedText } from '../../engine/announce.ts';
 import type { ExperimentPlan } from '../../engine/experiment.ts';
 import type { DecidedServers } from '../../engine/servers.ts';
-import { type GivenSettings, readConfigurationFile } from '../../engine/settings.ts';
+import { type GivenSettings, noteIdleVariables, readConfigurationFile } from '../../engine/settings.ts';
 import { type Refusal, refuse } from '../../errors.ts';
 import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibration.ts';
-import { fitsShortTrials, usesDuet } from '../../plan/duet.ts';
+import { usesDuet, whyNotShort } from '../../plan/duet.ts';
 import { asDuet, type Plan, planOn } from '../../plan/plan.ts';
 import { renderPlan } from '../../plan/render.ts';
 import { withRelativePaths } from '../../results/portable-paths.ts';
@@ -26,6 +26,7 @@ import { loadServers } from '../../servers/load.ts';
 import { type Server, transportsOf } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS, isClusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../../targets/kubernetes/objects/server.ts';
+import { counted } from '../../text.ts';
 import { GENERATED_CLUSTER_WORKLOADS } from '../../workload/cluster-names.ts';
 import { loadWorkload } from '../../workload/load-workload.ts';
 import { type BenchWorkload, zoneSetOf } from '../../workload/workload.ts';
@@ -229,20 +230,51 @@ function configured({ cwd }: Pick<World, 'cwd'>, sources: ConfigurationSources):
   return withRelativePaths(configure(sources), cwd);
 }
 
-/** A short run, if bench starts the servers and the workloads fit into short trials; else null. */
-async function decideShort(world: World, sources: ConfigurationSources): Promise<DecidedServers | null> {
-  const short = shortRun(sources);
-  if (short === null) return null;
+/** A short run, if bench starts the servers and the workloads fit into short trials; otherwise null. */
+async function decideShort(
+  world: World,
+  sources: ConfigurationSources,
+  short: ConfigurationSources,
+): Promise<DecidedServers | null> {
   const decided = await decideServers(world, configured(world, short));
   const isOurs = decided.servers.every(({ existing }) => existing === undefined);
-  if (!isOurs || !fitsShortTrials(decided.workloads)) return null;
+  if (!isOurs || whyNotShort(decided.workloads) !== null) return null;
   if (decided.configuration.duet === 'off' || decided.plan.duet !== null) return decided;
-  // A duet that is none, since there is one server or another setting stands in its way.
+  // No duet after all: there is only one server, or another setting prevents it.
   return decideServers(world, configured(world, shortRun(sources, { duet: 'off' }) ?? sources));
 }
 
-/** Decides a new run. Writes nothing. */
-export async function decideRun(world: World, given: GivenSettings): Promise<DecidedServers> {
+const trialsText = ({ trials, durationSeconds }: RunConfiguration) =>
+  `${counted(trials, 'trial')} of ${durationSeconds} s`;
+
+/** Says where trials are longer than the default. */
+function noteLongTrials(
+  { stderr }: World,
+  usual: RunConfiguration,
+  { configuration, workloads }: DecidedServers,
+) {
+  const [from, to] = [usual, configuration].map(trialsText);
+  if (from === to) return;
+  const reason = whyNotShort(workloads) ?? 'the servers are running already';
+  stderr.write(`Note: ${to} of each case, not ${from}: ${reason}.\n`);
+}
+
+/** Short trials where they are possible. */
+async function decideTrials(world: World, sources: ConfigurationSources): Promise<DecidedServers> {
+  const short = shortRun(sources);
+  const decided = short === null ? null : await decideShort(world, sources, short);
+  if (decided !== null) return decided;
+  const long = await decideServers(world, configured(world, sources));
+  if (short !== null) noteLongTrials(world, configured(world, short), long);
+  return long;
+}
+
+/** Decides a new run, with a note on stderr for each variable without effect. */
+export async function decideRun(
+  world: World,
+  given: GivenSettings,
+  command = 'run',
+): Promise<DecidedServers> {
   const sources: ConfigurationSources = {
     ...(given.base === undefined ? {} : { base: given.base }),
     preset: given.preset,
@@ -251,7 +283,9 @@ export async function decideRun(world: World, given: GivenSettings): Promise<Dec
     flags: given.flags,
     typed: true,
   };
-  return (await decideShort(world, sources)) ?? decideServers(world, configured(world, sources));
+  const decided = await decideTrials(world, sources);
+  noteIdleVariables(world, command, SETTINGS, settingsOf(decided.configuration));
+  return decided;
 }
 
 /** Settings under the names that files use, without what is not set; and the plan. */
