@@ -57,7 +57,7 @@ const maxBusyPollMicroseconds = 1_000_000;
 
 const places: readonly Waiting[] = ['kernel', 'event-loop'];
 
-/** One of `known`, by name: the environment variable's if it is set, else the option's. */
+/** One of `known`, by name: from the environment variable if it is set, otherwise from the option. */
 function chosen<T extends string>(
   option: string,
   value: T | undefined,

@@ -86,7 +86,7 @@ export interface MessagesOptions {
   readonly replies: boolean;
   /** Space for what the kernel adds to each message that it receives, bytes; 0: it adds nothing. */
   readonly controlBytes: number;
-  /** The headers that send, replies or else all, say from which address of this family. Default: the kernel chooses. */
+  /** Headers that send say from which address of this family: those of replies, or all of them. Default: the kernel chooses. */
   readonly sourceFamily?: 4 | 6 | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface Guarded {
   alsoAwait(problem: () => Promise<string | null>): void;
   /**
    * Puts everything back, waits until it is so, and ends the session.
-   * @param restored Called in between with what somebody else has changed meanwhile, which is left. Default: says that.
+   * @param restored Called in between with the changes that someone else has made meanwhile, which are left. Default: says so.
    * @throws BenchError `E_LEASE_LOST` if the guard has to go on
    */
   end(restored?: (left: readonly string[]) => Promise<void>): Promise<void>;

@@ -77,7 +77,7 @@ function environmentLayer(table: SettingTable, env: ConfigurationSources['env'])
   return { label: variableOf, values: Object.fromEntries(entries) };
 }
 
-/** `--loader-cpu` for the setting `loaderCpu`; the name itself for what is none. */
+/** `--loader-cpu` for the setting `loaderCpu`; the name itself if it is no setting. */
 export function flagLabel(name: string): string {
   return flagLabelIn(SETTINGS, name);
 }

@@ -44,7 +44,7 @@ export function subjectNames(servers: readonly string[], setting: string): strin
   return paths.length === 1 ? names : names.flatMap((name) => paths.map((each) => nameBy(name, each)));
 }
 
-/** The baseline among `subjectNames`: of several paths the pod's own address, else the first. */
+/** The baseline among `subjectNames`: the pod's own address among several paths, otherwise the first subject. */
 export function baselineOf(baseline: string, servers: readonly string[], setting: string): string {
   const names = subjectNames(servers, setting);
   const paths = pathsOf(setting);

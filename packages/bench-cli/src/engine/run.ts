@@ -97,7 +97,7 @@ export async function runDecided<T extends SettingTable, D, C, E, R extends Livi
     // A record that cannot be gone on with is as it was.
     const isRefused = !isFurther && error instanceof BenchError && error.code === 'E_CONFIG';
     if (saved === undefined || isRefused) throw error;
-    // What was measured is shown all the same; the error is what matters if that is not possible.
+    // The figures are shown even so; if that fails, the first error matters more.
     if (isFurther && !isInterruption(error))
       await report(world, prepared, run, saved, print).catch(() => undefined);
     throw explained(world, error, commandName(prepared.procedure), run, saved);

@@ -10,7 +10,7 @@ async function git(world: World, ...command: readonly string[]): Promise<string 
 
 /**
  * The branch that is checked out. CI checks out a commit without a branch and gives its name in the environment:
- * GitHub (the branch of a pull request, else the ref), GitLab.
+ * GitHub (the branch of a pull request, or the ref), GitLab.
  */
 async function branchOf(world: World): Promise<string | null> {
   const name = await git(world, 'symbolic-ref', '--short', '--quiet', 'HEAD');

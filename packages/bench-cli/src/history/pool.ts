@@ -19,7 +19,7 @@ function distinct<T>(values: readonly T[]): T[] {
   return [...new Set(values)];
 }
 
-/** The value that all have, else null. */
+/** The value that all share; null if they differ. */
 function common<T>(values: readonly T[]): T | null {
   const [first, ...others] = distinct(values);
   return others.length === 0 ? (first ?? null) : null;

@@ -42,7 +42,7 @@ export interface Wanted {
   readonly isWanted?: (run: RunRow) => boolean;
 }
 
-/** Of a branch or commit the newest run that is complete, else the newest of all. */
+/** The newest complete run of a branch or commit, or the newest one if none is complete. */
 function newest(runs: readonly RunRow[]): RunRow | undefined {
   return runs.find(({ status }) => status === 'complete') ?? runs[0];
 }

@@ -59,7 +59,7 @@ function mergedFiles(paths: readonly string[]): KubeConfig {
   return config;
 }
 
-/** KUBECONFIG, else ~/.kube/config, else the service account of a pod: the order of kubectl. */
+/** KUBECONFIG, then ~/.kube/config, then the service account of a pod: the order of kubectl. */
 async function loadConfig(world: Pick<World, 'env' | 'fs'>): Promise<KubeConfig> {
   const { KUBECONFIG = '', HOME = '' } = world.env;
   const paths = KUBECONFIG.split(':').filter((path) => path !== '');

@@ -16,7 +16,7 @@ export interface PostSettings {
 }
 
 /**
- * A double-quoted scalar on one line. JSON strings are valid YAML but for characters that YAML does not allow
+ * A double-quoted scalar on one line. JSON strings are valid YAML, except for characters that YAML does not allow
  * unescaped (YAML 1.2, section 5.1), or that YAML 1.1 takes for line breaks.
  */
 export function yamlText(text: string): string {
@@ -30,7 +30,7 @@ function yamlList(items: readonly string[]): string {
   return `[${items.map(yamlText).join(', ')}]`;
 }
 
-/** Docusaurus takes a bare word for a key of `authors.yml`, and fails where it is none: names are objects. */
+/** Docusaurus takes a bare word for a key of `authors.yml`, and fails if it is not one: names are objects. */
 function authorLines(authors: readonly string[] | undefined, version: string): string[] {
   if (authors === undefined)
     return ['authors:', '  - name: dinodns-bench', `    title: ${yamlText(`version ${version}`)}`];

@@ -81,7 +81,7 @@ function limitMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
   return [{ name: 'not-server-limited', symbol: NOT_SERVER_LIMITED, label, explanation }];
 }
 
-/** What each instance did: its queries, else the CPU time it took for them, else the queries of its loader. */
+/** What each instance did: its queries; if unknown, the CPU time that they took; if that is unknown too, the queries of its loader. */
 function sharesOf({ instanceObservations, loads }: OkTrial): number[] {
   for (const figure of ['queries', 'cpuSeconds', 'cpuCores'] as const) {
     const known = (instanceObservations ?? []).flatMap((instance) => instance[figure] ?? []);

@@ -122,7 +122,7 @@ export const differenceSchema = z.object({
   /** Its 95 % interval; null below two paired trials. */
   low: z.number().nullable(),
   high: z.number().nullable(),
-  /** The smallest true difference that so many pairs would show in four of five runs; null below two. */
+  /** The smallest true difference that this number of pairs would show in four of five runs; null below two. */
   detectable: z.number().nonnegative().nullable(),
   ...deltaSchema.pick({
     n: true,

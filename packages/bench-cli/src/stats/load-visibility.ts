@@ -21,7 +21,7 @@ const FIRST_READINGS = 3;
 export interface LoadFigures {
   /** CPU before the load, in cores; null where it was not measured. */
   readonly idleCores: number | null;
-  /** Mean under load, where it is known better than from the readings; else null. */
+  /** Mean under load, where it is known better than from the readings; otherwise null. */
   readonly loadedCores: number | null;
   /** Readings under load, in their order. */
   readonly readings: readonly number[];

@@ -176,7 +176,7 @@ export function testDifferences(
 }
 
 /**
- * The smallest true difference that so many pairs with this scatter would show in four of five experiments. The noncentral
+ * The smallest true difference that this number of pairs with this scatter would show in four of five experiments. The noncentral
  * t distribution is approximated by a normal one (M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 1964,
  * 26.7.10); `test/swap-results.test.ts` simulates it. Null for fewer than two.
  */

@@ -1,6 +1,6 @@
 /**
  * tiger-bench's own settings: a YAML list of tests, read with the values that are in effect there. Its declared defaults
- * are not applied, so a missing field is zero, empty or false but for those below. Pure.
+ * are not applied, so a missing field is zero, empty or false, except for those below. Pure.
  */
 import { messageOf } from '@dinodns-bench/program';
 import { parse as parseYaml } from 'yaml';

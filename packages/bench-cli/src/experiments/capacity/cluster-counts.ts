@@ -87,7 +87,7 @@ export async function countCluster(world: World, context: string | undefined): P
     await countOf(client, 'Node', signal),
     await orNull(['E_CLUSTER_FORBIDDEN'], countEndpoints(client, signal)),
   ];
-  // The size of a cluster without a DNS that bench knows is known all the same.
+  // Even if bench does not know the cluster's DNS, the size of the cluster is known.
   const dns = await orNull(['E_CONFIG'], findClusterDns(client, signal));
   return {
     server: client.server,

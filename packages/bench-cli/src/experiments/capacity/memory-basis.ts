@@ -71,7 +71,7 @@ export function publishedBasis(configuration: Configuration): MemoryBasis {
   };
 }
 
-/** Whether the basis may be used for so many objects without being asked to extrapolate. */
+/** Whether the basis may be used for this number of objects without --extrapolate. */
 export function covers({ maxObjects }: MemoryBasis, objects: number): boolean {
   return objects <= EXTRAPOLATION.times * maxObjects;
 }

@@ -69,7 +69,7 @@ export function estimandsOf({
       ({ sockets }) => sockets?.longestGapSeconds,
     ),
     ...lookups(rate, timeout),
-    // Of the servers together, but for the peak, which is that of one process.
+    // Of all servers together, except the peak, which is that of one process.
     ...(['before', 'peak', 'after'] as const).map((when) =>
       figure(`memory-${when}`, `memory, ${when}`, 'bytes', 'no', ({ memory }) => memory?.[when]),
     ),

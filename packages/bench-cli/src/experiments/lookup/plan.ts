@@ -14,7 +14,7 @@ import { baselineOf, type LookupSubject, paceOf, subjectsOf } from './subjects.t
 export interface DecidedLookup {
   readonly url: URL;
   readonly subjects: readonly LookupSubject[];
-  /** Of a simulation, by subject; null for one that is none. */
+  /** By subject; null if the run is no simulation. */
   readonly predictions: ReadonlyMap<string, Prediction | null>;
   /** Samples start this far apart or more. */
   readonly paceSeconds: number;

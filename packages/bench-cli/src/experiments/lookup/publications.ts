@@ -63,7 +63,7 @@ async function named(world: World, known: RunIndex, run: string): Promise<Reprod
 export const lookupPublications: readonly Publication[] = [
   {
     name: 'lookup',
-    /** Of `latest` the newest of a cluster, else the newest that is no simulation, else the newest import of tiger-bench. */
+    /** For `latest`: the newest run of a cluster; otherwise the newest that is no simulation; otherwise the newest import of tiger-bench. */
     async reproduce({ world, known, run }) {
       const reproducing = run === 'latest' ? await latest(world, known) : await named(world, known, run);
       const figures = reproducedFigures(reproducing);

@@ -95,7 +95,7 @@ async function measure(request: Request, deployment: Deployment): Promise<LossEv
   return { bands: found, limit, probes, recovery };
 }
 
-/** For the search, an answer with a wrong response code is none. */
+/** For the search, an answer with a wrong response code counts as lost. */
 function triedOf({ rate, lostRatio, unexpectedAnswers, queriesSent, generatorLimited }: Probe): Tried {
   return {
     rate,

@@ -64,7 +64,7 @@ export function buildText({ components }: Pick<ServerRecord, 'components'>): str
 /** Another revision is another CoreDNS, which is the question. */
 const COMPARED = ['Go', 'platform', 'vendor of Go', 'FIPS mode'];
 
-/** What else than CoreDNS differs between both sides, one sentence each; empty where a side's build is unknown. */
+/** Differences between both sides other than CoreDNS, one sentence each; empty where a side's build is unknown. */
 export function buildDifferences([a, b]: readonly ServerRecord[]): string[] {
   if (a === undefined || b === undefined) return [];
   if ([a, b].some(({ components }) => Object.keys(components).length === 0)) return [];

@@ -11,7 +11,7 @@ export function namesWords(names: NameSet): string {
   return names === 'internal' ? 'names of the cluster' : 'names outside the cluster';
 }
 
-/** `1.13.1`, as the program reports it; the name of a subject that is none of ours. */
+/** `1.13.1`, as the program reports it; the name of a subject that is not ours. */
 export function versionOf({ programs }: Pick<SwapRecord, 'programs'>, subject: string): string {
   return programs.find(({ name }) => name === subject)?.version ?? subject;
 }

@@ -8,7 +8,7 @@ export const NOTHING = '–';
 
 type Row = readonly (Cell | string)[];
 
-/** Of numbers, but for the first column and those that `words` names. */
+/** Of numbers, except the first column and those that `words` names. */
 export function numberTable(
   title: string,
   titles: readonly string[],

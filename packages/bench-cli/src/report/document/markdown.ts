@@ -127,7 +127,7 @@ export function documentComment(document: ReportDocument): string {
   return `${unaddressed(text)}\n`;
 }
 
-/** So many stand at the beginning of a post; the rest is at its end. */
+/** How many caveats stand at the beginning of a post; the others are at its end. */
 const FIRST_WARNINGS = 2;
 
 /** The sections without one of their blocks. */

@@ -199,7 +199,7 @@ function idsOf(sections: readonly Section[]): string[] {
   );
 }
 
-/** The page. Pure but for its own style and script, which are files of this program. */
+/** The page. Pure, except that its style and script are read from files of this program. */
 export async function documentPage(document: ReportDocument, raw: RawOutput = new Map()): Promise<string> {
   const series = seriesOf(document);
   const page: Page = { document, series, raw, plots: await drawCharts(document, PAGE_LOOK) };

@@ -38,7 +38,7 @@ export interface PageContent {
 
 interface Frame extends Pick<PageContent, 'title' | 'version' | 'skip' | 'main'> {
   readonly policy: string;
-  /** Style, and what else the head has. */
+  /** The style and the rest of the head. */
   readonly head: Html;
   /** Navigation. */
   readonly top: Html;

@@ -128,7 +128,7 @@ export function machineWarnings(nodes: readonly V1Node[]): string[] {
   );
 }
 
-/** The version that the cluster runs, or is on its way to. Rejects where it is none of OpenShift. */
+/** The version that the cluster runs, or is on its way to. Rejects if the cluster is not OpenShift. */
 async function openshiftVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
   const text = await client.text(OPENSHIFT_PATH, 'get clusterversions', signal);
   return openshiftSchema.parse(JSON.parse(text)).status.desired.version;

@@ -21,7 +21,7 @@ function listensOn(container: V1Container, port: number): boolean {
 }
 
 /**
- * The container that declares `port` over UDP; else the one with a usual name; else the pod's default container, by its
+ * The container that declares `port` over UDP; otherwise the one with a usual name; otherwise the pod's default container, by its
  * annotation or as the first one. Undefined for a pod without containers.
  */
 export function dnsContainer(pod: V1Pod, port: number): V1Container | undefined {

@@ -50,9 +50,9 @@ export interface InstanceSettings {
   readonly groups: ResourceGroups;
   readonly request: DeployRequest;
   readonly endpoint: Endpoint;
-  /** Written for the server if the transport is encrypted; else null. */
+  /** Written for the server if the transport is encrypted; otherwise null. */
   readonly certificates: Certificates | null;
-  /** The directory of signed zone files, if the run has them; else null. */
+  /** The directory of signed zone files, if the run has them; otherwise null. */
   readonly signedZones: string | null;
   /** Made by `startInstance`, deleted by `remove`. */
   readonly directory: string;

@@ -14,7 +14,7 @@ export function withParentDeathSignal(setpriv: string | null, command: readonly 
 /**
  * Starts other commands first, in the background, and then becomes the command. What they print is on standard error,
  * because the command's own first line may say that it is ready. They end with it: the kernel kills them
- * when it ends, if there is `setpriv`, and else the removal of their group does.
+ * when it ends, if there is `setpriv`; otherwise the removal of their group does.
  */
 export function withBeside(
   setpriv: string | null,

@@ -172,7 +172,7 @@ export function syntheticCount(cluster: Cluster, { withPods }: { readonly withPo
 /** CoreDNS watches pods only with `pods verified`, which autopath needs: without them, they need not exist. */
 export const needsPods = (configuration: Configuration) => configuration === 'autopath';
 
-/** Objects that are created for so many pods and services. */
+/** Objects that are created for these numbers of pods and services. */
 export function createdFor(size: SyntheticSize, configuration: Configuration): number {
   const cluster = syntheticCluster(size, 'dry-run');
   return syntheticCount(cluster, { withPods: needsPods(configuration) });

@@ -10,7 +10,7 @@ const count = z.number().int().nonnegative();
 
 /**
  * Memory of the process at one moment. The figure for sizing is the anonymous part. It is what the kubelet calls the working
- * set, but for a megabyte: in a control group of its own, CoreDNS with 15,820 objects had 164.9 MB of anonymous memory and a
+ * set, give or take a megabyte: in a control group of its own, CoreDNS with 15,820 objects had 164.9 MB of anonymous memory and a
  * working set (usage without inactive files) of 166.2 MB.
  */
 const readingSchema = z.object({

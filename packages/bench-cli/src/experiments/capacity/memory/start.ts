@@ -74,7 +74,7 @@ const READ_SECONDS = 120;
 
 /** Collections after which the garbage of reading is gone: each returns a part of what the one before has freed. */
 const MIN_COLLECTIONS = 4;
-/** A fall by less than this between two chunks is none. */
+/** A fall by less than this between two chunks does not count. */
 const STABLE_RATIO = 0.02;
 const SETTLE_SECONDS = 90;
 

@@ -81,7 +81,7 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
 
 const MEMORY_COMMAND = 'bench capacity memory --objects 0 --configurations default';
 
-/** Whether its own containers were measured; else the tier with the same cache stands for them. */
+/** Whether its own containers were measured; if not, the tier with the same cache stands for them. */
 export const hasKubeDns = ({ caching }: Sources) =>
   caching?.cases.some(({ subject }) => subject === KUBE_DNS) ?? false;
 

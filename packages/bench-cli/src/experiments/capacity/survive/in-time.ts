@@ -20,7 +20,7 @@ export interface Timing {
 /** An API server of ours that lives answers within these seconds. */
 const API_SECONDS = 5;
 
-/** Rejects with `late` after so many seconds; what was begun goes on. */
+/** Rejects with `late` after this many seconds; the work itself goes on. */
 async function within<T>(clock: Clock, seconds: number, work: Promise<T>, late: Error): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const cancel = clock.after(seconds, () => reject(late));

@@ -18,7 +18,7 @@ const MIN_OBJECTS_PER_SECOND = 1000;
 const FACTOR = 10;
 
 /**
- * Below this, what else the machine does counts for more than memory. A cold start waits for two programs of ours first, each for
+ * Below this, the machine's other work counts for more than memory. A cold start waits for two programs of ours first, each for
  * up to 20 s; a cache is filled by up to ten loads of a second, each of which starts a load generator.
  */
 const LEAST_SECONDS = 15;

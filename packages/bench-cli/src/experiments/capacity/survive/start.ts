@@ -32,7 +32,7 @@ export interface StartContext {
   readonly outageSeconds: number;
   /** Of a start of the same search that survived; empty before there is one. */
   readonly usual: StepSeconds;
-  /** Only one start at a time does such work, but for the outages. */
+  /** Only one start at a time does such work, except for the outages. */
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Leaves nothing behind where it rejects. */
   deploy(signal: AbortSignal): Promise<DeployedCoredns>;
@@ -175,7 +175,7 @@ async function started(context: Timed, scenarios: ScenarioResult[]): Promise<Run
   return start;
 }
 
-/** What a start has to survive after its cold start, but for the outage. */
+/** What a start has to survive after its cold start, except the outage. */
 async function readAgain(start: Running, scenarios: ScenarioResult[]): Promise<void> {
   const { deployed, signal } = start;
   start.onPhase('relist');

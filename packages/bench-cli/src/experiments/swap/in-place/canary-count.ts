@@ -8,7 +8,7 @@ export const CANARY_RATE = 20;
 /** A query without an answer after this is lost; resolvers ask again after 5 s. */
 export const CANARY_TIMEOUT_SECONDS = 2;
 export const MAX_LOST_RATIO = 0.01;
-/** The share is that of so many seconds: one query of 60 lost is more than 1 %. */
+/** The share is over this number of seconds: one query of 60 lost is more than 1 %. */
 export const WINDOW_SECONDS = 3;
 /** So long the share may be larger: a rolling update with one replica loses queries for some seconds, too. */
 export const MAX_LOSING_SECONDS = 10;
