@@ -138,7 +138,7 @@ describe('bench with wrong input', () => {
       const ofPlan = await notesOf('capacity', 'plan', '--pods', '100', '--services', '10');
       expect(ofPlan).toContain('Note: DINODNS_BENCH_TIER has no effect on capacity plan.\n');
       // Commands that read runs have no settings of a run.
-      expect(await notesOf('history')).toBe('');
+      expect(await notesOf('history')).not.toContain('Note');
     } finally {
       await known.remove();
     }
@@ -148,9 +148,8 @@ describe('bench with wrong input', () => {
     const elsewhere = await testWorld({ env: { DINODNS_BENCH_OUT: 'elsewhere' } });
     try {
       expect(await elsewhere.bench('history')).toBe(0);
-      expect(elsewhere.out()).toContain('There are no runs in elsewhere yet');
       expect(await elsewhere.bench('report', 'latest')).toBe(6);
-      expect(elsewhere.err()).toContain('elsewhere');
+      expect(elsewhere.err().match(/There are no runs in \S+\/elsewhere yet/g)).toHaveLength(2);
     } finally {
       await elsewhere.remove();
     }
