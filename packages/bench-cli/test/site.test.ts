@@ -128,6 +128,9 @@ describe('bench site', () => {
     expect(coredns).toContain(
       '<h3>Tier 1, single, workload half, udp; Intel(R) Xeon(R) Processor, load from dnsperf</h3>',
     );
+    // A title that is too long for a card has two lines.
+    const limits = [...files.values()].find((text) => /^<svg [^>]*aria-label="Memory limit that/.test(text));
+    expect(limits).toMatch(/>Memory limit that CoreDNS needs, by pods<.*>and services</s);
     const cluster = files.get(inSite('servers', 'coredns-in-a-cluster.html')) ?? '';
     expect(cluster).toContain('<h3>Default, 31,600 objects, 1,600 services, 15,000 endpoints; AMD EPYC,');
     // Its picture is of the run with the most versions, in their order.
