@@ -5,16 +5,22 @@
 import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
 import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones/data';
 import { NONE } from './arena.ts';
-import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
+import { RECORD_HEAD, recordEnd, SET, SHAPE_FLAG } from './block-layout.ts';
 import type { NameTree } from './name-tree.ts';
 import type { ZoneData } from './zone-data.ts';
+
+/** How the names of NSEC3 records are hashed (RFC 5155, section 3.2). */
+interface Hashing {
+  readonly salt: Uint8Array;
+  readonly iterations: number;
+}
 
 /** The denial records of one zone. */
 export interface Denials {
   /** The owners of the records, in canonical order (RFC 4034, section 6.1) or in hash order. */
   readonly nodes: Int32Array;
-  /** NSEC3 salt and iterations; null for NSEC. */
-  readonly hashing: { readonly salt: Uint8Array; readonly iterations: number } | null;
+  /** Null for NSEC. */
+  readonly hashing: Hashing | null;
 }
 
 /** Work between two pauses, each about a millisecond. */
@@ -67,7 +73,7 @@ export class DenialIndex {
     const others = nodes.filter((other) => other !== node);
     const isHashed = (this.#data.flagsOf(node) & SHAPE_FLAG.nsec) === 0;
     if (!isOwner) this.#zones.set(apex, { nodes: others, hashing });
-    else if (isHashed === (hashing !== null))
+    else if (hashing === null ? !isHashed : isHashed && isHashedBy(this.#data, node, hashing))
       this.#zones.set(apex, { nodes: this.#with(others, node, isHashed), hashing });
     else this.invalidate();
   }
@@ -109,11 +115,16 @@ export class DenialIndex {
     for (const [apex, nodes] of plain)
       zones.set(apex, { nodes: yield* inOrder(data.names, nodes, canonically), hashing: null });
     for (const [apex, nodes] of hashed) {
-      if (zones.has(apex)) continue;
-      const hashing = hashingOf(data, nodes[0] ?? NONE);
+      const hashing =
+        declaredFor(data, apex, nodes) ?? (zones.has(apex) ? undefined : hashingOf(data, nodes[0]));
       // Zone files with more are refused; of other zones, a denial must not cost more than answering a thousand queries.
-      if (hashing.iterations > MAX_NSEC3_ITERATIONS) continue;
-      zones.set(apex, { nodes: yield* inOrder(data.names, nodes, byLabel), hashing });
+      if (hashing === undefined || hashing.iterations > MAX_NSEC3_ITERATIONS) continue;
+      const chain: number[] = [];
+      for (const node of nodes) {
+        if (++seen % NAMES_PER_SLICE === 0) yield;
+        if (isHashedBy(data, node, hashing)) chain.push(node);
+      }
+      zones.set(apex, { nodes: yield* inOrder(data.names, chain, byLabel), hashing });
     }
     this.#zones = zones;
   }
@@ -179,13 +190,41 @@ function byLabel(names: NameTree, one: number, other: number): number {
   return compareLabels(bytes, names.labelAt(one), bytes, names.labelAt(other));
 }
 
-/** Iterations and salt of an NSEC3 record (RFC 5155, section 3.2). */
-function hashingOf(data: ZoneData, node: number): { salt: Uint8Array; iterations: number } {
-  const set = data.setAt(node, TYPE.NSEC3);
+/**
+ * The hashing that NSEC3PARAM names: while a zone changes its salt, or changes from or to NSEC, the other records are not complete (RFC
+ * 5155, sections 4 and 10.4). Undefined without one, or without its records.
+ */
+function declaredFor(data: ZoneData, apex: number, nodes: readonly number[]): Hashing | undefined {
+  const set = data.setAt(apex, TYPE.NSEC3PARAM);
+  if (set === NONE) return undefined;
+  const { words, bytes } = data.sets.arena;
+  let at = data.sets.bytesAt(set);
+  for (const end = at + (words[set + SET.length] ?? 0); at < end; at = recordEnd(bytes, at)) {
+    // With flags it is not in use yet (RFC 5155, section 4.1.2).
+    if (bytes[at + RECORD_HEAD + 1] !== 0) continue;
+    const hashing = hashingAt(bytes, at + RECORD_HEAD);
+    if (nodes.some((node) => isHashedBy(data, node, hashing))) return hashing;
+  }
+  return undefined;
+}
+
+/** Iterations and salt are at the same place in the data of NSEC3 and NSEC3PARAM. */
+function hashingAt(bytes: Uint8Array, at: number): Hashing {
+  return { iterations: u16(bytes, at + 2), salt: bytes.slice(at + 5, at + 5 + (bytes[at + 4] ?? 0)) };
+}
+
+function hashingOf(data: ZoneData, node = NONE): Hashing {
+  const at = data.sets.bytesAt(data.setAt(node, TYPE.NSEC3)) + RECORD_HEAD;
+  return hashingAt(data.sets.arena.bytes, at);
+}
+
+/** Without allocating: a zone has as many of these records as names. */
+function isHashedBy(data: ZoneData, node: number, { salt, iterations }: Hashing): boolean {
   const { bytes } = data.sets.arena;
-  const at = data.sets.bytesAt(set) + RECORD_HEAD;
-  const length = bytes[at + 4] ?? 0;
-  return { iterations: u16(bytes, at + 2), salt: bytes.slice(at + 5, at + 5 + length) };
+  const at = data.sets.bytesAt(data.setAt(node, TYPE.NSEC3)) + RECORD_HEAD;
+  if (u16(bytes, at + 2) !== iterations || bytes[at + 4] !== salt.length) return false;
+  for (let index = 0; index < salt.length; index++) if (bytes[at + 5 + index] !== salt[index]) return false;
+  return true;
 }
 
 /** Compares labels with their length bytes, byte by byte in lower case. */

@@ -62,6 +62,8 @@ export class DenialWriter {
       const hasOwn = data.setAt(name.node, TYPE.NSEC) !== NONE;
       if (hasOwn) this.#add(name.node);
       if (!hasOwn || isWildcard) this.#cover(0, false);
+      // A wildcard that exists only because of a name below it (RFC 4592, section 2.2.2).
+      if (!hasOwn && isWildcard) this.#cover(unmatched, true);
     } else if (isWildcard) this.#add(this.#search.matching(this.#closestEncloser(unmatched), true));
     else this.#matchOrOptOut(0);
   }

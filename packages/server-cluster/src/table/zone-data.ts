@@ -143,10 +143,13 @@ export class ZoneData {
     if ((flags & SHAPE_FLAG.soa) !== 0)
       this.longestZone = Math.max(this.longestZone, this.names.labelCount(node));
     this.flags |= flags;
+    const parameters = (flags & SHAPE_FLAG.soa) === 0 ? NONE : this.setAt(node, TYPE.NSEC3PARAM);
     this.sets.retain(shape);
     this.names.setShape(node, shape);
     this.sets.release(before);
-    if (((old ^ flags) & SHAPE_FLAG.soa) !== 0) this.denials.invalidate();
+    const hasOtherParameters =
+      (flags & SHAPE_FLAG.soa) !== 0 && this.setAt(node, TYPE.NSEC3PARAM) !== parameters;
+    if (((old ^ flags) & SHAPE_FLAG.soa) !== 0 || hasOtherParameters) this.denials.invalidate();
     else if (((old ^ flags) & DENIALS) !== 0) this.denials.change(node, (flags & DENIALS) !== 0);
   }
 }

@@ -23,6 +23,7 @@ away CNAME www.example.net.
 *.wild TXT "wild"
 here.wild TXT "here"
 *.alias-wild CNAME www
+x.*.empty-wild A 192.0.2.10
 to-wild CNAME a.wild
 a.ent.deep A 192.0.2.4
 old DNAME deep

@@ -22,6 +22,7 @@ export const VALIDATED = [
   { name: 'www', type: 'TXT', verdict: 'denial' },
   { name: 'ent.deep', type: 'A', verdict: 'denial' },
   { name: 'a.wild', type: 'AAAA', verdict: 'denial' },
+  { name: 'a.empty-wild', type: 'A', verdict: 'denial' },
   { name: 'missing', type: 'A', verdict: 'denial' },
   { name: 'b.ent.deep', type: 'A', verdict: 'denial' },
 ] as const;

@@ -117,3 +117,44 @@ test.each([
   search.begin({ nodes: Int32Array.of(node), hashing: { salt, iterations: 12 } });
   expect(search.matching(0, false)).toBe(node);
 });
+
+/** The owners of the records that prove that there is no address. */
+function proofsOf(store: ZoneStore, name: string): string[] {
+  const message = query(name, 'A', { additionals: [opt(1232, { flags: 0x8000 })] });
+  const { authorities } = decoded(answerTo(createAnswerTable(store), message, 'stream'));
+  const isProof = ({ type }: { type: string }) => type === 'NSEC' || type === 'NSEC3';
+  return [...new Set(authorities.filter(isProof).map(({ name }) => name))];
+}
+
+test('a wildcard that holds nothing is proved to exist by the record before it', async () => {
+  const store = await storeOf(['a', 'x.*.b']);
+  expect(proofsOf(store, 'q.b.signed.test')).toEqual(['x.*.b.signed.test', 'a.signed.test']);
+});
+
+test('of several chains of NSEC3 records, and beside NSEC records, those that NSEC3PARAM names prove', async () => {
+  const hash = (digit: string) => digit.repeat(32);
+  const chain = (digit: string, salt: string) =>
+    `${hash(digit)} NSEC3 1 0 0 ${salt} ${hash(digit)} A\n${hash(digit)} ${SIGNATURE.replace('SOA', 'NSEC3')}\n`;
+  const store = new ZoneStore();
+  const load = async (parameters: string) => {
+    const file = join(directory, 'chains.zone');
+    writeFileSync(file, `${HEAD}@ ${SIGNATURE}\n${chain('1', 'aa')}${chain('2', 'bb')}${parameters}`);
+    const fresh = new ZoneStore();
+    await loadZoneFile(fresh, file, { origin: 'signed.test.' });
+    store.replaceWith(fresh);
+  };
+  const proofs = () => proofsOf(store, 'missing.signed.test');
+  await load('');
+  expect(proofs()).toEqual(['signed.test']);
+  await load('@ NSEC3PARAM 1 0 0 bb\n');
+  expect(proofs()).toEqual([`${hash('2')}.signed.test`]);
+  // With flags it is not in use yet.
+  await load('@ NSEC3PARAM 1 1 0 bb\n@ NSEC3PARAM 1 0 0 aa\n');
+  expect(proofs()).toEqual([`${hash('1')}.signed.test`]);
+  // A change is in the next answer.
+  const apex = encodeName('signed.test');
+  const others = store.data.read(apex).filter(({ type }) => type !== TYPE.NSEC3PARAM);
+  const salt = { type: TYPE.NSEC3PARAM, records: [{ ttl: 60, data: Buffer.from('0100000001bb', 'hex') }] };
+  store.data.write(apex, [...others, salt]);
+  expect(proofs()).toEqual([`${hash('2')}.signed.test`]);
+});
