@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { conformancePage, needs, pathOf } from '@dinodns-bench/test-support';
+import { encodeOpt } from '@dinodns-bench/wire';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ask, framed, query, RCODE, TcpClient } from './support/client.ts';
+import { ask, framed, opt, query, RCODE, sendTcp, TcpClient } from './support/client.ts';
 import { freePort, killAll, type RunningServer, startServer, until } from './support/server-process.ts';
 
 const HOSTS = 3000;
@@ -57,6 +58,20 @@ test('a transfer contains every record once and the SOA record twice', needs('di
   expect(lines[0]).toBe(lines.at(-1));
   expect(new Set(lines).size).toBe(sources);
   expect(dig(ready.port, 'none.example.', 'AXFR')).toContain('Transfer failed');
+});
+
+test('the messages of a transfer have an OPT record if the query had one', async () => {
+  const { ready } = await startPrimary('--allow-transfer', '127.0.0.1');
+  const replyTo = (additionals: ReturnType<typeof opt>[]) =>
+    sendTcp(ready, query('example', 'AXFR', { additionals }));
+  const plain = await replyTo([]);
+  const extended = await replyTo([opt(1232, { flags: 0x8000 })]);
+  expect(plain?.readUInt16BE(10)).toBe(0);
+  expect(extended?.readUInt16BE(10)).toBe(1);
+  expect(extended?.subarray(2, 10)).toEqual(plain?.subarray(2, 10));
+  expect(extended?.subarray(12)).toEqual(
+    Buffer.concat([plain?.subarray(12) ?? Buffer.of(), encodeOpt({ dnssecOk: true })]),
+  );
 });
 
 test(

@@ -9,6 +9,7 @@ import { CLASS, GOOD } from '@dinodns-bench/wire';
 import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import { DROP_REASON } from '../metrics/counters.ts';
 import { isTransfer, type Transfers } from '../transfer/transfer.ts';
+import { optRecord } from '../wire/query.ts';
 import { waitUntil } from './managed-network.ts';
 import { shakeHands } from './stream-listener.ts';
 import { StreamNetwork, type StreamNetworkOptions } from './stream-network.ts';
@@ -99,9 +100,10 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
     const { query } = this;
     if (query.read(message, 0, message.length) !== GOOD || !isTransfer(query.type)) return false;
     if (query.class !== CLASS.IN || !transfers.allows(connection.remoteAddress)) return false;
-    const { type, questionEnd } = query;
+    const { type, questionEnd, hasEdns, dnssecOk } = query;
+    const opt = hasEdns ? optRecord(dnssecOk, 0) : Buffer.alloc(0);
     const count = (sent: Buffer) => this.counters.reply(sent, LENGTH_BYTES, type);
-    transfers.send(Buffer.from(message), questionEnd, connection, count).catch((error: unknown) => {
+    transfers.send(Buffer.from(message), questionEnd, opt, connection, count).catch((error: unknown) => {
       this.log.error({ error: messageOf(error) }, 'A zone transfer failed');
       connection.socket.destroy();
     });

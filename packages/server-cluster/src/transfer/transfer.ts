@@ -33,17 +33,18 @@ export class Transfers {
 
   /**
    * Sends the zone that the query asks for, or NOTAUTH if we do not serve it, at the client's pace. A reload in
-   * between has no effect: the zone is sent as it was at the start. `onMessage` is called for each message, which
+   * between has no effect: the zone is sent as it was at the start. `opt` is the replies' OPT record, or empty. `onMessage` is called for each message, which
    * includes its length field. A connection has one transfer at a time, so that a client which asks for many and
    * does not read takes the memory of one.
    */
   send(
     query: Buffer,
     questionEnd: number,
+    opt: Buffer,
     connection: TcpConnection,
     onMessage: (message: Buffer) => void,
   ): Promise<void> {
-    const start = () => this.#send(query, questionEnd, connection, onMessage);
+    const start = () => this.#send(query, questionEnd, opt, connection, onMessage);
     const before = this.#last.get(connection);
     const own = before === undefined ? start() : before.then(start, start);
     this.#last.set(connection, own);
@@ -53,11 +54,12 @@ export class Transfers {
   async #send(
     query: Buffer,
     questionEnd: number,
+    opt: Buffer,
     connection: TcpConnection,
     onMessage: (message: Buffer) => void,
   ): Promise<void> {
     const { socket } = connection;
-    for (const message of transferMessages(this.#store.data, query, questionEnd)) {
+    for (const message of transferMessages(this.#store.data, query, questionEnd, opt)) {
       if (!socket.writable) break;
       if (message.length > 0) {
         onMessage(message);

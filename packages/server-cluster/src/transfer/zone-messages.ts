@@ -54,17 +54,18 @@ function serialAt(query: Buffer, questionEnd: number): number | undefined {
 }
 
 /**
- * The messages that answer a query for a transfer, whose question ends at `questionEnd`, each with its length field. Empty
- * buffers are pauses: many names of other zones were skipped. An IXFR is answered like an AXFR, unless the client is up to
+ * The messages that answer a query for a transfer, whose question ends at `questionEnd`, each with its length field and
+ * this OPT record, which is empty if the query had none (RFC 5936, section 2.2.5). Empty buffers are pauses: many names of other zones were skipped. An IXFR is answered like an AXFR, unless the client is up to
  * date: it gets the SOA record alone (RFC 1995, section 4). NOTAUTH without the zone.
  */
 export function* transferMessages(
   data: ZoneData,
   query: Buffer,
   questionEnd: number,
+  opt: Buffer,
 ): Generator<Buffer, void, void> {
   const apex = zoneOf(data, query, questionEnd);
-  const message = new Message(query, questionEnd, apex === NONE ? RCODE.NOTAUTH : RCODE.NOERROR);
+  const message = new Message(query, questionEnd, opt, apex === NONE ? RCODE.NOTAUTH : RCODE.NOERROR);
   if (apex !== NONE) {
     const sets = data.readNode(apex);
     const soa = sets.filter(({ type }) => type === TYPE.SOA);
@@ -121,14 +122,16 @@ function setsIn(data: ZoneData, apex: number, node: number): StoredSet[] {
 class Message {
   readonly #query: Buffer;
   readonly #questionEnd: number;
+  readonly #opt: Buffer;
   readonly #rcode: number;
   #parts: Buffer[] = [];
   #bytes = 0;
   #records = 0;
 
-  constructor(query: Buffer, questionEnd: number, rcode: number) {
+  constructor(query: Buffer, questionEnd: number, opt: Buffer, rcode: number) {
     this.#query = query;
     this.#questionEnd = questionEnd;
+    this.#opt = opt;
     this.#rcode = rcode;
   }
 
@@ -150,11 +153,12 @@ class Message {
   take(): Buffer {
     const start = Buffer.alloc(2 + this.#questionEnd);
     this.#query.copy(start, 2, 0, this.#questionEnd);
-    start.writeUInt16BE(this.#questionEnd + this.#bytes, 0);
+    start.writeUInt16BE(this.#questionEnd + this.#bytes + this.#opt.length, 0);
     start.writeUInt16BE(FLAG.response | FLAG.authoritative | this.#rcode, 4);
     start.writeUInt16BE(this.#records, 8);
-    start.fill(0, 10, 2 + HEADER_BYTES);
-    const message = Buffer.concat([start, ...this.#parts]);
+    start.writeUInt16BE(0, 10);
+    start.writeUInt16BE(this.#opt.length === 0 ? 0 : 1, 12);
+    const message = Buffer.concat([start, ...this.#parts, this.#opt]);
     this.#parts = [];
     this.#bytes = 0;
     this.#records = 0;
