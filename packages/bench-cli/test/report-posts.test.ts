@@ -468,6 +468,10 @@ describe('texts that others interpret', () => {
   });
 });
 
+it('a post is a format by that name, too', () => {
+  expect(findFormat('post', formats)?.name).toBe('blog');
+});
+
 it('every format has a file or is shown, and no two write the same', async () => {
   const paths: string[] = [];
   const wanted = ['md', 'blog', 'github', 'html', 'csv', 'json', 'svg', 'png'].flatMap(

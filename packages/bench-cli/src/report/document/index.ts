@@ -108,6 +108,7 @@ export function documentFormats<R extends object>(
     },
     {
       name: 'blog',
+      aliases: ['post'],
       shown: 'always',
       description: 'a post for a Docusaurus blog, with its charts',
       files: (record, options) => blogFiles(documentOf(record, options), options),
