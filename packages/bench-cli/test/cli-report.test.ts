@@ -255,17 +255,30 @@ describe('bench open', () => {
   });
 });
 
+/** Prints at the end of a process what memory it needed, and how often its CPU time is that of parsing the record. */
+const usageIn = (record: string) => `
+  import { readFileSync } from 'node:fs';
+  process.on('exit', () => {
+    const { maxRSS } = process.resourceUsage();
+    const { user } = process.cpuUsage();
+    const text = readFileSync(${JSON.stringify(record)}, 'utf8');
+    for (let i = 0; i < 5; i++) JSON.parse(text);
+    console.error('usage', maxRSS, (5 * user) / (process.cpuUsage().user - user));
+  });`;
+
 describe('a record of 5,000 trials', () => {
-  it('is rendered in every format in some seconds of CPU time and less than 500 MB', async () => {
+  it('is rendered in every format in the CPU time of 200 parsings, some seconds, and less than 500 MB', async () => {
     const record = makeRichRecord({ tiers: [0.5, 1, 2, 4, 8], trials: 125 });
     expect(record.trials).toHaveLength(5000);
-    await writeFile(join(folder, 'run.json'), formatJson(record));
+    const file = join(folder, 'run.json');
+    await writeFile(file, formatJson(record));
     // In a process of its own: this one holds the tests as well.
     const running = await world.processes.start(
       [
         world.processes.nodePath,
-        '--import',
-        'data:text/javascript,process.on("exit",()=>console.error("usage",process.resourceUsage().maxRSS,process.cpuUsage().user))',
+        // On a busy machine, V8 collects late and lets garbage grow.
+        ...['--max-old-space-size=240', '--single-threaded-gc'],
+        ...['--import', `data:text/javascript,${encodeURIComponent(usageIn(file))}`],
         new URL('../src/main.ts', import.meta.url).pathname,
         ...['report', folder, '--format', 'md,blog,html,github,csv,json,svg,png'],
         ...['--to', join(world.directory, 'published')],
@@ -273,9 +286,10 @@ describe('a record of 5,000 trials', () => {
       { env: { NODE_OPTIONS: '--conditions=@dinodns-bench/source' } },
     );
     expect((await running.exited).code).toBe(0);
-    const [, kibibytes, microseconds] = /usage (\d+) (\d+)/.exec(running.lastLines.join('\n')) ?? [];
+    const [, kibibytes, parsings] = /usage (\d+) ([\d.]+)/.exec(running.lastLines.join('\n')) ?? [];
     expect(Number(kibibytes) / 1024).toBeLessThan(500);
-    // Own CPU time, which other load on the machine changes less. Measured: 5.0 s, of which the page alone takes 2.3.
-    expect(Number(microseconds) / 1e6).toBeLessThan(15);
+    // Compared with work of the same process, which a busy machine slows down as much: from 62 at a load of 13 to 89 at 22; and 5.0 s alone,
+    // of which the page takes 2.3.
+    expect(Number(parsings)).toBeLessThan(200);
   }, 180_000);
 });
