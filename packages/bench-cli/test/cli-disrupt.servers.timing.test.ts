@@ -1,8 +1,6 @@
 /** `bench disrupt` with real servers, and faults whose effect is known. */
-import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { expect } from 'vitest';
 import { engineKind, okTrials } from '../src/engine/record.ts';
@@ -12,9 +10,6 @@ import {
   disruptEvidenceSchema,
 } from '../src/experiments/disrupt/evidence.ts';
 import type { DisruptSettings } from '../src/experiments/disrupt/settings.ts';
-import { readAllProcessStats } from '../src/machine/proc-files.ts';
-import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
-import { uniqueRunId } from './local-fixtures.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const { describe, it } = fileNeeds('coredns', 'unbound');
@@ -158,42 +153,6 @@ const withoutWorker = () =>
     expect(fault.end).toBeLessThan(4);
   });
 
-const interrupted = () =>
-  inWorld(async (world) => {
-    const flags = [...ONCE, '--servers', 'coredns', '--outage', '2', '--duration', '5'];
-    const running = world.bench('disrupt', ...flags);
-    const servers = () => world.started.filter(({ command }) => command.includes('-conf'));
-    // The first one is that of the control.
-    await expect
-      .poll(() => servers().length === 2 && servers()[1]?.process.exit, { timeout: 60_000 })
-      .toBeTruthy();
-    world.send('SIGINT');
-    expect(await running).toBe(130);
-    expect(world.err()).toContain('1 trial saved');
-    expect(servers()).toHaveLength(2);
-  });
-
-const killed = () =>
-  inWorld(async (world) => {
-    const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-    const flags = [...ONCE, '--servers', 'coredns', '--fault', 'upstream-silent'];
-    const bench = spawn(world.processes.nodePath, [main, 'disrupt', ...flags], {
-      cwd: world.directory,
-      stdio: 'ignore',
-      env: { ...process.env, DINODNS_BENCH_PROVISION: 'false', TMPDIR: world.directory },
-    });
-    const running = async () => (await readAllProcessStats(world)).filter(({ state }) => state !== 'Z');
-    const children = async () => (await running()).filter(({ parentPid }) => parentPid === bench.pid);
-    // The server and the load generator.
-    await expect.poll(async () => (await children()).length, { timeout: 60_000 }).toBe(2);
-    const pids = (await children()).map(({ pid }) => pid);
-    bench.kill('SIGKILL');
-    const left = async () => (await running()).filter(({ pid }) => pids.includes(pid));
-    await expect.poll(left, { timeout: 5000 }).toEqual([]);
-    // As the next run does: removes the control groups.
-    await (await createResourceGroups(world, { runId: uniqueRunId(), request: 'quota' })).close();
-  });
-
 /** Two at a time: most of it is waiting. */
 describe('bench disrupt', { timeout: 120_000 }, () => {
   it('shows a gap of three seconds where an upstream was silent for three, and none in the control', async () => {
@@ -208,9 +167,5 @@ describe('bench disrupt', { timeout: 120_000 }, () => {
 
   it('shows stale answers of CoreDNS and of Unbound only where they may be served', async () => {
     await Promise.all(['coredns', 'unbound'].map(servedStale));
-  });
-
-  it('leaves nothing running after Ctrl-C while a server is down, and after SIGKILL', async () => {
-    await Promise.all([interrupted(), killed()]);
   });
 });
