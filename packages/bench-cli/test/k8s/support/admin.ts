@@ -5,6 +5,7 @@ import {
   KubeConfig,
   KubernetesObjectApi,
   RbacAuthorizationV1Api,
+  type RequestContext,
   type V1ObjectMeta,
   type V1PolicyRule,
 } from '@kubernetes/client-node';
@@ -18,13 +19,26 @@ import { realWorld } from '../../../src/world.ts';
 
 export const SELECTOR = 'app.kubernetes.io/managed-by=dinodns-bench';
 
+/** client-node connects anew for each request, and tests ask several times a second whether something has come true. */
+class OnePool extends KubeConfig {
+  #pool: ReturnType<RequestContext['getDispatcher']>;
+  override async applySecurityAuthentication(context: RequestContext): Promise<void> {
+    await super.applySecurityAuthentication(context);
+    this.#pool ??= context.getDispatcher();
+    if (this.#pool !== undefined) context.setDispatcher(this.#pool);
+  }
+}
+
+let config: KubeConfig | undefined;
 export function adminConfig(): KubeConfig {
   const { KUBECONFIG } = process.env;
   if (KUBECONFIG === undefined || KUBECONFIG === '') {
     throw new Error('pnpm test:k8s needs KUBECONFIG: a kubeconfig of an administrator of some cluster');
   }
-  const config = new KubeConfig();
-  config.loadFromFile(KUBECONFIG);
+  if (config === undefined) {
+    config = new OnePool();
+    config.loadFromFile(KUBECONFIG);
+  }
   return config;
 }
 
@@ -39,11 +53,14 @@ export async function adminClient(): Promise<KubeClient> {
   return createClient(await connect(world, undefined), { clock: world.clock });
 }
 
+let api: Promise<ClusterApi> | undefined;
 /** The same for single requests, with any answer. */
-export async function adminApi(): Promise<ClusterApi> {
+export function adminApi(): Promise<ClusterApi> {
   const world = realWorld();
-  const connection = await connect(world, undefined);
-  return connectedApi(connection, world.clock, new AbortController().signal);
+  api ??= connect(world, undefined).then((connection) =>
+    connectedApi(connection, world.clock, new AbortController().signal),
+  );
+  return api;
 }
 
 /** Served by the metrics server from memory, and a moment late: figures about pods, not objects. */

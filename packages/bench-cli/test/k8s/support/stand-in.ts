@@ -241,8 +241,9 @@ export async function asBefore({ path, before }: Pick<StandIn, 'path' | 'before'
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Waits until nothing of the swap is left. */
+/** Waits until nothing of the swap is left. The namespace goes last but for the roles, and to ask for these is much to read. */
 export async function withoutTraces(prefix: string, leaseNamespace: string): Promise<void> {
+  await until(() => runNamespaces(prefix), []);
   await until(() => traces(prefix, leaseNamespace), NO_TRACES);
 }
 
