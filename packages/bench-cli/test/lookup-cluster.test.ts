@@ -1,4 +1,4 @@
-/** `bench lookup --target kubernetes`, without a cluster: its pure parts, and its requests to an API server of this file's making. What needs a cluster is in k8s/lookup.k8s.timing.test.ts. */
+/** `bench lookup --target kubernetes`, without a cluster: its pure parts, and its requests to an API server of this file's making. What needs a cluster is in k8s/lookup*.k8s.test.ts. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -43,7 +43,7 @@ describe('the name of a test file', () => {
     ['page.browser.test.ts', 'browser'],
     ['archive.packages.test.ts', 'packages'],
     ['rights.k8s.test.ts', 'k8s'],
-    ['lookup.k8s.timing.test.ts', 'k8s timing'],
+    ['disrupt.k8s.timing.test.ts', 'k8s timing'],
     ['cluster-wide.alone.k8s.test.ts', 'alone.k8s'],
     ['placement.nodes.k8s.test.ts', 'nodes.k8s'],
   ])('%s says that it is of %s', (name, project) => {

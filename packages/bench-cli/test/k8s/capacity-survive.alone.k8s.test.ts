@@ -1,11 +1,8 @@
-/** `bench capacity survive` on a cluster: the kubelet kills CoreDNS under a limit that is too small, and nothing is left. */
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+/** `bench capacity survive` on a cluster: the kubelet kills CoreDNS under a limit that is too small, and nothing is left. Alone: it ends where the API server gets slow. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { surviveKind } from '../../src/experiments/capacity/survive/evidence.ts';
 import type { TestWorld } from '../support/test-world.ts';
-import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
-import { leftovers, runNamespaces, without } from './support/admin.ts';
+import { leftovers } from './support/admin.ts';
 import { clusterWorld, recordAs } from './support/bench.ts';
 
 let world: TestWorld;
@@ -60,26 +57,4 @@ it('finds a limit between one under which the kubelet killed the pod and one tha
   expect([0, 3]).toContain(streamed.length);
   expect(world.out()).toContain('The smallest memory limit that CoreDNS survives');
   expect(world.out()).toContain('Limits that survived');
-});
-
-it('is refused without the right to change endpoints, before anything is made', async () => {
-  const suite = `bench-survive-${Math.random().toString(36).slice(2, 8)}`;
-  const roles = (await benchRoles()).map((role) => ({
-    ...role,
-    rules: without(role.rules ?? [], 'endpointslices', 'patch'),
-  }));
-  const kubeconfig = await makeAccount(suite, roles, tmpdir());
-  onTestFinished(async () => {
-    await removeAccount(suite);
-    await rm(kubeconfig, { force: true });
-  });
-  const other = await clusterWorld(kubeconfig);
-  onTestFinished(() => other.remove());
-  await expect
-    .poll(async () => ({ status: await other.bench('capacity', 'survive', ...SMALL), err: other.err() }))
-    .toMatchObject({
-      status: 3,
-      err: expect.stringContaining('this user may not patch endpointslices.discovery.k8s.io on'),
-    });
-  expect(await runNamespaces()).toEqual([]);
 });
