@@ -1,22 +1,17 @@
 /** From trials to cases: summaries, and comparisons with the baseline. Pure: what the record has is enough. */
 
-import { directionOf, type EstimandFacts } from '../report/estimand.ts';
-import type { SummaryStatistic } from '../results/record.ts';
+import { directionOf, type EstimandFacts, isBetter, pairsOf, summaryOfFigure } from '../report/estimand.ts';
 import { decideFamily, decideRatios } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
-import { compareDifferences, summarize } from '../stats/summarize.ts';
+import { compareDifferences } from '../stats/summarize.ts';
 import { type ComparedWidth, type UntilView, type Width, widthOf } from '../stats/until.ts';
-import { type Figures, pairsOf } from './pairs.ts';
 import type { MeasuredCase } from './plan.ts';
-import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
+import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
 
 type Parts = Pick<EngineRecord<unknown>, 'id' | 'baseline' | 'estimands' | 'trials'>;
-function summaryOf({ name, unit }: EstimandFacts, trials: readonly Figures[]): SummaryStatistic | null {
-  const values = trials.flatMap(({ figures }) => figures[name] ?? []);
-  return values.length === 0 ? null : summarize(values, unit === 'ratio' ? { highest: 1 } : {});
-}
+type Figures = OkTrial<unknown>;
 
 function boundsOf(name: string, trials: readonly Figures[]): number {
   return trials.filter(({ bounds }) => bounds.includes(name)).length;
@@ -28,8 +23,7 @@ function mayBeClaimed(
   own: readonly Figures[],
   baseline: readonly Figures[],
 ): boolean {
-  const isBetter = estimand.better === 'more' ? size > 0 : size < 0;
-  return mayBeSaid(isBetter, {
+  return mayBeSaid(isBetter(estimand, size), {
     own: boundsOf(estimand.name, own) > 0,
     baseline: boundsOf(estimand.name, baseline) > 0,
   });
@@ -132,7 +126,7 @@ export function summarizeCases(
       point: { ...point },
       aa,
       trials: { planned: rounds, ok: ok.length, failed: attempted - ok.length },
-      summary: each((estimand) => summaryOf(estimand, ok)),
+      summary: each((estimand) => summaryOfFigure(estimand, ok)),
       bounds: each(({ name }) => boundsOf(name, ok)),
       comparison: comparisons.get(key) ?? null,
     };

@@ -1,6 +1,5 @@
 /** The report of a run: what every experiment says alike, around what only this one can say. Pure. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { ERROR_CODES, type ErrorCode } from '../errors.ts';
 import { numberText } from '../history/axes.ts';
 import { titleWithVersion } from '../report/cases.ts';
 import {
@@ -15,8 +14,9 @@ import {
   type Section,
   text,
 } from '../report/document/document.ts';
-import { sizeText } from '../report/estimand.ts';
+import { isBetter, sizeText } from '../report/estimand.ts';
 import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
+import { reasonOf } from '../report/status.ts';
 import { serverTitle } from '../servers/registry.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { asSentence, capitalized, counted, countedLines, formatDuration } from '../text.ts';
@@ -69,14 +69,13 @@ export interface RunState {
 /** A record that still says `running` is that of a run that was killed, or of one that is still under way. */
 export function statusOf({ status, trials, cases, until }: AnyRecord): RunState {
   const planned = cases.reduce((sum, item) => sum + item.trials.planned, 0);
-  const failed = trials.flatMap((trial) => (trial.status === 'failed' ? [trial.failure] : []));
+  const failed = trials.filter((trial) => trial.status === 'failed');
   const done = `${trials.length} of ${counted(planned, 'trial')}`;
   if (status !== 'complete') {
     const how = status === 'running' ? 'not finished' : 'interrupted';
     return { state: 'interrupted', exitStatus: EXIT_STATUS.interrupted, headline: `${how}; ${done}` };
   }
-  const [first] = failed;
-  if (first === undefined) {
+  if (failed.length === 0) {
     const limit =
       until == null || until.reached
         ? ''
@@ -87,12 +86,9 @@ export function statusOf({ status, trials, cases, until }: AnyRecord): RunState 
       headline: `${counted(planned, 'trial')}${limit}`,
     };
   }
-  const isNothing = failed.length === trials.length;
-  const reason =
-    isNothing && first.code in ERROR_CODES ? ERROR_CODES[first.code as ErrorCode] : 'failedTrials';
   return {
     state: 'failed-trials',
-    exitStatus: EXIT_STATUS[reason],
+    exitStatus: EXIT_STATUS[reasonOf(failed, trials.length - failed.length)],
     headline: `${failed.length} of ${counted(trials.length, 'trial')} failed`,
   };
 }
@@ -110,7 +106,6 @@ function verdicts(record: AnyRecord): Finding[] {
       const delta = item.comparison?.deltas[estimand.name];
       if (delta == null) return [];
       const isOpen = delta.verdict === 'no difference shown';
-      const isBetter = sizeOf(delta) > 0 === (estimand.better === 'more');
       const isAllowed = 'allowance' in delta && delta.allowance !== null;
       const how = isAllowed ? ' after allowing for what other programs took' : '';
       return [
@@ -118,7 +113,7 @@ function verdicts(record: AnyRecord): Finding[] {
           subject: caseTitle(record, item),
           badge: {
             text: (isOpen ? '≈ ' : '') + sizeText(estimand, delta),
-            tone: isOpen ? 'even' : isBetter ? 'good' : 'bad',
+            tone: isOpen ? 'even' : isBetter(estimand, sizeOf(delta)) ? 'good' : 'bad',
           },
           sentence: `${capitalized(estimand.title)}${how}: ${verdictText(record, estimand, item, delta)}.`,
         },

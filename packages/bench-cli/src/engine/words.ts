@@ -4,6 +4,7 @@ import {
   bothOf,
   boundsText,
   type EstimandFacts,
+  pairsOf,
   showFigure,
   signOfBound,
   bothText as textOfBoth,
@@ -13,7 +14,6 @@ import { beside, formatCount, type formatShort } from '../report/numbers.ts';
 import type { Delta, Difference, ServerRecord, SummaryStatistic } from '../results/record.ts';
 import { serverTitle } from '../servers/registry.ts';
 import { listed, unbroken } from '../text.ts';
-import { pairsOf } from './pairs.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
 
 type Point = EngineCase['point'];
@@ -80,6 +80,11 @@ export function subjectTitle({ subjects }: Pick<Cases, 'subjects'>, subject: str
 /** `CoreDNS 1.13.1 (registry/coredns:v1.13.1)`: of a server on a cluster, a title can begin with its name. */
 export function programTitle({ name, title }: Pick<ServerRecord, 'name' | 'title'>): string {
   return title.startsWith(name) ? `${serverTitle(name)}${title.slice(name.length)}` : title;
+}
+
+/** `1.13.1`, as the program of this name reports it; the name where the record has no such program. */
+export function versionOf({ programs }: Pick<EngineRecord<unknown>, 'programs'>, name: string): string {
+  return programs.find((program) => program.name === name)?.version ?? name;
 }
 
 /** The subject, and of its point what is not the same in all cases. */

@@ -6,7 +6,7 @@
  * Runs differ by more than the scatter of trials: another day, another state of the machine. `normalize` removes what
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
-import { bothOf, directionOf, type EstimandFacts, isSize } from '../report/estimand.ts';
+import { bothOf, directionOf, type EstimandFacts, isBetter, pairsOf } from '../report/estimand.ts';
 import type { Delta, Difference } from '../results/record.ts';
 import { testAllowed } from '../stats/allowance.ts';
 import { decideFamily } from '../stats/comparisons.ts';
@@ -121,9 +121,10 @@ interface Side {
 export function samplesOf(
   reference: Side,
   candidate: Side,
-  { name, compared, unit }: EstimandFacts,
+  estimand: EstimandFacts,
   normalize: string | null,
 ): Samples {
+  const { name, compared } = estimand;
   if (normalize !== null) {
     return {
       reference: normalized(reference.entry, reference.item, name, normalize),
@@ -135,10 +136,7 @@ export function samplesOf(
     const [before, now] = [valuesOf(reference.item, name), valuesOf(candidate.item, name)];
     return { reference: before, candidate: now, pairs: null };
   }
-  const all = pairTrials(candidate.item.trials, reference.item.trials, ({ figures, taken }) => ({
-    // What others take slows servers down; it does not make them larger.
-    ...{ value: figures[name], taken: isSize(unit) ? undefined : taken },
-  }));
+  const all = pairsOf(estimand, candidate.item.trials, reference.item.trials);
   // Nothing has a ratio to zero.
   const pairs = all.filter(({ baseline }) => compared === 'difference' || baseline > 0);
   return {
@@ -238,9 +236,9 @@ function asItMayBeSaid<D extends Delta | Difference>(
   estimand: EstimandFacts,
   [before, now]: readonly ReturnType<typeof boundsOf>[],
 ): D {
-  const isBetter = estimand.better === 'more' ? sizeOf(delta) > 0 : sizeOf(delta) < 0;
   const isForeign = before?.isForeign === true || now?.isForeign === true;
-  return !isForeign && mayBeSaid(isBetter, { own: now?.own === true, baseline: before?.own === true })
+  const bounds = { own: now?.own === true, baseline: before?.own === true };
+  return !isForeign && mayBeSaid(isBetter(estimand, sizeOf(delta)), bounds)
     ? delta
     : { ...delta, verdict: 'no difference shown', undecided: 'not limited by the servers' };
 }

@@ -2,7 +2,7 @@
  * One view of everything that can be compared: runs of any experiment and imported measurements, as cases with the figures of
  * their trials by estimand. Comparisons, gates and reproductions work on it.
  */
-import type { EstimandFacts } from '../report/estimand.ts';
+import type { EstimandFacts, Figures } from '../report/estimand.ts';
 import { compareKind } from '../results/compare-kind.ts';
 import type { parseHeader } from '../results/parse-record.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
@@ -14,14 +14,8 @@ import { levelOf } from '../stats/until.ts';
 import type { ImportedRecord } from './imported.ts';
 
 /** The figures of one trial. */
-export interface EntryTrial {
-  /** Trials of one run and the same round are pairs; null for imported trials, which are not paired. */
-  readonly round: number | null;
+export interface EntryTrial extends Figures {
   readonly startedAt: string | null;
-  /** CPUs that the hypervisor and other programs took meanwhile. Absent where nobody watched. */
-  readonly taken?: number | undefined;
-  /** By the names of the estimands; null or absent for what was not measured. */
-  readonly figures: Readonly<Record<string, number | null>>;
 }
 
 export interface EntryCase {

@@ -5,11 +5,10 @@
  */
 import { dirname, join, sep } from 'node:path';
 import { BenchError } from '../errors.ts';
-import type { EstimandFacts } from '../report/estimand.ts';
+import { type EstimandFacts, summaryOfFigure } from '../report/estimand.ts';
 import type { SummaryStatistic } from '../results/record.ts';
 import { type FoundFile, fileIn } from '../results/record-file.ts';
 import { writeWhole } from '../results/write-whole.ts';
-import { summarize } from '../stats/summarize.ts';
 import type { World } from '../world.ts';
 import { conditionSettings, type Entry, type EntryCase, valuesOf } from './entry.ts';
 import { IMPORTED_NAME } from './imported.ts';
@@ -71,10 +70,11 @@ export interface Listing {
 }
 
 function listedCase(item: EntryCase, estimands: readonly EstimandFacts[]): ListedCase {
-  const figures = estimands.flatMap(({ name, unit }) => {
+  const figures = estimands.flatMap((estimand) => {
+    const { name } = estimand;
     const values = valuesOf(item, name);
-    if (values.length === 0) return [];
-    const summary = summarize(values, unit === 'ratio' ? { highest: 1 } : {});
+    const summary = summaryOfFigure(estimand, item.trials);
+    if (summary === null) return [];
     return [
       [
         name,

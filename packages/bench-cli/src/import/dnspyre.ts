@@ -5,6 +5,7 @@ import {
   asNumber,
   asObject,
   type Importer,
+  inSeconds,
   type Measurement,
   NOTHING_KNOWN,
 } from './format.ts';
@@ -16,12 +17,6 @@ const PERCENTILES = [
   [95, 'p95Ms'],
   [99, 'p99Ms'],
 ] as const;
-
-/** Whole milliseconds: 0 means anything below one, so it is unknown. */
-function inSeconds(milliseconds: unknown): number | null {
-  const value = asNumber(milliseconds);
-  return value === null || value === 0 ? null : value / 1000;
-}
 
 /** Answers of any kind; null where an older version does not tell them from failures. */
 function answered(result: Readonly<Record<string, unknown>>): number | null {

@@ -11,17 +11,12 @@ import {
   asTimestamp,
   flagValue,
   type Importer,
+  inSeconds,
   type Measurement,
   NOTHING_KNOWN,
 } from './format.ts';
 
 type Line = Readonly<Record<string, unknown>>;
-
-function inSeconds(milliseconds: unknown): number | null {
-  const value = asNumber(milliseconds);
-  // Before the first answer flamethrower writes 0, which is not a latency.
-  return value === null || value === 0 ? null : value / 1000;
-}
 
 const TRANSPORT_OF_PROTOCOL: Readonly<Record<string, Measurement['transport']>> = {
   udp: 'udp',

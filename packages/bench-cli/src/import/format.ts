@@ -64,6 +64,12 @@ export function asNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
+/** From milliseconds; 0 is unknown: it means anything below one, or that nothing was answered yet. */
+export function inSeconds(milliseconds: unknown): number | null {
+  const value = asNumber(milliseconds);
+  return value === null || value === 0 ? null : value / 1000;
+}
+
 export function asCount(value: unknown): number | null {
   const number = asNumber(value);
   return number === null ? null : Math.round(number);

@@ -7,7 +7,7 @@
  */
 import { once } from '../process.ts';
 import type { Observation } from '../results/record.ts';
-import { sum } from '../stats/intervals.ts';
+import { mean, sum } from '../stats/intervals.ts';
 import type { World } from '../world.ts';
 import { addThrottling, type GroupCounters, type ObservedGroup, throttlingBetween } from './group.ts';
 import { createMemoryMeter, type MemoryMeter } from './memory.ts';
@@ -73,11 +73,7 @@ function summarizeMemory(
 ): Observation['memoryBytes'] {
   const known = readings.filter((bytes) => bytes !== null);
   if (known.length === 0) return null;
-  return {
-    mean: known.reduce((sum, bytes) => sum + bytes, 0) / known.length,
-    max: Math.max(...known),
-    source,
-  };
+  return { mean: mean(known), max: Math.max(...known), source };
 }
 
 /** Reads memory, less often the longer a reading takes, and keeps what it read. */

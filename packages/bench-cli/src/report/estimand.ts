@@ -1,8 +1,8 @@
 /** Figures of a trial that are compared: what they are, and how they are written. Pure. */
 import { z } from 'zod';
-import type { Delta, Difference, Verdict } from '../results/record.ts';
+import type { Delta, Difference, SummaryStatistic, Verdict } from '../results/record.ts';
 import { relativeDelta } from '../stats/deltas.ts';
-import type { Direction, Pair } from '../stats/summarize.ts';
+import { type Direction, type Pair, pairTrials, summaryOf } from '../stats/summarize.ts';
 import { unbroken } from '../text.ts';
 import {
   beside,
@@ -79,7 +79,7 @@ export function showFigure({ unit }: EstimandFacts, value: number, all = beside(
   return UNITS[unit].show(value, all);
 }
 
-/** Whether it is an amount of memory: what other programs take slows servers down, but does not make them larger. */
+/** Whether it is an amount of memory. */
 export function isSize(unit: EstimandFacts['unit']): boolean {
   return unit === 'bytes' || unit === 'decimal bytes';
 }
@@ -87,6 +87,41 @@ export function isSize(unit: EstimandFacts['unit']): boolean {
 /** What a table counts: `queries per second`; empty where each figure has its unit. */
 export function nounOf({ unit }: EstimandFacts): string {
   return UNITS[unit].noun;
+}
+
+/** Whether one that is more, or less, by this is a better one. */
+export function isBetter({ better }: EstimandFacts, size: number): boolean {
+  return better === 'more' ? size > 0 : size < 0;
+}
+
+/** A trial with its figures by the names of estimands. */
+export interface Figures {
+  /** Trials of one run and the same round are pairs; null for imported trials, which are not paired. */
+  readonly round: number | null;
+  /** Null or absent for what was not measured. */
+  readonly figures: Readonly<Record<string, number | null>>;
+  /** CPUs that the hypervisor and other programs took meanwhile. Absent where nobody watched. */
+  readonly taken?: number | undefined;
+}
+
+/** Over the trials that have the figure; null without one. */
+export function summaryOfFigure(
+  { name, unit }: EstimandFacts,
+  trials: readonly Figures[],
+): SummaryStatistic | null {
+  const values = trials.flatMap(({ figures }) => figures[name] ?? []);
+  return summaryOf(values, unit === 'ratio' ? { highest: 1 } : {});
+}
+
+/** The figures of the rounds that both have. */
+export function pairsOf(
+  { name, unit }: EstimandFacts,
+  trials: readonly Figures[],
+  baseline: readonly Figures[],
+): Pair[] {
+  // What others take slows servers down; it does not make them larger.
+  const takenBy = ({ taken }: Figures) => (isSize(unit) ? undefined : taken);
+  return pairTrials(trials, baseline, (trial) => ({ value: trial.figures[name], taken: takenBy(trial) }));
 }
 
 /** Before a figure that something other than the subject kept from being better. */

@@ -5,6 +5,7 @@
 import { EXIT_STATUS, type ExitReason } from '@dinodns-bench/program';
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
 import type { FailedTrial, RunRecord } from '../results/record.ts';
+import { counted } from '../text.ts';
 
 export interface RunStatus {
   readonly state: 'complete' | 'failed-trials' | 'interrupted';
@@ -20,31 +21,27 @@ export interface RunStatus {
   readonly failures: readonly FailedTrial[];
 }
 
-function trialCount(count: number): string {
-  return count === 1 ? '1 trial' : `${count} trials`;
-}
-
 function headlineOf(
   record: RunRecord,
   state: RunStatus['state'],
   counts: Record<'planned' | 'ok' | 'failed', number>,
 ) {
   const { planned, ok, failed } = counts;
-  if (state === 'complete') return `Complete: ${ok} of ${trialCount(planned)} measured.`;
+  if (state === 'complete') return `Complete: ${ok} of ${counted(planned, 'trial')} measured.`;
   if (state === 'interrupted') {
     const how = record.status === 'running' ? 'Not finished' : 'Interrupted';
     const failures = failed === 0 ? '' : ` ${failed} failed.`;
-    return `${how}: ${ok} of ${trialCount(planned)} measured.${failures} Continue with \`bench run --resume ${record.id}\`.`;
+    return `${how}: ${ok} of ${counted(planned, 'trial')} measured.${failures} Continue with \`bench run --resume ${record.id}\`.`;
   }
   if (ok === 0)
-    return `No result: ${planned === 1 ? 'the only trial' : `all ${trialCount(planned)}`} failed.`;
-  return `Finished, but ${failed} of ${trialCount(planned)} failed.`;
+    return `No result: ${planned === 1 ? 'the only trial' : `all ${counted(planned, 'trial')}`} failed.`;
+  return `Finished, but ${failed} of ${counted(planned, 'trial')} failed.`;
 }
 
-/** Where nothing succeeded, the first failure says whose fault it was. */
-function reasonOf(failures: readonly FailedTrial[]): ExitReason {
+/** Of a run with failed trials: where nothing succeeded, the first failure says whose fault it was. */
+export function reasonOf(failures: readonly Pick<FailedTrial, 'failure'>[], ok: number): ExitReason {
   const code = failures[0]?.failure.code ?? '';
-  return code in ERROR_CODES ? ERROR_CODES[code as ErrorCode] : 'failedTrials';
+  return ok === 0 && code in ERROR_CODES ? ERROR_CODES[code as ErrorCode] : 'failedTrials';
 }
 
 /** See `RunStatus`. A record that still says `running` counts as interrupted: bench was killed, or is still running. */
@@ -63,7 +60,7 @@ export function runStatus(record: RunRecord): RunStatus {
     .toSorted((a, b) => a.order - b.order);
   const reasons = {
     complete: 'success',
-    'failed-trials': counts.ok === 0 ? reasonOf(failures) : 'failedTrials',
+    'failed-trials': reasonOf(failures, counts.ok),
     interrupted: 'interrupted',
   } as const;
   return {

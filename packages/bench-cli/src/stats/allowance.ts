@@ -23,7 +23,7 @@
  * - A. Deng, Y. Xu, R. Kohavi, T. Walker: Improving the sensitivity of online controlled experiments by utilizing
  *   pre-experiment data. WSDM 2013 (the same idea for experiments on the web).
  */
-import { median, sum } from './intervals.ts';
+import { mean, median, sum } from './intervals.ts';
 import { momentsOf, type SampleTest, type TestOptions, testAligned } from './sample-test.ts';
 import { studentQuantile, studentUpperTail } from './student-t.ts';
 
@@ -69,8 +69,6 @@ const MAX_STEPS = 30;
 
 /** How many degrees of freedom the pooled variance counts for beside that of a comparison's own pairs. */
 const POOLED_WEIGHT = 4;
-
-const mean = (values: readonly number[]) => sum(values) / values.length;
 
 interface Weighted extends ExposedTrial {
   readonly weight: number;

@@ -8,7 +8,6 @@ import type {
   LimitedBy,
   NoiseFloor,
   OkTrial,
-  SummaryStatistic,
   Trial,
   TrialMetrics,
 } from '../results/record.ts';
@@ -16,7 +15,7 @@ import { type ComparedTrials, compareFamily, markBelowFloor, noiseFloorsOf } fro
 import { mergeHistograms, summarizePercentiles } from './latency.ts';
 import { outlierPositions } from './outliers.ts';
 import type { TestOptions } from './sample-test.ts';
-import { type Limits, summarize } from './summarize.ts';
+import { type Limits, summaryOf } from './summarize.ts';
 
 /** The part of a planned case that statistics use. */
 export interface SummarizedCase
@@ -31,26 +30,22 @@ function valuesOf(trials: readonly OkTrial[], metric: Metric): number[] {
   return trials.flatMap(({ metrics }) => metrics[metric] ?? []);
 }
 
-function summaryOf(trials: readonly OkTrial[], metric: Metric, limits?: Limits): SummaryStatistic | null {
-  const values = valuesOf(trials, metric);
-  return values.length === 0 ? null : summarize(values, limits);
-}
-
 function summarizeTrials(trials: readonly OkTrial[]): CaseSummary | null {
-  const qps = summaryOf(trials, 'qps');
-  const lostRatio = summaryOf(trials, 'lostRatio', { highest: 1 });
+  const of = (metric: Metric, limits?: Limits) => summaryOf(valuesOf(trials, metric), limits);
+  const qps = of('qps');
+  const lostRatio = of('lostRatio', { highest: 1 });
   if (qps === null || lostRatio === null) return null;
   return {
     qps,
-    latencySeconds: summaryOf(trials, 'latencySeconds'),
-    cpuSecondsPerQuery: summaryOf(trials, 'cpuSecondsPerQuery'),
-    memoryBytes: summaryOf(trials, 'memoryBytes'),
+    latencySeconds: of('latencySeconds'),
+    cpuSecondsPerQuery: of('cpuSecondsPerQuery'),
+    memoryBytes: of('memoryBytes'),
     lostRatio,
-    cpuCores: summaryOf(trials, 'cpuCores'),
-    throttledSeconds: summaryOf(trials, 'throttledSeconds'),
+    cpuCores: of('cpuCores'),
+    throttledSeconds: of('throttledSeconds'),
     latencyPercentiles: summarizePercentiles(trials),
-    lookupsPerSecond: summaryOf(trials, 'lookupsPerSecond'),
-    lookupLatencySeconds: summaryOf(trials, 'lookupLatencySeconds'),
+    lookupsPerSecond: of('lookupsPerSecond'),
+    lookupLatencySeconds: of('lookupLatencySeconds'),
   };
 }
 

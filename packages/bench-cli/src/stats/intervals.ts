@@ -50,6 +50,9 @@ export function ascending(values: readonly number[]): Float64Array {
 
 export const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
+/** Not a number for no values. */
+export const mean = (values: readonly number[]) => sum(values) / values.length;
+
 /** The middle value, or the mean of the two in the middle. Throws a `RangeError` for no values. */
 export function median(values: readonly number[]): number {
   return medianOfSorted(ascending(values));

@@ -1,6 +1,6 @@
 /** How much of the scatter other programs, the hypervisor and the queue for a CPU explain. Pure. */
 import type { Neighbours, OkTrial } from '../results/record.ts';
-import { sum } from './intervals.ts';
+import { mean, sum } from './intervals.ts';
 
 /** A share of the machine from which a second, or a slice of a duet, counts as disturbed. */
 export const HEAVY_STEAL = 0.05;
@@ -44,10 +44,6 @@ interface Point {
   /** Of the cause. */
   readonly amount: number;
   readonly log: number;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** Deviations from the mean of the group, and how many of them are free. */

@@ -3,7 +3,7 @@
  * has a first slice and later ones, so that the rounds are a paired comparison of the two. Pure.
  */
 import type { OkTrial } from '../results/record.ts';
-import { type Interval, studentInterval } from './intervals.ts';
+import { type Interval, mean, studentInterval } from './intervals.ts';
 import { MIN_CHANGE } from './steady-state.ts';
 
 /** Fewer rounds show a trend only if it is large. */
@@ -16,10 +16,6 @@ export interface SliceTrend {
   /** First slices relative to the later ones: 0.08 for 8 % more. */
   readonly relativeChange: number;
   readonly interval: Interval;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function hasCpu({ duet }: OkTrial): boolean {

@@ -45,6 +45,11 @@ export function summarize(values: readonly number[], limits: Limits = {}): Summa
   };
 }
 
+/** The same; null for no values. */
+export function summaryOf(values: readonly number[], limits?: Limits): SummaryStatistic | null {
+  return values.length === 0 ? null : summarize(values, limits);
+}
+
 /** One trial and the baseline's trial of the same round. */
 export interface Pair {
   readonly value: number;

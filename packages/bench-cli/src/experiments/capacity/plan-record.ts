@@ -1,9 +1,8 @@
 /** The records of `bench capacity plan --verify`: the plan, the lines it rests on, and whether it held. */
 import { z } from 'zod';
 import { envelope, type RecordKind } from '../../results/record-kind.ts';
+import { count } from '../../results/record-units.ts';
 import { phaseSchema, queriesSchema } from './beside/phases.ts';
-
-const count = z.number().int().nonnegative();
 
 /** What the DNS has to serve. */
 const demandSchema = z.object({

@@ -2,7 +2,7 @@
 import { type EngineCase, type OkTrial, okTrials } from '../../engine/record.ts';
 import { addLosses } from '../../measure/explain-losses.ts';
 import type { Losses, SummaryStatistic } from '../../results/record.ts';
-import { summarize } from '../../stats/summarize.ts';
+import { summaryOf } from '../../stats/summarize.ts';
 import type { LossEvidence, LossRecord, Probe } from './evidence.ts';
 import { multiplesFor } from './multiples.ts';
 
@@ -38,10 +38,6 @@ export interface LossResult {
   readonly losses: Losses | null;
 }
 
-function summaryOf(values: readonly number[], highest?: number): SummaryStatistic | null {
-  return values.length === 0 ? null : summarize(values, highest === undefined ? {} : { highest });
-}
-
 /** The probe that was made at this multiple of the limit. */
 function probeAt({ probes, limit }: LossEvidence, multiple: number): Probe | null {
   const distance = ({ rate }: Probe) => Math.abs(rate / (limit * multiple) - 1);
@@ -62,7 +58,7 @@ function beyondOf(ok: readonly LossEvidence[], overload: number): Multiple[] {
     const goodput = summaryOf(found.map(({ goodput: answered }) => answered));
     const lostRatio = summaryOf(
       found.map((probe) => probe.lostRatio),
-      1,
+      { highest: 1 },
     );
     if (goodput === null || lostRatio === null) return [];
     return [
@@ -82,7 +78,7 @@ function recoveryOf(ok: readonly LossEvidence[]): RecoverySummary | null {
   const all = ok.flatMap(({ recovery }) => recovery ?? []);
   const lost = summaryOf(
     all.map(({ lostRatioInFirstSecond }) => lostRatioInFirstSecond),
-    1,
+    { highest: 1 },
   );
   if (lost === null) return null;
   const times = all.flatMap(({ seconds }) => seconds ?? []);

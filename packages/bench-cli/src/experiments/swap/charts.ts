@@ -1,9 +1,10 @@
 /** The charts of a swap: CPU over time with the placements, and what the load costs by version and name set. */
 import { casePoint } from '../../engine/chart.ts';
+import { versionOf } from '../../engine/words.ts';
 import type { IntervalChart, LineChart } from '../../report/document/document.ts';
 import { NAME_SETS, type Phase, type SwapRecord } from './evidence.ts';
 import { estimandName } from './figures.ts';
-import { namesWords, placementsOf, versionOf } from './words.ts';
+import { namesWords, placementsOf } from './words.ts';
 
 const secondsBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 1000;
 

@@ -1,7 +1,7 @@
 /** What only a swap can say of its record. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import type { EngineCase } from '../../engine/record.ts';
-import { bothText, verdictText } from '../../engine/words.ts';
+import { bothText, verdictText, versionOf } from '../../engine/words.ts';
 import type { Finding } from '../../report/document/document.ts';
 import { cellOf } from '../../report/document/document.ts';
 import { chart, numbers, table } from '../../report/document/index.ts';
@@ -15,7 +15,7 @@ import { CANARY_RATE, CANARY_TIMEOUT_SECONDS, countsOf } from './in-place/canary
 import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
 import { podTable, readingsTable, senderBlocks } from './readings.ts';
 import { sequenceOf } from './settings.ts';
-import { NOTHING, namesWords, netDelta, placementsOf, versionOf } from './words.ts';
+import { NOTHING, namesWords, netDelta, placementsOf } from './words.ts';
 
 /** `+4.6 %`, with a no-break space. */
 const percent = (ratio: number) => `${signed(formatFixed(ratio * 100, 1))}\u00a0%`;

@@ -1,5 +1,6 @@
 /** What reports of a swap have in common. Pure. */
 import type { EngineCase, OkTrial } from '../../engine/record.ts';
+import { versionOf } from '../../engine/words.ts';
 import type { Difference } from '../../results/record.ts';
 import type { NameSet, SwapEvidence, SwapRecord } from './evidence.ts';
 import { estimandName } from './figures.ts';
@@ -9,11 +10,6 @@ export const NOTHING = '–';
 /** `names of the cluster`: what a load asks for. */
 export function namesWords(names: NameSet): string {
   return names === 'internal' ? 'names of the cluster' : 'names outside the cluster';
-}
-
-/** `1.13.1`, as the program reports it; the name of a subject that is not ours. */
-export function versionOf({ programs }: Pick<SwapRecord, 'programs'>, subject: string): string {
-  return programs.find(({ name }) => name === subject)?.version ?? subject;
 }
 
 /** Placements that were measured, in their order. */

@@ -13,6 +13,7 @@ import {
   bothText,
   boundsText,
   type EstimandFacts,
+  isBetter,
   showFigure,
   signOfBound,
   sizeText,
@@ -62,9 +63,9 @@ function differenceText(estimand: EstimandFacts, { delta, both, trials }: Compar
     : bothText(estimand, both);
 }
 
-function toneOf({ delta }: ComparedFigure, { better }: EstimandFacts): Tone {
+function toneOf({ delta }: ComparedFigure, estimand: EstimandFacts): Tone {
   if (delta === null || delta.undecided !== null) return 'even';
-  return sizeOf(delta) > 0 === (better === 'more') ? 'good' : 'bad';
+  return isBetter(estimand, sizeOf(delta)) ? 'good' : 'bad';
 }
 
 const COLUMNS = ['first', 'second', 'difference [95 %]'].map((title) => ({ title, isNumber: true }));

@@ -7,6 +7,7 @@ import {
   type Section,
   table,
 } from '../../report/document/document.ts';
+import { isBetter } from '../../report/estimand.ts';
 import { formatFixed, formatP, signed } from '../../report/numbers.ts';
 import { compareKind } from '../../results/compare-kind.ts';
 import { capitalized, counted, formatTimestamp, unbroken } from '../../text.ts';
@@ -54,11 +55,11 @@ function findingsOf(line: TrendLine): Finding[] {
     const at = line.points[position];
     if (at === undefined) return [];
     const size = `${formatFixed(Math.abs(relativeChange) * 100, 1)} %`;
-    const isBetter = relativeChange > 0 === (line.estimand.better === 'more');
+    const tone = isBetter(line.estimand, relativeChange) ? 'good' : 'bad';
     return {
       subject: placeText(line, 'unknown server'),
       group: headingOf(line),
-      badge: { text: `${signed(formatFixed(relativeChange * 100, 1))} %`, tone: isBetter ? 'good' : 'bad' },
+      badge: { text: `${signed(formatFixed(relativeChange * 100, 1))} %`, tone },
       sentence: `${capitalized(line.estimand.title)} ${relativeChange < 0 ? 'fell' : 'rose'} by ${size} with the run of ${formatTimestamp(at.at)} (p ${formatP(pValue)}).`,
     };
   });

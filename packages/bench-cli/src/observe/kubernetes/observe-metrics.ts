@@ -6,6 +6,7 @@
 import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
+import { mean } from '../../stats/intervals.ts';
 import type { Clock } from '../../world.ts';
 import type { PodWindow } from './metrics-api.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';
@@ -24,8 +25,6 @@ const POLL_SECONDS = 4;
 const LATE_SECONDS = 35;
 /** Timestamps are in whole seconds, and clocks differ. */
 const SLACK_SECONDS = 1.5;
-
-const mean = (values: readonly number[]) => values.reduce((total, value) => total + value, 0) / values.length;
 
 /** The windows of each pod that lie within [begin, end], in seconds since 1970. */
 export function windowsWithin(

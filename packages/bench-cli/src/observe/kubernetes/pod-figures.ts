@@ -1,6 +1,6 @@
 /** Figures of pods over a trial, from the readings at its ends and the samples in between. Pure. */
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
-import { sum } from '../../stats/intervals.ts';
+import { mean, sum } from '../../stats/intervals.ts';
 import { addThrottling, type Throttling, throttlingBetween } from '../group.ts';
 import type { PodReading, ThrottlingReading } from './pod-reading.ts';
 import type { PodPlace } from './pod-source.ts';
@@ -127,7 +127,7 @@ function summarizeMemory(
 ): Observation['memoryBytes'] {
   const memory = readings.flatMap((values) => memoryOf(values, pods) ?? []);
   if (memory.length === 0) return null;
-  return { mean: sum(memory) / memory.length, max: Math.max(...memory), source: 'working-set' };
+  return { mean: mean(memory), max: Math.max(...memory), source: 'working-set' };
 }
 
 /** What the containers beside the DNS server used; nothing for those that were not there at both ends. */

@@ -1,5 +1,6 @@
 /** What the pods of a cluster run used, and how evenly they were loaded. Empty for runs on one machine. Pure. */
 import type { CaseRecord, OkTrial, RunRecord } from '../../results/record.ts';
+import { mean as meanOf } from '../../stats/intervals.ts';
 import { furtherPoint, serverTitle } from '../cases.ts';
 import { type Block, note, text } from '../document/document.ts';
 import { okTrialsByCase, UNEVEN_FROM, unevenness } from '../marks.ts';
@@ -7,8 +8,7 @@ import { formatCpus, formatFixed, formatMebibytes } from '../numbers.ts';
 import { formatThrottled, THROTTLED_EXPLANATION, throttledShareOf } from '../throttling.ts';
 import { NOTHING, numberTable } from './cells.ts';
 
-const mean = (values: readonly number[]) =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]) => (values.length === 0 ? null : meanOf(values));
 const most = (values: readonly number[]) => (values.length === 0 ? null : Math.max(...values));
 const shown = (value: number | null, format: (value: number) => string) =>
   value === null ? NOTHING : format(value);

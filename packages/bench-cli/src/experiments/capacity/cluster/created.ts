@@ -1,9 +1,8 @@
 /** What a run makes on a cluster, and how the cluster's own DNS takes it, as records have it. */
 import { z } from 'zod';
 import { formatBytes } from '../../../report/numbers.ts';
+import { bytes, count, seconds } from '../../../results/record-units.ts';
 import { counted } from '../../../text.ts';
-
-const count = z.number().int().nonnegative();
 
 /** What was created, and how fast. */
 export const createdSchema = z.object({
@@ -11,9 +10,9 @@ export const createdSchema = z.object({
   counts: z.object({ services: count, endpointSlices: count, endpoints: count, pods: count }),
   creation: z.object({
     created: count,
-    seconds: z.number().nonnegative(),
+    seconds,
     /** The 99th percentile of the last hundred requests; the largest seen. */
-    worstP99Seconds: z.number().nonnegative(),
+    worstP99Seconds: seconds,
   }),
 });
 export type Created = z.output<typeof createdSchema>;
@@ -23,9 +22,9 @@ export const dnsStateSchema = z.object({
   pods: count,
   restarts: count,
   /** Working set of the largest. */
-  memoryBytes: z.number().nonnegative().nullable(),
+  memoryBytes: bytes.nullable(),
   /** The smallest. */
-  memoryLimitBytes: z.number().nonnegative().nullable(),
+  memoryLimitBytes: bytes.nullable(),
 });
 export type ClusterDnsState = z.output<typeof dnsStateSchema>;
 

@@ -19,7 +19,7 @@ import {
   MEANINGS,
   publishedLines,
   seriesTitle,
-  summaryOf,
+  summaryAt,
 } from './tables.ts';
 
 /** Below this share of the rate that was asked for, it was not held. */
@@ -37,7 +37,7 @@ function largestOf(record: MemoryRecord): MemoryCase[] {
 /** What memory an object costs, and how far the peak is above the steady state. */
 function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: MemoryCase): Finding[] {
   const [steady, relist] = (['steady', 'relistPeak'] satisfies MemoryFigure[]).map((figure) =>
-    summaryOf(record, point, (evidence) => figureOf(evidence, figure)),
+    summaryAt(record, point, (evidence) => figureOf(evidence, figure)),
   );
   if (steady == null || relist == null) return [];
   const subject = seriesTitle(point);
@@ -64,8 +64,8 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
 /** The beginning of a post: what each version needs with the most objects, and what is published; '' where sizes differ. */
 function verdictOf(record: MemoryRecord): string {
   const found = largestOf(record).flatMap((point) => {
-    const steady = summaryOf(record, point, (evidence) => figureOf(evidence, 'steady'))?.median;
-    const relist = summaryOf(record, point, (evidence) => figureOf(evidence, 'relistPeak'))?.median;
+    const steady = summaryAt(record, point, (evidence) => figureOf(evidence, 'steady'))?.median;
+    const relist = summaryAt(record, point, (evidence) => figureOf(evidence, 'relistPeak'))?.median;
     if (steady === undefined || relist === undefined) return [];
     const { server, configuration, objects } = point;
     const how = configuration === 'default' ? '' : `with ${configuration} `;

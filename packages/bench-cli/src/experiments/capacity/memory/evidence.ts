@@ -1,12 +1,9 @@
 /** What `bench capacity memory` records of each start of CoreDNS, on this machine and on a cluster. Base units; nothing is rounded. */
 import { z } from 'zod';
 import { type EngineRecord, engineKind, type OkTrial } from '../../../engine/record.ts';
+import { bytes, count, seconds } from '../../../results/record-units.ts';
 import { queriesSchema } from '../beside/phases.ts';
 import { clusterDnsChangeSchema, createdSchema } from '../cluster/created.ts';
-
-const bytes = z.number().nonnegative();
-const seconds = z.number().nonnegative();
-const count = z.number().int().nonnegative();
 
 /**
  * Memory of the process at one moment. The figure for sizing is the anonymous part. It is what the kubelet calls the working

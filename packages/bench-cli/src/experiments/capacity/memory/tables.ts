@@ -3,7 +3,7 @@ import { interval } from '../../../engine/words.ts';
 import { type Block, numbers, table, text } from '../../../report/document/document.ts';
 import { formatBytes, formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
-import { summarize } from '../../../stats/summarize.ts';
+import { summaryOf } from '../../../stats/summarize.ts';
 import { unbroken } from '../../../text.ts';
 import { dnsText } from '../cluster/created.ts';
 import { publishedConfiguration } from '../configurations.ts';
@@ -150,13 +150,12 @@ export function sideOf(published: number, ours: Summary | null): 'within' | 'bel
 const SIDE_WORDS = { within: 'within', below: 'too low', above: 'too high' } as const;
 
 /** Over the starts of a point: null without one. */
-export function summaryOf(
+export function summaryAt(
   record: MemoryTrials,
   { key }: Pick<MemoryCase, 'key'>,
   figure: (evidence: MemoryEvidence) => number | null,
 ): Summary | null {
-  const values = startsOf(record, key).flatMap(({ evidence }) => figure(evidence) ?? []);
-  return values.length === 0 ? null : summarize(values);
+  return summaryOf(startsOf(record, key).flatMap(({ evidence }) => figure(evidence) ?? []));
 }
 
 function besideCell(published: number | null, ours: Summary | null) {
@@ -176,7 +175,7 @@ function oursOf(
   figure: (evidence: MemoryEvidence) => number | null,
 ): { readonly text: string; readonly range: Summary | null } {
   const values = startsOf(record, point.key).flatMap(({ evidence }) => figure(evidence) ?? []);
-  const summary = summaryOf(record, point, figure);
+  const summary = summaryAt(record, point, figure);
   if (summary === null || values.length !== 2) return { text: interval(summary, mebibytes), range: summary };
   const range = { ...summary, low: Math.min(...values), high: Math.max(...values) };
   return { text: unbroken(values.map((value) => mebibytes(value)).join(' / ')), range };

@@ -1,7 +1,8 @@
 /** Lookups a second of published tables beside those of `bench capacity throughput` and `caching`. Pure. */
 import { type EngineCase, okTrials } from '../../../engine/record.ts';
+import { versionOf } from '../../../engine/words.ts';
 import type { CasesRecord, LoadFigures } from '../cases/evidence.ts';
-import { type Beside, figureRow, type OwnCase, ratioRow, type Unit, versionOf } from './rows.ts';
+import { type Beside, figureRow, type OwnCase, ratioRow, type Unit } from './rows.ts';
 
 /** A row of a published table, and what of ours stands for it. */
 export interface PublishedLookup {

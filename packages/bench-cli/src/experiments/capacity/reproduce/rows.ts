@@ -1,6 +1,7 @@
 /** Published figures and ratios beside ours: what a row is, and its verdict. Pure. */
+import { versionOf } from '../../../engine/words.ts';
 import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
-import { comparePairs, type Pair, summarize } from '../../../stats/summarize.ts';
+import { comparePairs, pairTrials, summaryOf } from '../../../stats/summarize.ts';
 import type { CasesRecord } from '../cases/evidence.ts';
 import type { Summary } from '../figures.ts';
 import type { MemoryRecord } from '../memory/evidence.ts';
@@ -36,11 +37,6 @@ export interface ReproducedRow {
   readonly command: string | null;
 }
 
-/** A program of a record by its name: its version. */
-export function versionOf({ programs }: AnyRecord, server: string): string {
-  return programs.find(({ name }) => name === server)?.version ?? server;
-}
-
 export function ourFigure(record: AnyRecord, server: string, summary: Summary | null): OurFigure[] {
   if (summary === null) return [];
   const { median, low, high } = summary;
@@ -49,12 +45,7 @@ export function ourFigure(record: AnyRecord, server: string, summary: Summary | 
 
 /** The ratio of the medians with the interval of the paired trials. */
 function ourRatio({ record, server, ...own }: OwnCase, other: OwnCase, published: number): OurFigure[] {
-  const before = new Map(other.values.map(({ round, value }) => [round, value]));
-  const pairs = own.values.flatMap(({ round, value }): Pair[] => {
-    const baseline = before.get(round);
-    return baseline === undefined ? [] : [{ value, baseline }];
-  });
-  const delta = comparePairs(pairs);
+  const delta = comparePairs(pairTrials(own.values, other.values, ({ value }) => ({ value })));
   if (delta === null) return [];
   const [low = null, high = null] = [delta.low, delta.high].map((end) => (end === null ? null : end + 1));
   const without = (verdict: Judgement['verdict']): Judgement => ({ verdict, contradiction: null });
@@ -88,7 +79,7 @@ type Heading = Pick<ReproducedRow, 'section' | 'command'>;
 export function figureRow(heading: Heading, name: string, beside: Beside | null): ReproducedRow[] {
   if (beside === null) return [];
   const ours = beside.ours.flatMap(({ record, server, values }) =>
-    ourFigure(record, server, values.length === 0 ? null : summarize(values.map(({ value }) => value))),
+    ourFigure(record, server, summaryOf(values.map(({ value }) => value))),
   );
   return [{ ...heading, ...beside, name, ours }];
 }

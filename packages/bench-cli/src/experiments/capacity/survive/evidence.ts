@@ -2,11 +2,9 @@
 
 import { z } from 'zod';
 import { type EngineCase, type EngineRecord, engineKind, okTrials } from '../../../engine/record.ts';
+import { bytes, count } from '../../../results/record-units.ts';
 import { containerEndSchema } from '../cluster/created.ts';
 import { type Variant, variantNamed } from './points.ts';
-
-const bytes = z.number().nonnegative();
-const count = z.number().int().nonnegative();
 
 /** What CoreDNS has to survive, in this order, in each start. */
 export const SCENARIOS = ['cold start', 'relist', 'replaced endpoints', 'API server outage'] as const;

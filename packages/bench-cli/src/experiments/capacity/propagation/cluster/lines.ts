@@ -1,10 +1,9 @@
 /** What the program beside a private CoreDNS prints about propagation, and the figures that are made of it. Pure. */
 import { z } from 'zod';
 import { BenchError } from '../../../../errors.ts';
+import { seconds } from '../../../../results/record-units.ts';
 import { type LineReader, readLines } from '../../beside/read-lines.ts';
 import type { PropagationEvidence } from '../evidence.ts';
-
-const seconds = z.number().nonnegative();
 
 const lineSchema = z.union([
   z.object({
