@@ -1,5 +1,5 @@
 /** Which container of a pod is the DNS server. The others are sidecars (metrics, caches of names, service meshes). Pure. */
-import type { V1Container, V1Pod } from '@kubernetes/client-node';
+import type { V1Container, V1Pod, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node';
 import { parseQuantity } from '../../quantity.ts';
 
 /** Names under which distributions run it, where no container declares the port: kubeadm and clouds, OpenShift, kube-dns. */
@@ -33,6 +33,19 @@ export function dnsContainer(pod: V1Pod, port: number): V1Container | undefined 
     containers.find(({ name }) => name === annotated) ??
     containers[0]
   );
+}
+
+/** The port of its pods that this port of the Service maps to. */
+export function podPortOf(
+  service: V1Service,
+  servicePort: number,
+  pods: Pick<V1PodTemplateSpec, 'spec'> | undefined,
+): number {
+  const ports = service.spec?.ports?.filter(({ port }) => port === servicePort) ?? [];
+  const target = (ports.find(({ protocol }) => protocol !== 'TCP') ?? ports[0])?.targetPort ?? servicePort;
+  if (typeof target === 'number') return target;
+  const named = (pods?.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+  return named.find(({ name }) => name === target)?.containerPort ?? servicePort;
 }
 
 /** The name of the DNS container where there are others beside it; null if it is alone, so that the pod's figures are its own. */

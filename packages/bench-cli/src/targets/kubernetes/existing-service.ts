@@ -1,5 +1,5 @@
 /** Servers that are in a cluster already: finds their Service and the pods behind it, and deploys nothing. */
-import type { V1Pod, V1Service } from '@kubernetes/client-node';
+import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseQuantity } from '../../quantity.ts';
@@ -8,7 +8,7 @@ import { AS_FOUND, type ExistingServer, type ServiceServer } from '../../servers
 import type { Deployment, DeployRequest } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
-import { dnsContainer, lastingContainers } from './dns-container.ts';
+import { dnsContainer, lastingContainers, podPortOf } from './dns-container.ts';
 import { assessPod } from './pod-state.ts';
 
 /** Where distributions put it: kubeadm, GKE, EKS, AKS, kind; OpenShift. */
@@ -32,16 +32,6 @@ export interface FoundService {
 }
 
 type InCluster = Exclude<ExistingServer, { readonly kind: 'address' }>;
-
-/** The port of the pod that this port of the Service maps to. */
-function podPortOf(service: V1Service, portNumber: number, pod: V1Pod | undefined): number {
-  const ports = service.spec?.ports?.filter((item) => item.port === portNumber) ?? [];
-  const port = ports.find(({ protocol }) => protocol !== 'TCP') ?? ports[0];
-  const target = port?.targetPort ?? portNumber;
-  if (typeof target === 'number') return target;
-  const named = (pod?.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
-  return named.find(({ name }) => name === target)?.containerPort ?? portNumber;
-}
 
 /** The Service and its ready pods, or in words why it cannot be measured. */
 async function lookAt(

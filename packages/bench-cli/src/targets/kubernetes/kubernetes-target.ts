@@ -14,7 +14,7 @@ import { deploymentOf } from './deployment.ts';
 import { adoptService } from './existing-service.ts';
 import { trustOf } from './objects/encryption.ts';
 import { POD_PORT, portOn, type ServerObjects, serverObjects } from './objects/server.ts';
-import { startDeployment, waitUntilGone } from './wait-for-pods.ts';
+import { removeServer, startDeployment } from './wait-for-pods.ts';
 
 export interface KubernetesTargetOptions {
   readonly run: ClusterRun;
@@ -26,26 +26,6 @@ export interface KubernetesTargetOptions {
 interface DeployOptions extends KubernetesTargetOptions {
   /** The certificate of the run's servers, made for the first that needs it. */
   readonly certificates: () => Certificates;
-}
-
-/** Pods end within 5 seconds; a slow kubelet takes longer to report it. */
-const GONE_SECONDS = 60;
-
-/** The first Ctrl-C does not stop removals, but they are bounded. */
-const REMOVAL_SECONDS = 90;
-
-async function deleteObjects(
-  run: ClusterRun,
-  objects: ServerObjects,
-  what: string,
-  force: AbortSignal,
-): Promise<void> {
-  const { client, namespace } = run;
-  const signal = AbortSignal.any([force, AbortSignal.timeout(REMOVAL_SECONDS * 1000)]);
-  await client.delete('Deployment', objects.name, namespace, signal);
-  await client.delete('Service', objects.name, namespace, signal);
-  await client.delete('ConfigMap', objects.name, namespace, signal);
-  await waitUntilGone({ client, namespace, labels: objects.labels, what, signal }, GONE_SECONDS);
 }
 
 /** `--workers node`: the cores of the node that the instance will run on, if that is known. */
@@ -105,7 +85,8 @@ export async function deployServer(
   });
   const [readiness] = readinessQueriesOf(objects.plan, readinessQueries(zoneSet));
   if (readiness === undefined) throw new Error('a zone set without a record');
-  const deleteNow = () => deleteObjects(run, objects, server.name, force);
+  const kinds = ['Deployment', 'Service', 'ConfigMap'] as const;
+  const deleteNow = () => removeServer(run, { ...objects, kinds, what: server.name, force });
   // --keep keeps the last server; earlier ones would compete with the next one for CPU.
   const remove = settings.keep
     ? async () => {

@@ -9,7 +9,7 @@ import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import { type ClusterFacts, describeCluster } from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
-import { managedLabels, namespaceOf, runLabels } from './objects/labels.ts';
+import { namespaceOf, runLabels } from './objects/labels.ts';
 import type { PodSecurity } from './objects/namespace.ts';
 import {
   demandPermissions,
@@ -18,7 +18,7 @@ import {
   SECRET_PERMISSIONS,
 } from './permissions.ts';
 import { copyPullSecrets } from './pull-secrets.ts';
-import { openNamespace, waitUntilNamespaceGone } from './run-namespace.ts';
+import { isOurs, openNamespace, waitUntilNamespaceGone } from './run-namespace.ts';
 
 export interface OpenRequest {
   readonly world: World;
@@ -143,13 +143,6 @@ async function removeNamespace(client: KubeClient, name: string, force: AbortSig
   });
 }
 
-/** Whether the namespace exists and carries our label. */
-async function isOurs(client: KubeClient, name: string): Promise<boolean> {
-  const found = await client.get('Namespace', name, undefined, AbortSignal.timeout(10_000)).catch(() => null);
-  const [label, value] = Object.entries(managedLabels)[0] ?? ['', ''];
-  return found?.metadata?.labels?.[label] === value;
-}
-
 /** The account that the pods run under; made unless it is `default`, which every namespace has. */
 async function createAccount(
   client: KubeClient,
@@ -254,7 +247,9 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
     };
   } catch (error) {
     // Never delete a namespace that belongs to somebody else.
-    if (await isOurs(client, name)) await close().catch(() => undefined);
+    const limit = AbortSignal.timeout(10_000);
+    const left = await client.get('Namespace', name, undefined, limit).catch(() => null);
+    if (left !== null && isOurs(left)) await close().catch(() => undefined);
     throw error;
   }
 }

@@ -11,6 +11,11 @@ import { assessCreation, assessPod, type PodFailure } from './pod-state.ts';
 
 const LOG_LINES = 15;
 
+/** Pods end within 5 seconds, or their grace period; a slow kubelet takes longer to report it. */
+const GONE_SECONDS = 60;
+/** The same, and the requests: the first Ctrl-C does not stop removals, but they are bounded. */
+const REMOVAL_SECONDS = 90;
+
 export interface PodSelection {
   readonly client: KubeClient;
   readonly namespace: string;
@@ -241,4 +246,26 @@ export async function waitUntilGone(selection: PodSelection, seconds: number): P
         },
       ),
   );
+}
+
+/** What a server of a run consists of. */
+export interface Removal extends Pick<PodSelection, 'labels' | 'what'> {
+  /** Of all its objects. */
+  readonly name: string;
+  readonly kinds: readonly ('Deployment' | 'Service' | 'ConfigMap')[];
+  /** Of its pods, for as long as they may go on. Default: that of every run. */
+  readonly graceSeconds?: number | undefined;
+  /** Aborted by the second Ctrl-C. Default: nothing stops it. */
+  readonly force?: AbortSignal;
+}
+
+/** Resolves when its pods are gone. */
+export async function removeServer(
+  { client, namespace }: Pick<ClusterRun, 'client' | 'namespace'>,
+  { name, labels, what, kinds, graceSeconds = 0, force }: Removal,
+): Promise<void> {
+  const limit = AbortSignal.timeout((REMOVAL_SECONDS + graceSeconds) * 1000);
+  const signal = force === undefined ? limit : AbortSignal.any([force, limit]);
+  for (const kind of kinds) await client.delete(kind, name, namespace, signal);
+  await waitUntilGone({ client, namespace, labels, what, signal }, GONE_SECONDS + graceSeconds);
 }

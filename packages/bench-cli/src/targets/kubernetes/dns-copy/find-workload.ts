@@ -4,7 +4,7 @@ import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import { parseQuantity } from '../../../quantity.ts';
-import { dnsContainer } from '../dns-container.ts';
+import { dnsContainer, podPortOf } from '../dns-container.ts';
 
 export const WORKLOAD_KINDS = ['Deployment', 'DaemonSet', 'StatefulSet'] as const;
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
@@ -207,14 +207,6 @@ function chooseContainer(
   });
 }
 
-function podPortOf(service: V1Service, template: V1PodTemplateSpec): number {
-  const ports = service.spec?.ports?.filter(({ port }) => port === DNS_PORT) ?? [];
-  const target = (ports.find(({ protocol }) => protocol !== 'TCP') ?? ports[0])?.targetPort ?? DNS_PORT;
-  if (typeof target === 'number') return target;
-  const named = (template.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
-  return named.find(({ name }) => name === target)?.containerPort ?? DNS_PORT;
-}
-
 /** @throws BenchError `E_CONFIG` with the candidates if it is not there, or not what the user said. */
 export async function findWorkload(
   client: KubeClient,
@@ -228,7 +220,7 @@ export async function findWorkload(
   if (spec === undefined) throw new Error(`${title} has no specification`);
   const { template } = spec;
   const service = await findService(client, place, template, choice.service ?? place.service, signal);
-  const podPort = podPortOf(service, template);
+  const podPort = podPortOf(service, DNS_PORT, template);
   const container = chooseContainer(template, podPort, choice.container, title);
   const containers = template.spec?.containers ?? [];
   const address = service.spec?.clusterIP ?? '';

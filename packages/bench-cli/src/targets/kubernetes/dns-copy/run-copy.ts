@@ -3,15 +3,10 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { ClusterRun } from '../cluster-run.ts';
 import { CONTAINER } from '../objects/pods.ts';
-import { waitForPods, waitUntilGone } from '../wait-for-pods.ts';
+import { removeServer, waitForPods } from '../wait-for-pods.ts';
 import type { DnsWorkload } from './find-workload.ts';
 import { accountObject, bindingObject, type CopyObjects, configMapObjects } from './objects.ts';
 import type { CopyPlan } from './plan-copy.ts';
-
-/** Pods end within 5 seconds, or their lameduck; a slow kubelet takes longer to report it. */
-const GONE_SECONDS = 60;
-/** The same, and the requests. */
-const REMOVAL_SECONDS = 90;
 
 /** A copy that runs, as a DNS workload of its own. */
 export interface RunningCopy {
@@ -66,22 +61,11 @@ async function startCopy({ run, copy, objects, what, signal }: CopyRequest): Pro
   return { workload, pods, startSeconds: client.clock.monotonicSeconds() - begin };
 }
 
-/** Resolves when its pods are gone. */
-async function removeCopy(
-  run: ClusterRun,
-  { name, labels }: Pick<CopyObjects, 'name' | 'labels'>,
-  graceSeconds: number,
-): Promise<void> {
-  const { client, namespace } = run;
-  const signal = AbortSignal.timeout((REMOVAL_SECONDS + graceSeconds) * 1000);
-  await client.delete('Deployment', name, namespace, signal);
-  await client.delete('Service', name, namespace, signal);
-  await waitUntilGone({ client, namespace, labels, what: name, signal }, GONE_SECONDS + graceSeconds);
-}
-
 /** Starts a copy, and removes it when `use` is done with it, or when it did not start. */
 export async function withCopy<T>(request: CopyRequest, use: (copy: RunningCopy) => Promise<T>): Promise<T> {
-  const remove = () => removeCopy(request.run, request.objects, request.graceSeconds ?? 0);
+  const { objects, graceSeconds } = request;
+  const kinds = ['Deployment', 'Service'] as const;
+  const remove = () => removeServer(request.run, { ...objects, kinds, what: objects.name, graceSeconds });
   let done: T;
   try {
     done = await use(await startCopy(request));
