@@ -255,3 +255,12 @@ it.each([
   expect(result.counts.lost).toBe(0);
   expect(result.counts.sent).toBe(result.counts.answered + result.counts.interrupted);
 });
+
+it('of a stopped open loop, only what was due by then is unsent', async () => {
+  const { port, queries } = await startServer((query, reply) => reply(answerTo(query)));
+  const { child, ended } = start(['-d', '36000', '-R', '10k', '--json', `127.0.0.1:${port}`]);
+  await expect.poll(() => queries.length).toBeGreaterThan(1000);
+  child.kill('SIGINT');
+  const { counts, sendingSeconds } = resultOf((await ended).stdout);
+  expect(counts.sent + counts.unsent).toBeLessThanOrEqual(10_000 * sendingSeconds + 1);
+});

@@ -56,7 +56,7 @@ it('queues in order while it grows and wraps around', () => {
   const queue = new SendQueue();
   let [pushed, shifted] = [0, 0];
   for (let round = 0; round < 50; round++) {
-    for (let i = 0; i < 10; i++) queue.push(pushed++, pushed, pushed * 2);
+    for (let i = 0; i < 10; i++) queue.push(pushed++, pushed, pushed * 2, pushed * 3);
     for (let i = 0; i < 7; i++) {
       expect(queue.message).toBe(shifted);
       queue.shift();

@@ -1,6 +1,10 @@
 /** Every response is matched by socket, id and question; anything else is counted by kind. */
-import { describe, expect, it } from 'vitest';
-import { type CannonInput, cannon } from '../src/index.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type CannonInput, type CannonResult, cannon } from '../src/index.ts';
+import { start } from './support/cli.ts';
 import { answerTo, type Behaviour, startServer } from './support/misbehaving-server.ts';
 
 /** Sends `count` queries to a server with this behaviour. */
@@ -139,6 +143,60 @@ it('retries only on request, and measures latency from the first attempt', async
   const without = await ask(() => undefined, 10, { timeoutSeconds: 0.2 });
   expect(without.result.counts).toMatchObject({ sent: 10, retried: 0, answered: 0, lost: 10 });
   expect(without.server.queries.length).toBeLessThanOrEqual(11);
+});
+
+it('counts an answer that arrived in time, however late it is read', async () => {
+  const { port, queries } = await startServer((query, reply) => reply(answerTo(query), 200));
+  const { child, ended } = start(['-d', '5', '-R', '1000', '-t', '3', '--json', `127.0.0.1:${port}`]);
+  await expect.poll(() => queries.length, { timeout: 30_000 }).toBeGreaterThan(500);
+  // The answers to about 200 queries wait for longer than the timeout.
+  child.kill('SIGSTOP');
+  await sleep(4000);
+  child.kill('SIGCONT');
+  const { counts } = JSON.parse((await ended).stdout) as CannonResult;
+  // What was due meanwhile may be too much at once for the server's socket.
+  expect(counts).toMatchObject({ answered: queries.length, late: 0 });
+});
+
+it('loses a truncated answer whose query gets no connection, and goes on', async () => {
+  const { port } = await startServer((query, reply) => reply(answerTo(query, { tc: true })));
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.destroy();
+      server.close();
+    });
+  }).listen(port, '127.0.0.1');
+  onTestFinished(() => {
+    server.close();
+  });
+  await once(server, 'listening');
+  const { counts } = await cannon({
+    server: `127.0.0.1:${port}`,
+    workload: { kind: 'names', names: ['one.test'] },
+    load: { kind: 'closed', outstanding: 5 },
+    tcpFallback: true,
+    durationSeconds: 2,
+    timeoutSeconds: 0.3,
+  }).result;
+  expect(counts.sent).toBeGreaterThan(10);
+  expect(counts).toMatchObject({ answered: 0, lost: counts.sent, interrupted: 0 });
+});
+
+it('sends for as long as asked, though nothing is due at the end', async () => {
+  const { port } = await startServer((query, reply) => reply(answerTo(query)));
+  const { counts, rates, endedBy, sendingSeconds } = await cannon({
+    server: `127.0.0.1:${port}`,
+    workload: { kind: 'names', names: ['one.test'] },
+    load: { kind: 'constant', rate: 2 },
+    durationSeconds: 2,
+  }).result;
+  expect(counts.sent).toBe(4);
+  expect({ endedBy, sendingSeconds, sent: rates.sent }).toEqual({
+    endedBy: 'duration',
+    sendingSeconds: 2,
+    sent: 2,
+  });
 });
 
 it('matches random labels by the question that was actually sent', async () => {

@@ -318,6 +318,22 @@ describe('HTTP that goes wrong', () => {
     ]);
   });
 
+  test('a connection that the server leaves (GOAWAY) is replaced once its streams are answered', async () => {
+    const port = await httpServer((_path, stream) => {
+      stream.session?.goaway();
+      stream.respond({ ':status': 200, 'content-type': 'application/dns-message' });
+      stream.end(Buffer.alloc(12));
+    });
+    const { ask, seen, until } = await client('https', port, { stream: { verify: false } });
+    for (const id of [1, 2, 3]) {
+      await ask(0, id, 'example.test');
+      await until(() => seen.answers.size === id);
+    }
+    await until(() => seen.connections === 4);
+    expect(seen.failures).toEqual([]);
+    expect(seen.garbage).toEqual([]);
+  });
+
   test('a stream that the server resets counts as garbage, and the connection stays open', async () => {
     const port = await httpServer((_path, stream) => stream.close(7));
     const { ask, seen, until } = await client('https', port, { stream: { verify: false } });

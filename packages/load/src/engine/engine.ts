@@ -145,7 +145,7 @@ export class Engine {
   /** Ends sending; counts what was due and not sent. */
   stopSending(atNs: number): void {
     this.#measurements.sockets?.stop(atNs);
-    const unsent = this.#source?.end() ?? 0;
+    const unsent = this.#source?.end(atNs) ?? 0;
     if (this.#open) this.#measurements.counts.unsent += unsent;
   }
 
@@ -158,6 +158,7 @@ export class Engine {
         this.#measurements.counts.interrupted += 1;
       }
     }
+    this.#measurements.counts.interrupted += this.#fallback?.queue.length ?? 0;
     this.#active = 0;
   }
 
@@ -199,7 +200,7 @@ export class Engine {
     const slot = this.#lookups.begin(start);
     const count = lookups.begin(slot, source.index, this.#next);
     for (let i = 0; i < count; i++) {
-      main.queue.push(this.#next[i] ?? 0, slot, this.#open ? source.dueNs : Number.NaN);
+      main.queue.push(this.#next[i] ?? 0, slot, this.#open ? source.dueNs : Number.NaN, nowNs);
     }
     this.#active += 1;
     this.#measurements.counts.lookups += 1;
@@ -222,10 +223,24 @@ export class Engine {
     return count;
   }
 
-  /** Retries or gives up queries that have been in flight for longer than the timeout. */
+  /** Whether a query has been in flight for longer than the timeout. */
+  hasExpired(nowNs: number): boolean {
+    const before = nowNs - this.#timeoutNs;
+    const isIn = (channel: Channel | null) => channel !== null && channel.inFlight.oldestSent <= before;
+    return isIn(this.#main) || isIn(this.#fallback);
+  }
+
+  /** Retries or gives up queries that have been in flight, or have waited for a connection, for longer than the timeout. */
   expire(nowNs: number): void {
     this.#expireIn(this.#main, nowNs);
     this.#expireIn(this.#fallback, nowNs);
+    const queue = this.#fallback?.queue;
+    while (queue !== undefined && queue.length > 0 && queue.queued <= nowNs - this.#timeoutNs) {
+      const { lookup, message } = queue;
+      queue.shift();
+      this.#measurements.counts.lost += 1;
+      this.#settle(lookup, message, OUTCOME.lost, 0, 0);
+    }
   }
 
   #expireIn(channel: Channel | null, nowNs: number): void {
@@ -251,20 +266,19 @@ export class Engine {
     counts.lost += 1;
     sockets?.lose(inFlight.laneOf(cell), inFlight.first[cell] ?? 0);
     inFlight.end(cell, STATE.expired);
-    this.#settle(channel, cell, OUTCOME.lost, 0, 0);
+    this.#settle(inFlight.lookup[cell] ?? 0, inFlight.message[cell] ?? 0, OUTCOME.lost, 0, 0);
   }
 
-  /** A query has finished: its lookup continues, or its place in the window is free. */
-  #settle(channel: Channel, cell: number, outcome: Outcome, code: number, answers: number): void {
+  /** A query has finished: the lookup in `slot` continues, or its place in the window is free. */
+  #settle(slot: number, message: number, outcome: Outcome, code: number, answers: number): void {
     const { lookups } = this.#workload;
     if (lookups === null || this.#lookups === null || this.#main === null) {
       this.#active -= 1;
       return;
     }
-    const slot = channel.inFlight.lookup[cell] ?? 0;
-    const message = channel.inFlight.message[cell] ?? 0;
     const count = lookups.step(slot, message, outcome, code, answers, this.#next);
-    for (let i = 0; i < count; i++) this.#main.queue.push(this.#next[i] ?? 0, slot, Number.NaN);
+    for (let i = 0; i < count; i++)
+      this.#main.queue.push(this.#next[i] ?? 0, slot, Number.NaN, this.#lastAnswerNs);
     if (count >= 0) return;
     const { counts, lookup } = this.#measurements;
     if (count === LOOKUP_FOUND) counts.lookupsFound += 1;
@@ -312,13 +326,21 @@ export class Engine {
       }
       return;
     }
+    // Read before anyone noticed that it had timed out.
+    const isRepeated = (inFlight.retries[cell] ?? 0) < this.#retries;
+    if (receivedNs - (inFlight.sent[cell] ?? 0) > this.#timeoutNs && !isRepeated) {
+      this.#lose(channel, cell);
+      counts.late += 1;
+      sockets?.late(lane);
+      return;
+    }
     const flags = bytes[offset + 2] ?? 0;
     const code = this.#responses.codeOf(bytes, offset, length, answersOffset);
     if (cut) counts.cut += 1;
     inFlight.end(cell, STATE.answered);
     if ((flags & TC) !== 0) {
       counts.truncated += 1;
-      if (this.#askOverTcp(channel, cell)) return;
+      if (this.#askOverTcp(channel, cell, receivedNs)) return;
     }
     if ((flags & QR) === 0) counts.echoed += 1;
     counts.answered += 1;
@@ -329,16 +351,17 @@ export class Engine {
     sockets?.answer(lane, receivedNs, code);
     this.#responses.verify(bytes, offset, length, answersOffset);
     const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
-    this.#settle(channel, cell, OUTCOME.answered, code, answers);
+    const [slot, message] = [inFlight.lookup[cell] ?? 0, inFlight.message[cell] ?? 0];
+    this.#settle(slot, message, OUTCOME.answered, code, answers);
   }
 
   /** A truncated answer does not count if the query can be retried over TCP; its latency keeps running. */
-  #askOverTcp(channel: Channel, cell: number): boolean {
+  #askOverTcp(channel: Channel, cell: number, nowNs: number): boolean {
     const fallback = this.#fallback;
     if (fallback === null || channel === fallback) return false;
     const { inFlight } = channel;
     const slot = this.#lookups === null ? NONE : (inFlight.lookup[cell] ?? 0);
-    fallback.queue.push(inFlight.message[cell] ?? 0, slot, inFlight.start[cell] ?? 0);
+    fallback.queue.push(inFlight.message[cell] ?? 0, slot, inFlight.start[cell] ?? 0, nowNs);
     this.#measurements.counts.fallbacks += 1;
     return true;
   }

@@ -55,6 +55,8 @@ const STALL_NS = 1e6;
 /** How long a free place in the window waits for others, and how often the sockets are checked meanwhile. */
 const COALESCE_NS = 40e3;
 const COALESCE_POLL_NS = 10e3;
+/** After a stall, the longest time to read what has arrived before anything is given up. */
+const READ_NS = 200e6;
 /** How long to wait for answers after the user stops a run. */
 const STOP_DRAIN_NS = 100e6;
 
@@ -64,6 +66,8 @@ export class Loop {
   #marginNs = 150e3;
   #lastNs = 0;
   #lastWorkNs = 0;
+  /** When the last turn gave up queries. */
+  #expiredNs = Number.NEGATIVE_INFINITY;
   #nextIntervalNs: number;
   #drainedNs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
@@ -127,8 +131,7 @@ export class Loop {
       const now = nowNs();
       this.#account(now);
       if (now >= this.#nextIntervalNs) this.#interval(now);
-      // First: after a stall longer than the drain, queries that have timed out are lost, not interrupted.
-      engine.expire(now);
+      this.#expire(now);
       if (this.#isOver(now)) return true;
       const sent = this.#gathered(now) ? engine.pump(now) : this.#linger(now);
       const received = transport.polled ? transport.poll() : 0;
@@ -140,6 +143,22 @@ export class Loop {
     if (transport.polled) this.#soon();
     else this.#waitForEvents(nowNs());
     return false;
+  }
+
+  /**
+   * Gives up what has timed out. Whatever arrived in time is read before: this thread may have slept or been kept from the
+   * CPU since, and the kernel knows when it came.
+   */
+  #expire(now: number): void {
+    const { engine, transport } = this.#options;
+    if (!transport.polled) {
+      // The event loop has delivered by now what had arrived by the last turn.
+      engine.expire(this.#expiredNs);
+      this.#expiredNs = now;
+      return;
+    }
+    if (engine.hasExpired(now)) while (transport.poll() > 0 && nowNs() - now < READ_NS);
+    engine.expire(now);
   }
 
   /** Whether enough places are free to be filled, or have been free for long enough. */
@@ -260,6 +279,8 @@ export class Loop {
     if (engine.active === 0) return true;
     if (stop) this.#drainedNs = Math.min(this.#drainedNs, now + STOP_DRAIN_NS);
     if (now < this.#drainedNs) return false;
+    // After a stall longer than the drain, queries that have timed out are lost, not interrupted.
+    engine.expire(now);
     engine.abandon();
     return true;
   }

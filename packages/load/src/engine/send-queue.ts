@@ -1,6 +1,6 @@
 /** Queries to send as soon as a lane has room: a lookup's next ones, and TC=1 retries over TCP. A growing ring. */
 
-const FIELDS = 3;
+const FIELDS = 4;
 
 export class SendQueue {
   #capacity = 64;
@@ -12,13 +12,18 @@ export class SendQueue {
     return this.#length;
   }
 
-  /** @param start When latency began, ns; NaN: when it is sent. @param lookup Slot of its lookup, or −1. */
-  push(message: number, lookup: number, start: number): void {
+  /**
+   * @param lookup Slot of its lookup, or −1.
+   * @param start When latency began, ns; NaN: when it is sent.
+   * @param queued When it was queued, ns.
+   */
+  push(message: number, lookup: number, start: number, queued: number): void {
     if (this.#length === this.#capacity) this.#grow();
     const at = FIELDS * ((this.#head + this.#length) % this.#capacity);
     this.#ring[at] = message;
     this.#ring[at + 1] = lookup;
     this.#ring[at + 2] = start;
+    this.#ring[at + 3] = queued;
     this.#length += 1;
   }
 
@@ -33,6 +38,10 @@ export class SendQueue {
 
   get start(): number {
     return this.#ring[FIELDS * this.#head + 2] ?? 0;
+  }
+
+  get queued(): number {
+    return this.#ring[FIELDS * this.#head + 3] ?? 0;
   }
 
   /** Removes the first entry. */

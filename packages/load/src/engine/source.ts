@@ -16,9 +16,9 @@ export interface SourceOptions {
 }
 
 export class Source {
-  /** The next message or lookup; meaningless once `dueNs` is `Infinity`. */
+  /** The next message or lookup; −1 if there is no more. */
   index = 0;
-  /** When it is due, on the clock of `nowNs`; −Infinity: at once; `Infinity`: there is no more. */
+  /** When it is due, on the clock of `nowNs`; −Infinity: at once; `Infinity`: not before the end, or there is no more. */
   dueNs = Number.NEGATIVE_INFINITY;
   readonly #options: SourceOptions;
   #left: number;
@@ -29,8 +29,9 @@ export class Source {
     this.advance();
   }
 
+  /** Whether there is no more, however long sending goes on. */
   get over(): boolean {
-    return this.dueNs === Number.POSITIVE_INFINITY;
+    return this.index < 0;
   }
 
   /** The current one has been sent: move to the next. */
@@ -48,12 +49,13 @@ export class Source {
     if (this.dueNs >= endNs) this.dueNs = Number.POSITIVE_INFINITY;
   }
 
-  /** Ends the source; returns how many were due by now and not sent. */
-  end(): number {
+  /** Ends the source; returns how many were due by then and not sent. */
+  end(atNs: number): number {
     let unsent = 0;
     if (this.dueNs !== Number.NEGATIVE_INFINITY) {
-      for (; !this.over; this.advance()) unsent += 1;
+      for (; this.dueNs <= atNs; this.advance()) unsent += 1;
     }
+    this.index = -1;
     this.dueNs = Number.POSITIVE_INFINITY;
     return unsent;
   }

@@ -23,6 +23,8 @@ export class HttpsLane extends Lane<ClientHttp2Session> {
   readonly #headers: OutgoingHttpHeaders;
   #queue: Uint8Array[] = [];
   #scratch = new Uint8Array(512);
+  /** The last connection that the server has announced to leave (GOAWAY). */
+  #leaving: ClientHttp2Session | null = null;
 
   constructor(lane: number, shared: LaneShared, authority: string) {
     super(lane, shared);
@@ -48,13 +50,22 @@ export class HttpsLane extends Lane<ClientHttp2Session> {
     }
     const session = connect(`https://${this.#authority}`, { createConnection: () => socket });
     session.on('remoteSettings', () => handler.onReady());
-    // The server takes no more streams on this connection: those that are open may still be answered.
-    session.on('goaway', () => session.close());
+    // The server takes no more streams on this connection: those that are open may still be answered, and it need not close it.
+    session.on('goaway', (code) => {
+      session.close();
+      if (code !== constants.NGHTTP2_NO_ERROR) return;
+      this.#leaving = session;
+      this.renewIfUsedUp();
+    });
     return session;
   }
 
   protected override finish(session: ClientHttp2Session): void {
     session.close();
+  }
+
+  protected override get isUsedUp(): boolean {
+    return super.isUsedUp || (this.#leaving !== null && this.connection === this.#leaving);
   }
 
   protected override dropQueue(): void {

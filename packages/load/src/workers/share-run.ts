@@ -166,6 +166,8 @@ export async function runShare(
     before = losses;
   };
   const endNs = startNs + options.durationSeconds * 1e9;
+  // Over TCP, a truncated answer's query has as long again.
+  const attempts = 1 + options.retries + (options.tcpFallback ? 1 : 0);
   const loop: Loop = new Loop({
     engine,
     transport,
@@ -174,7 +176,7 @@ export async function runShare(
     coalesce: coalesceFor(task, kernelTimestamps),
     startNs,
     endNs,
-    drainNs: options.timeoutSeconds * 1e9 * (1 + options.retries) + DRAIN_MARGIN_NS,
+    drainNs: options.timeoutSeconds * 1e9 * attempts + DRAIN_MARGIN_NS,
     intervalNs: options.intervalSeconds * 1e9,
     stopped: () => Atomics.load(control, STOP) !== 0,
     onInterval: () => {
