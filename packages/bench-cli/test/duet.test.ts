@@ -225,7 +225,7 @@ describe('what the machine did beside', () => {
     expect(parseCpuLine('cpu  100 10 50 900 5 1 2 30 40 0\ncpu0 1 2 3')).toEqual({ busy: 163, steal: 30 });
     expect(parseCpuLine('intr 5')).toBeNull();
     const at = (atSeconds: number, busySeconds: number, stealSeconds: number, benchSeconds = 0) => ({
-      machine: { atSeconds, busySeconds, stealSeconds, thermalEvents: null, hertz: null },
+      machine: { atSeconds, isTimely: true, busySeconds, stealSeconds, thermalEvents: null, hertz: null },
       waitSeconds: atSeconds / 10,
       benchSeconds,
     });

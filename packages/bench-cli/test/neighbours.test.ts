@@ -1,7 +1,8 @@
 /** How much of the scatter others explain. */
 import { describe, expect, it } from 'vitest';
-import type { NeighbourReading } from '../src/measure/neighbours.ts';
+import { createNeighbourMeter, type NeighbourReading } from '../src/measure/neighbours.ts';
 import { neighbourSeconds, usageOver, watched } from '../src/measure/watch-neighbours.ts';
+import { createMachineMeter } from '../src/observe/neighbours.ts';
 import { chartsOf } from '../src/report/compare/charts.ts';
 import { neighbourNotes } from '../src/report/neighbours.ts';
 import type { Observation } from '../src/results/record.ts';
@@ -52,8 +53,16 @@ describe('the seconds of a trial', () => {
       { atSeconds: 2, cpuCores: 1, memoryBytes: null },
     ],
   });
-  const reading = (atSeconds: number, busySeconds: number, stealSeconds = 0): NeighbourReading => ({
-    machine: { atSeconds: 100 + atSeconds, busySeconds, stealSeconds, thermalEvents: null, hertz: null },
+  const reading = (
+    atSeconds: number,
+    busySeconds: number,
+    stealSeconds = 0,
+    isTimely = true,
+  ): NeighbourReading => ({
+    machine: {
+      ...{ atSeconds: 100 + atSeconds, isTimely, busySeconds, stealSeconds },
+      ...{ thermalEvents: null, hertz: null },
+    },
     waitSeconds: atSeconds / 4,
     benchSeconds: 0,
   });
@@ -72,6 +81,35 @@ describe('the seconds of a trial', () => {
     expect(seconds[1]?.otherCores).toBeCloseTo(0.4, 9);
     expect(seconds[1]?.stealCores).toBeCloseTo(0.3, 9);
     expect(seconds[1]?.waitSeconds).toBeCloseTo(0.25, 9);
+  });
+
+  it('leave out readings of which nobody knows when they were made', () => {
+    // It came 0.9 s late: a window of a tenth of a second would have all that was busy in one.
+    const readings = [reading(0, 10), reading(1.9, 11.1, 0, false), reading(2, 13.5)];
+    const seconds = neighbourSeconds(readings, observation(1.55), []);
+    expect(seconds.map(({ durationSeconds }) => durationSeconds)).toEqual([2]);
+    expect(seconds[0]?.otherCores).toBeCloseTo(1, 9);
+  });
+
+  it.each([
+    [0.01, [true, true]],
+    [0.2, [false, false]],
+  ])('are read in %d s: timely is %j', async (delay, expected) => {
+    const real = realWorld();
+    let now = 0;
+    const clock = { ...real.clock, monotonicSeconds: () => now };
+    const readFile = new Proxy(real.fs.readFile, {
+      apply(read, _, parameters) {
+        if (parameters[0] === '/proc/stat') now += delay;
+        return Reflect.apply(read, undefined, parameters);
+      },
+    });
+    const world = { ...real, clock, fs: { ...real.fs, readFile } };
+    const meter = await createMachineMeter(world);
+    const found = [await meter.read(), await meter.read()];
+    expect(found.map((counters) => counters?.isTimely)).toEqual(expected);
+    const window = await (await createNeighbourMeter(world)).begin([]);
+    expect((await window.end({ serverSeconds: 0, loaderSeconds: 0 })) !== null).toBe(expected[0]);
   });
 
   it.each([

@@ -75,7 +75,8 @@ export async function createNeighbourMeter(world: World): Promise<NeighbourMeter
       return {
         end: async (own) => {
           const to = await read(pids, beside);
-          return from === null || to === null ? null : neighboursBetween(from, to, own);
+          const isKnown = from?.machine.isTimely === true && to?.machine.isTimely === true;
+          return isKnown ? neighboursBetween(from, to, own) : null;
         },
       };
     },

@@ -25,7 +25,7 @@ export function usageOver({ samples, durationSeconds, cpuSeconds }: Observation)
   };
 }
 
-/** The windows between readings that lie within the load. Pure. */
+/** The windows between timely readings that lie within the load. Pure. */
 export function neighbourSeconds(
   readings: readonly NeighbourReading[],
   server: Observation,
@@ -33,7 +33,9 @@ export function neighbourSeconds(
 ): NeighbourSecond[] {
   const begin = readings[0]?.machine.atSeconds ?? 0;
   const [serverUsage, ...loaderUsage] = [server, ...loaders].map(usageOver);
-  const within = readings.filter(({ machine }) => machine.atSeconds - begin <= server.durationSeconds);
+  const within = readings.filter(
+    ({ machine }) => machine.isTimely && machine.atSeconds - begin <= server.durationSeconds,
+  );
   return within.slice(1).flatMap((to, index) => {
     const from = within[index];
     if (from === undefined) return [];
@@ -76,12 +78,15 @@ async function watchNeighbours(
   let reading: Promise<unknown> = Promise.resolve();
   const until = durationSeconds - Math.min(SPARE_SECONDS, durationSeconds / 10);
   const stop = world.clock.every(until / Math.max(1, Math.round(durationSeconds)), () => {
-    reading = meter.read(usage.pids, usage.beside).then(
-      (next) => {
-        if (next !== null) readings.push(next);
-      },
-      () => undefined,
-    );
+    // One after the other: two at once could end in another order.
+    reading = reading
+      .then(() => meter.read(usage.pids, usage.beside))
+      .then(
+        (next) => {
+          if (next !== null) readings.push(next);
+        },
+        () => undefined,
+      );
   });
   return {
     stop,

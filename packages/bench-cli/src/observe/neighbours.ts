@@ -6,9 +6,20 @@ import { clockTicksPerSecond, readIfThere } from '../machine/proc-files.ts';
 import { sum } from '../stats/intervals.ts';
 import type { World } from '../world.ts';
 
+/**
+ * Nobody knows when within the time that a reading takes its counters were read. On a busy machine this can be longer than the
+ * windows between readings: CPU time of a second, divided by hundredths, would be that of more CPUs than there are.
+ */
+const MAX_DELAY = 0.05;
+
+/** A reading that took too long is made again at once, at most so often in all. */
+const ATTEMPTS = 5;
+
 /** Since boot, over all CPUs. */
 export interface MachineCounters {
   readonly atSeconds: number;
+  /** Whether that is when the counters were read, to `MAX_DELAY`. */
+  readonly isTimely: boolean;
   /** All but idle, waiting for disks, and stolen. */
   readonly busySeconds: number;
   readonly stealSeconds: number;
@@ -46,20 +57,29 @@ export async function createMachineMeter(world: World): Promise<MachineMeter> {
   const ticks = await clockTicksPerSecond(world);
   const hasFrequency = (await numbersOf(world, 'cpufreq/scaling_cur_freq')).length > 0;
   const hasThermal = (await numbersOf(world, 'thermal_throttle/core_throttle_count')).length > 0;
+  const readOnce = async (): Promise<MachineCounters | null> => {
+    const before = world.clock.monotonicSeconds();
+    const text = await readIfThere(world, '/proc/stat');
+    const after = world.clock.monotonicSeconds();
+    const line = text === null ? null : parseCpuLine(text);
+    if (line === null) return null;
+    const kilohertz = hasFrequency ? await numbersOf(world, 'cpufreq/scaling_cur_freq') : [];
+    const thermal = hasThermal ? await numbersOf(world, 'thermal_throttle/core_throttle_count') : null;
+    return {
+      atSeconds: (before + after) / 2,
+      isTimely: after - before <= MAX_DELAY,
+      busySeconds: line.busy / ticks,
+      stealSeconds: line.steal / ticks,
+      thermalEvents: thermal === null ? null : sum(thermal),
+      hertz: kilohertz.length === 0 ? null : (sum(kilohertz) / kilohertz.length) * 1000,
+    };
+  };
   return {
     read: async () => {
-      const text = await readIfThere(world, '/proc/stat');
-      const line = text === null ? null : parseCpuLine(text);
-      if (line === null) return null;
-      const kilohertz = hasFrequency ? await numbersOf(world, 'cpufreq/scaling_cur_freq') : [];
-      const thermal = hasThermal ? await numbersOf(world, 'thermal_throttle/core_throttle_count') : null;
-      return {
-        atSeconds: world.clock.monotonicSeconds(),
-        busySeconds: line.busy / ticks,
-        stealSeconds: line.steal / ticks,
-        thermalEvents: thermal === null ? null : sum(thermal),
-        hertz: kilohertz.length === 0 ? null : (sum(kilohertz) / kilohertz.length) * 1000,
-      };
+      let counters = await readOnce();
+      for (let again = 1; again < ATTEMPTS && counters?.isTimely === false; again += 1)
+        counters = await readOnce();
+      return counters;
     },
   };
 }

@@ -26,7 +26,7 @@ function aboutMachine(record: RunRecord, found: Disturbances): string[] {
     scatter === null ? '' : ` This explains ${percent(scatter)} of the scatter of a server's throughput.`;
   return [
     `The machine was shared: ${parts.join(', and ')} of ${moments} ${unit} (up to ${formatFixed(largestCores, 1)} ` +
-      `of ${record.environment.availableCpus} CPUs).${share}`,
+      `of ${record.environment.cpuCores} CPUs).${share}`,
   ];
 }
 
@@ -50,7 +50,8 @@ function aboutIdle(trials: readonly OkTrial[]): string[] {
 
 function disturbances(record: RunRecord): Disturbances | null {
   const trials = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
-  return examineNeighbours(trials, record.environment.availableCpus);
+  // The counters are those of the whole machine, of which bench may have a part.
+  return examineNeighbours(trials, record.environment.cpuCores);
 }
 
 /** Whether others took a large share of the machine in a moment of the run. */

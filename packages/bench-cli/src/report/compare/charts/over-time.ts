@@ -24,7 +24,7 @@ function secondAt(seconds: readonly NeighbourSecond[], at: number): NeighbourSec
 /** Throughput within each trial, second by second: whether it was steady, and what disturbed it. */
 export const overTime: Draw = ({ record, groups, trialsOf }) => {
   const cases = groups.flatMap((group) => group.cases);
-  const cpus = record.environment.availableCpus;
+  const cpus = record.environment.cpuCores;
   const drawn = Math.max(3, Math.min(MAX_TRIALS, Math.floor(MAX_LINES / Math.max(1, cases.length))));
   const most = Math.max(0, ...cases.map((item) => trialsOf(item).length));
   const lineOf = (item: CaseRecord, trial: OkTrial) => {
