@@ -3,7 +3,9 @@
  * stops its children in order. Output is kept line by line, bounded, for error messages and parsers.
  */
 import { createWriteStream } from 'node:fs';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import type { z } from 'zod';
+import { BenchError } from './errors.ts';
 
 export interface StartOptions {
   cwd?: string;
@@ -55,7 +57,28 @@ function lineSplitter(onLine: (line: string) => void): { push(chunk: string): vo
   };
 }
 
-/** Starts `command` (executable and arguments, no shell). Rejects with the system error if it cannot start. */
+/** What to do where no program can start, by the system error. */
+const EXHAUSTED: Readonly<Record<string, string>> = {
+  EMFILE: 'Let bench open more files: `ulimit -n 1024`.',
+  ENFILE: 'Let the machine open more files: end some programs, or raise fs.file-max.',
+  EAGAIN: 'Let there be more processes: end some, or raise `ulimit -u`.',
+  ENOMEM: 'End some programs: no memory is left.',
+};
+
+function startError(file: string, cause: unknown): Error {
+  const fix = EXHAUSTED[systemErrorCode(cause) ?? ''];
+  if (fix !== undefined)
+    return new BenchError('E_LIMITS_UNAVAILABLE', `cannot start ${file}: ${messageOf(cause)}`, {
+      fix,
+      cause,
+    });
+  return cause instanceof Error ? cause : new Error(`cannot start ${file}`);
+}
+
+/**
+ * Starts `command` (executable and arguments, no shell). Rejects with the system error if it cannot start, and with
+ * `E_LIMITS_UNAVAILABLE` where no program could.
+ */
 export async function startProcess(
   command: readonly string[],
   options: StartOptions = {},
@@ -112,7 +135,7 @@ export async function startProcess(
   const pid = subprocess.pid;
   if (pid === undefined) {
     const { cause } = await finished;
-    throw cause instanceof Error ? cause : new Error(`cannot start ${file}`);
+    throw startError(file, cause);
   }
   return {
     pid,

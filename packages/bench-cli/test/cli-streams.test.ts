@@ -24,6 +24,22 @@ describe('bench', () => {
     expect(stderr).toContain('ENOSPC');
   });
 
+  it('says what to do where it may open no more files', () => {
+    const { status, stderr } = spawnSync(
+      'bash',
+      [
+        '-c',
+        'ulimit -n 24; "$0" "$1" run --servers dinodns --duration 1 --out /tmp',
+        process.execPath,
+        program,
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(stderr).toContain('error [E_LIMITS_UNAVAILABLE]: cannot start ');
+    expect(stderr).toContain('fix: Let bench open more files: `ulimit -n 1024`.');
+    expect(status).toBe(3);
+  });
+
   it('reports an error on stderr with its exit status, and nothing on stdout', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--teir'], { encoding: 'utf8' });
     expect(status).toBe(2);

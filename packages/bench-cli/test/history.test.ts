@@ -344,6 +344,8 @@ describe('bench history', () => {
     await saveRun({ id: NEW, qps: { coredns: [1, 2] } });
     expect((await bench('history', 'tag', OLD, 'v1.0')).out).toContain(`v1.0 is run ${OLD}`);
     await rm(join(results(), OLD, 'entry.json'));
+    // What is no file names nothing.
+    await mkdir(join(results(), 'tags', 'folder'));
     expect((await bench('history', '--tag', 'v1.0')).out).toContain(', v1.0');
     expect((await bench('history', 'tag', 'latest', 'v1.0')).out).toContain(NEW);
     expect((await bench('history', 'tag', NEW, 'no/slash')).status).toBe(2);

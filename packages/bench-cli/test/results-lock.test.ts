@@ -60,6 +60,14 @@ describe('the lock of a run', () => {
     });
   });
 
+  it('that cannot be removed does not hide what failed before', async () => {
+    const stuck = worldOf(process.pid);
+    const rm = async () =>
+      Promise.reject(Object.assign(new Error('read-only file system'), { code: 'EROFS' }));
+    const unlock = await lockRun({ ...stuck, fs: { ...stuck.fs, rm } }, directory);
+    await expect(unlock()).resolves.toBeUndefined();
+  });
+
   it('keeps out a second lock of the same process', async () => {
     const unlock = await lockRun(worldOf(process.pid), directory);
     expect((await refusal(lockRun(worldOf(process.pid), directory))).code).toBe('E_USAGE');

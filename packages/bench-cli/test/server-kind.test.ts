@@ -126,6 +126,37 @@ describe('a kind of which nothing but its interface is known', () => {
     }
   });
 
+  it('that does not tell its version in time is refused: the record would have the version of another part', async () => {
+    // A minute passes at once.
+    const clock = {
+      ...world.clock,
+      after(_: number, action: () => void) {
+        setImmediate(action);
+        return () => undefined;
+      },
+    };
+    const silent = { ...tool, executable: '/bin/sh', arguments: ['-c', 'sleep 600'] };
+    const program: Program = {
+      ...{ name: 'made-up-server', optional: false },
+      provide: async () => silent,
+      inspect: async () => inspectionOf({ found: silent }),
+    };
+    const server = serverOf(
+      { ...kind, definition: { ...definition, program } },
+      { kind: 'made-up', version: null, variant: null },
+      DEFAULTS,
+    );
+    const { signal } = new AbortController();
+    const configuration = configure({ env: {}, flags: { loader: 'builtin' } });
+    const display = createDisplay(world.stderr);
+    await expect(
+      preparePrograms({ ...world, clock }, [server], configuration, [], display, signal),
+    ).rejects.toMatchObject({
+      code: 'E_SERVER_START',
+      message: expect.stringContaining('Made up did not tell its version in 60 seconds (SIGKILL): /bin/sh'),
+    });
+  });
+
   it('is asked for all its versions, for each once, before the first is got', async () => {
     const done: string[] = [];
     const program: Program = {

@@ -105,7 +105,8 @@ export async function runDecided<T extends SettingTable, D, C, E, R extends Livi
     interruption.release();
     await unlock();
     // Without a single trial there is nothing to keep, report or resume.
-    if (saved === undefined) await world.fs.rm(directory, { recursive: true, force: true });
+    if (saved === undefined)
+      await world.fs.rm(directory, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

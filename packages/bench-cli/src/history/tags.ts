@@ -51,7 +51,11 @@ export async function readTags(
   const directory = join(resultsDirectory, DIRECTORY);
   const names = (await fs.readdir(directory).catch((): string[] => [])).filter((name) => NAME.test(name));
   const tags = await Promise.all(
-    names.map(async (name) => [name, (await fs.readFile(join(directory, name), 'utf8')).trim()] as const),
+    names.map(async (name) => {
+      // What is no file, such as a folder, names nothing.
+      const text = await fs.readFile(join(directory, name), 'utf8').catch(() => null);
+      return text === null ? [] : [[name, text.trim()] as const];
+    }),
   );
-  return new Map(tags.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map(tags.flat().toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

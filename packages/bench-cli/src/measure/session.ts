@@ -47,14 +47,27 @@ function commandFor(world: World, { executable, arguments: given = [] }: Provisi
     : [executable, ...given];
 }
 
+/** So long that only a program that hangs, or a machine too busy to measure on, does not answer. */
+const VERSION_SECONDS = 60;
+
 async function askVersion(
   world: World,
   server: Server,
   tool: ProvisionedTool,
 ): Promise<ServerVersion | null> {
   if (server.versionArguments.length === 0) return null;
-  const output = await runToEnd(world, [...commandFor(world, tool), ...server.versionArguments]);
-  return server.parseVersion(`${output.stdout}\n${output.stderr}`);
+  const command = [...commandFor(world, tool), ...server.versionArguments];
+  const { signal, stdout, stderr } = await runToEnd(world, command, { timeoutSeconds: VERSION_SECONDS });
+  // Without the answer, the record would have the version of another part.
+  if (signal !== null)
+    throw new BenchError(
+      'E_SERVER_START',
+      `${server.title} did not tell its version in ${VERSION_SECONDS} seconds (${signal}): ${command.join(' ')}`,
+      {
+        fix: 'Run the command by itself. If it answers, the machine was too busy: run again when it is calmer.',
+      },
+    );
+  return server.parseVersion(`${stdout}\n${stderr}`);
 }
 
 async function describeServer(world: World, server: Server, tool: ProvisionedTool): Promise<ServerRecord> {

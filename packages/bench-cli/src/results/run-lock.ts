@@ -96,12 +96,13 @@ export async function lockRun(world: LockWorld, directory: string): Promise<() =
     if (systemErrorCode(error) === 'EEXIST') throw lockedError(directory, ownName);
     throw writeError(ownPath, error);
   }
-  const unlock = () => fs.rm(ownPath, { force: true });
+  // One that cannot be removed, as on a disk that became read-only, ends with this process: what failed before is the error to tell.
+  const unlock = () => fs.rm(ownPath, { force: true }).catch(() => undefined);
   try {
     const held = await sweep(world, directory, ownName);
     if (held !== undefined) throw lockedError(directory, held);
   } catch (error) {
-    await unlock().catch(() => undefined);
+    await unlock();
     throw writeError(directory, error);
   }
   return unlock;
