@@ -119,3 +119,8 @@ export function columnsOf(
 
 /** A word of Node.js for an architecture, `x64`, as Go and Kubernetes say it: `amd64`. */
 export const goArchitecture = (architecture: string) => (architecture === 'x64' ? 'amd64' : architecture);
+
+/** Whether nothing that is sent to `address` leaves this machine. */
+export function isLoopback(address: string): boolean {
+  return address === '::1' || /^(?:::ffff:)?127\./i.test(address);
+}

@@ -148,6 +148,19 @@ describe('memory by own measurements', () => {
     expect(verdict?.because).toMatch(because);
   });
 
+  it.each([
+    [40.5e6, 'it is within the interval of steady memory'],
+    [45e6, 'above steady memory of 40 MB, but below the recommended'],
+  ])(
+    'of a cluster so small that a full cache is more than the peaks, a limit of %d bytes is: %s',
+    (limit, because) => {
+      if (basis === null) throw new Error('no basis');
+      const small = { ...demand, pods: 0, services: 0, memoryLimitBytes: limit };
+      const [memory] = planCapacity(small, basis, publishedThroughput('default')).verdicts;
+      expect(memory?.because).toContain(because);
+    },
+  );
+
   it('is used up to twice its range, and only for its configuration and version', () => {
     if (basis === null) throw new Error('no basis');
     expect(covers(basis, 40_000)).toBe(true);

@@ -163,9 +163,9 @@ describe('what the statistics found', () => {
       ...dinodns.comparison,
       qps: {
         ...dinodns.comparison.qps,
-        relative: 0.01,
-        low: -0.07,
-        high: 0.09,
+        relative: -0.01,
+        low: -0.09,
+        high: 0.005,
         verdict: 'no difference shown',
       },
     } as const;
@@ -180,7 +180,7 @@ describe('what the statistics found', () => {
             qps: { ...dinodns.comparison.qps, belowNoiseFloor: true },
           },
         },
-        { ...coredns, key: 'coredns(aa)/tier=1/single/half/udp', aa: true },
+        { ...coredns, key: 'coredns(aa)/tier=1/single/half/udp', aa: true, outliers: [] },
       ],
       noiseFloors: [
         {
@@ -191,6 +191,14 @@ describe('what the statistics found', () => {
       ],
       drift: [
         { metric: 'qps', relativeChange: -0.1, low: -0.15, high: -0.05, pValue: 0.002, verdict: 'drift' },
+        {
+          metric: 'memoryBytes',
+          relativeChange: 0.1,
+          low: 0.05,
+          high: 0.15,
+          pValue: 0.002,
+          verdict: 'drift',
+        },
       ],
       trials: base.trials.map((trial) =>
         trial.status === 'ok' && trial.order === 0
@@ -206,10 +214,47 @@ describe('what the statistics found', () => {
       ),
     };
     const text = findings(record).join('\n');
-    expect(text).toContain('a difference below 9.0 % may be this machine, not the server');
+    expect(text).toContain(
+      'CoreDNS against itself differs by -1.0 % (95 % interval -9.0 to +0.5 %): a difference below 9.0 % may be this machine',
+    );
     expect(text).toContain('The difference of DinoDNS at tier 1 single, 5.1 %, is below the noise floor');
-    expect(text).toContain('queries per second fell by 10.0 % (95 % interval 5.0 to 15.0 %, p 0.0020');
+    expect(text).toContain(
+      'queries per second fell by 10.0 % (95 % interval 5.0 to 15.0 %, p 0.0020): the machine became slower.',
+    );
+    expect(text).toContain(
+      'memory rose by 10.0 % (95 % interval 5.0 to 15.0 %, p 0.0020). Paired comparisons',
+    );
     expect(text).toContain('1 of 12 trials never settled');
     expect(text).toContain('1 trial lies far from the others in its case (CoreDNS, trial 4)');
+  });
+
+  it('names a trial of the twin once as that', () => {
+    const base = makeRecord({
+      cases: [0.5, 1].map((tier) => ({ server: 'coredns', tier, trials: [{ qps: 1000 }] })),
+    });
+    const [first] = base.cases;
+    if (first === undefined) throw new Error('no case');
+    const key = 'coredns(aa)/tier=0.5/single/half/udp';
+    const twin = { ...first, key, aa: true, outliers: [`${key}#2`] };
+    expect(findings({ ...base, cases: [...base.cases, twin] }).join()).toContain(
+      'far from the others in its case (CoreDNS (A/A) at tier 0.5 single, trial 3).',
+    );
+  });
+
+  it('tells with how many trials no assumption is needed, at the level of the looks', () => {
+    const trials = Array.from({ length: 8 }, (_, index) => ({ qps: 1000 + index }));
+    const record = makeRecord({ cases: ['coredns', 'dinodns'].map((server) => ({ server, trials })) });
+    const [coredns, dinodns] = record.cases;
+    if (coredns === undefined || dinodns?.comparison == null) throw new Error('no comparison');
+    const qps = { ...dinodns.comparison.qps, method: 'student-t' } as const;
+    const until = assessView(comparisonView(record.cases), {
+      ...{ goal: 'verdict', width: 0.06, rounds: 8 },
+      ...{ mostRounds: 30, mostSeconds: null, spentSeconds: 100 },
+    });
+    const cases = [coredns, { ...dinodns, comparison: { ...dinodns.comparison, qps } }];
+    expect(findings({ ...record, cases, until }).join()).toContain(
+      'With 8 trials no test can show anything without an assumption about the noise, so verdicts rest on ' +
+        "Student's t, which assumes log-normal noise. With 9 trials or more, no assumption is needed.",
+    );
   });
 });

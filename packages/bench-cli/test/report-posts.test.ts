@@ -11,7 +11,7 @@ import { compareDocument } from '../src/history/documents/compare.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { parseReference } from '../src/history/select.ts';
 import { compareDocument as runDocument } from '../src/report/compare/document.ts';
-import { verdicts } from '../src/report/compare/post.ts';
+import { caveats, verdicts } from '../src/report/compare/post.ts';
 import { documentText } from '../src/report/document/terminal.ts';
 import { slugFrom } from '../src/report/front-matter.ts';
 import { renderGithub } from '../src/report/github.ts';
@@ -21,6 +21,7 @@ import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import { versionSteps } from '../src/report/version-steps.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
+import type { RunRecord } from '../src/results/record.ts';
 import { createStore } from '../src/results/store.ts';
 import { realWorld } from '../src/world.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
@@ -269,6 +270,29 @@ describe('the stored reference', () => {
       'utf8',
     );
     expect(renderer?.render(reference, { delta: reference.deltaDefinition })).toBe(stored);
+  });
+});
+
+describe('the caveats of a post', () => {
+  const record = makeRecord({ cases: [{ server: 'coredns', trials: [{ qps: 100 }] }] });
+  const told = (changes: Partial<RunRecord>) => caveats({ ...record, ...changes }).join('\n');
+
+  it('name loopback and a closed loop only where they were used', () => {
+    expect(told({})).toContain('shared one machine and its loopback interface');
+    expect(told({})).toContain('The load was a closed loop: dnsperf');
+    const trials = record.trials.map((trial) => ({
+      ...trial,
+      instances: [
+        { ...{ address: '192.0.2.1', port: 53, pid: null }, workers: null, command: [], cpuAllowance: 1 },
+      ],
+    }));
+    expect(told({ trials })).toContain('The load went to an address that is not of the loopback interface');
+    expect(told({ trials })).not.toContain('shared one machine');
+    const configuration = { ...record.configuration, objective: 'max-rate' };
+    expect(told({ configuration })).toContain('in an open loop');
+    expect(told({ configuration })).not.toContain('closed loop');
+    const rated = { ...record.cases[0], ratePerSecond: 2000 } as (typeof record.cases)[number];
+    expect(told({ cases: [...record.cases, rated] })).toContain('a closed loop where no rate is given');
   });
 });
 

@@ -45,9 +45,30 @@ describe('the sentence about a case', () => {
   it('names no winner where the interval contains zero', () => {
     const text = sentence({ baseline: [100, 105, 95], values: [120, 100, 110] });
     expect(text).toMatch(
-      /^No difference shown between DinoDNS and CoreDNS: the 95 % interval runs from \d+ % fewer to \d+ % more queries per second \(3 paired trials; a difference of less than about [\d.]+ % would not have shown\)\.$/,
+      /^No difference shown between DinoDNS and CoreDNS: the 95 % interval runs from \d+ % fewer to \d+ % more queries per second \(3 paired trials; a difference of less than about 36.3 % upwards or 26.6 % downwards would not have shown\)\.$/,
     );
     expect(text).not.toContain('answered');
+  });
+
+  it('says why not where equal figures keep the test from confirming the interval', () => {
+    const values = [99, 101, 101, 102, 101, 101, 102, 100, 103, 101];
+    expect(sentence({ baseline: values.map(() => 100), values })).toBe(
+      'No difference shown between DinoDNS and CoreDNS: the 95 % interval runs from 0.4 % more to 2.0 % more queries per second ' +
+        '(10 paired trials; the test does not confirm it, because of equal figures or zeros: p 0.067).',
+    );
+  });
+
+  it('tells what could have been shown in both directions where they are far apart', () => {
+    // Ratios of 0.5, 1 and 2: 1 ± 4.303 · ln 2 ÷ √3 on logarithms, which is a factor of 5.6.
+    expect(sentence({ baseline: [100, 100, 100], values: [50, 100, 200] })).toContain(
+      '; a difference of less than about 459.5 % upwards or 82.1 % downwards would not have shown).',
+    );
+  });
+
+  it('claims no size that equal figures could have shown', () => {
+    expect(sentence({ baseline: [100, 100, 100], values: [100, 100, 100] })).toMatch(
+      /\(3 paired trials\)\.$/,
+    );
   });
 
   it('shows nothing from one trial', () => {

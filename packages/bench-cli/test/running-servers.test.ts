@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RunRecord, recordSchema } from '../src/results/record.ts';
 import { parsePlace } from '../src/servers/at/place.ts';
+import { renderMarkdown } from './support/render.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 import { type CodeOf, NXDOMAIN, REFUSED, startUdpServer, zoneSetCode } from './support/udp-server.ts';
 
@@ -114,6 +115,7 @@ describe('a server that is running', () => {
     expect(world.out()).toContain('as found');
     expect(world.out()).toContain('tier and mode say nothing about it');
     expect(world.out()).not.toContain('1 × 1 vCPU');
+    expect(renderMarkdown(record)).toContain('- Each trial checks every distinct answer, warms up for 0 s');
     // Besides the loader, only questions.
     expect(world.started.filter(({ program }) => program === 'driver.ts')).toHaveLength(1);
     expect(started()).toEqual([]);

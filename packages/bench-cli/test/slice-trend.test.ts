@@ -49,6 +49,12 @@ describe('a trend within the rounds of a duet', () => {
     );
   });
 
+  it('that falls is told without a second sign', () => {
+    expect(findings(recordOf(0.85, 7)).join('\n')).toMatch(
+      /needed 1\d\.?\d* % less CPU per query in the first slice of a round .*\(95 % interval [\d.]+ to [\d.]+ %\)/,
+    );
+  });
+
   it('is that of the time per query where slices have no CPU figures, as on a cluster', () => {
     const record = recordOf(1.15, 7);
     for (const { duet } of okOf(record)) {

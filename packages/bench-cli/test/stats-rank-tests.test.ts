@@ -133,7 +133,7 @@ describe('the method', () => {
     expect(methods(1)).toEqual(['student', 'signed-', 'signed-', 'signed-', 'signed-']);
     expect(methods(2)).toEqual(['student', 'student', 'signed-', 'signed-', 'signed-']);
     expect(methods(12)).toEqual(['student', 'student', 'student', 'student', 'signed-']);
-    expect([1, 2, 4, 12].map(minTrialsForRanks)).toEqual([6, 7, 8, 9]);
+    expect([1, 2, 4, 12].map((comparisons) => minTrialsForRanks(comparisons))).toEqual([6, 7, 8, 9]);
   });
 
   it('is the bootstrap only where asked for, and from eight trials on', () => {

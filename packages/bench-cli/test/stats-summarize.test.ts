@@ -147,6 +147,14 @@ describe('compare', () => {
     expect(Number.isFinite(delta?.high)).toBe(true);
   });
 
+  it('of zeros has a verdict only where the test of the differences confirms it, and it can be corrected', () => {
+    const three = compare(pairs([0, 0.2, 0.2], [1, 1, 1]), 'lower', COST);
+    expect(three?.high).toBeLessThan(0);
+    expect(three).toMatchObject({ method: 'median', pValue: 0.25, undecided: 'ties' });
+    const six = compare(pairs([0, 0.2, 0.2, 0, 0.2, 0.2], [1, 1, 1, 1, 1, 1]), 'lower', COST);
+    expect(six).toMatchObject({ method: 'median', pValue: 0.03125, verdict: 'less' });
+  });
+
   it('widens the interval to hold the delta of the medians', () => {
     const base = [100, 101, 102, 103, 200, 201, 202, 203, 204];
     const values = [101, 102, 103, 104, 150, 203, 204, 205, 206];

@@ -3,6 +3,7 @@ import { memoryQuantity } from '../quantity.ts';
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import type { CpuLimitMethod } from '../results/record-environment.ts';
 import { listed } from '../text.ts';
+import { isAsFound } from './marks.ts';
 import { formatBytes, formatCpus } from './numbers.ts';
 import { describeWorkload } from './workloads.ts';
 
@@ -125,6 +126,13 @@ function cpuLimitSentence({ cpuLimits }: RunRecord): string {
   return `Each server may use as many CPUs as its tier says: ${CPU_LIMIT_WORDS[method]}${because}.`;
 }
 
+/** Servers that were running before are measured as they are. */
+function startText(record: RunRecord): string {
+  const found = record.servers.filter(({ name }) => isAsFound(record, name)).length;
+  if (found === 0) return 'starts a fresh server, ';
+  return found < record.servers.length ? 'starts a fresh server unless it was running before, ' : '';
+}
+
 /** How the figures came about, in sentences. */
 export function methodLines(record: RunRecord): string[] {
   const { workloads, loader } = record;
@@ -134,7 +142,7 @@ export function methodLines(record: RunRecord): string[] {
     ...(duration === null
       ? []
       : [
-          `Each trial starts a fresh server, checks every distinct answer, warms up for ${warmup} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
+          `Each trial ${startText(record)}checks every distinct answer, warms up for ${warmup} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
         ]),
     'Trials of the servers are interleaved (A B C, C B A, …), so that a machine that becomes slower slows all of them; trials of the same round are compared in pairs.',
     ...workloads.map((workload) => `Workload ${workload.name}: ${describeWorkload(workload, record)}`),

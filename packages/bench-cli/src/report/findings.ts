@@ -7,7 +7,7 @@ import { decisiveOf } from '../stats/decisive.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { examineSliceTrends } from '../stats/slice-trend.ts';
-import { MIN_ROUNDS } from '../stats/until.ts';
+import { levelOf, MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
 import { groupCases, pointOf, serverTitle } from './cases.ts';
@@ -70,7 +70,8 @@ function aboutFloor(record: RunRecord, { caseKey, comparison }: NoiseFloor): str
   const floor = Math.max(Math.abs(low), Math.abs(high));
   const sentence =
     `Noise floor (A/A) at ${point}: ${serverTitle(record, item.server)} against itself differs by ` +
-    `${percent(relative, ends.digits)} (95 % interval ${ends.low} to ${ends.high} %): a difference below ${percent(floor)} ` +
+    `${signed(formatFixed(relative * 100, ends.digits))} % (95 % interval ${signed(ends.low)} to ${signed(ends.high)} %): ` +
+    `a difference below ${percent(floor)} ` +
     'may be this machine, not the server.';
   return verdict === 'no difference shown'
     ? [sentence]
@@ -100,8 +101,10 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
   const worse = goal === 'higher' ? relativeChange < 0 : relativeChange > 0;
   return (
     `Drift: from the first trial to the last, ${METRIC_TITLES[metric]} ${relativeChange < 0 ? 'fell' : 'rose'} by ` +
-    `${percent(relativeChange, ends.digits)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)}): the machine ` +
-    `became ${worse ? 'slower' : 'faster'}. Paired comparisons cancel this out; absolute figures are averages over it.`
+    `${percent(relativeChange, ends.digits)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)})` +
+    // A slow machine does not make servers larger.
+    `${metric === 'memoryBytes' ? '' : `: the machine became ${worse ? 'slower' : 'faster'}`}. ` +
+    'Paired comparisons cancel this out; absolute figures are averages over it.'
   );
 }
 
@@ -131,9 +134,12 @@ function aboutAllowance(record: RunRecord): string[] {
 function aboutSlices(record: RunRecord): string[] {
   const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
   return examineSliceTrends(ok).map(({ caseKey, figure, relativeChange, interval }) => {
-    const ends = formatOutwards(interval.low * 100, interval.high * 100, 0);
+    const isMore = relativeChange > 0;
+    // "5.0 % less, 2.5 to 7.4 %": the word has the sign.
+    const [near, far] = isMore ? [interval.low, interval.high] : [-interval.high, -interval.low];
+    const ends = formatOutwards(near * 100, far * 100, 0);
     return (
-      `${caseName(record, caseKey)} needed ${percent(relativeChange, ends.digits)} ${relativeChange > 0 ? 'more' : 'less'} ${figure} per query in ` +
+      `${caseName(record, caseKey)} needed ${percent(relativeChange, ends.digits)} ${isMore ? 'more' : 'less'} ${figure} per query in ` +
       `the first slice of a round than in the later ones (95 % interval ${ends.low} to ${ends.high} %): it was still ` +
       'changing. A longer --warmup would tell whether that ends.'
     );
@@ -149,8 +155,10 @@ function trialName(record: RunRecord, key: string): string {
   const item = record.cases.find((candidate) => candidate.key === key.slice(0, at));
   if (item === undefined) return key;
   const name =
-    groupCases(record).length === 1 ? serverTitle(record, item.server) : caseName(record, item.key);
-  return `${name}${item.aa && !name.endsWith(')') ? ' (A/A)' : ''}, trial ${Number(key.slice(at + 1)) + 1}`;
+    groupCases(record).length === 1
+      ? `${serverTitle(record, item.server)}${item.aa ? ' (A/A)' : ''}`
+      : caseName(record, item.key);
+  return `${name}, trial ${Number(key.slice(at + 1)) + 1}`;
 }
 
 function named(record: RunRecord, keys: readonly string[]): string {
@@ -200,9 +208,11 @@ function aboutMethod(record: RunRecord): string[] {
   const comparisons = first.comparisons ?? 1;
   const fewest = Math.min(...byT.map(({ n }) => n));
   const among = comparisons === 1 ? '' : ` and ${comparisons} comparisons`;
+  const enough = minTrialsForRanks(comparisons, levelOf(record.until?.goal ?? null));
   return [
     `With ${fewest} trials${among} no test can show anything without an assumption about the noise, so verdicts rest on ` +
-      `Student's t, which assumes log-normal noise. With --trials ${minTrialsForRanks(comparisons)} or more, no assumption is needed.`,
+      `Student's t, which assumes log-normal noise. With ${record.until === null ? `--trials ${enough} or more` : `${enough} trials or more`}, ` +
+      'no assumption is needed.',
   ];
 }
 

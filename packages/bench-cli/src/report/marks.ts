@@ -1,5 +1,6 @@
 /** What limits or qualifies a case's figures: one list, from which every report takes its marks and notes. */
 import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
+import { isLoopback } from '../text.ts';
 import { describeLimit, isPartlyServer, limitWord, MIXED } from './limits.ts';
 import { formatFixed } from './numbers.ts';
 import { formatThrottled, throttledShareOf } from './throttling.ts';
@@ -47,6 +48,12 @@ export const AS_FOUND_EXPLANATION =
 /** Whether a server was running before the run. */
 export function isAsFound(record: RunRecord, server: string): boolean {
   return record.servers.find(({ name }) => name === server)?.components.deployed === 'no';
+}
+
+/** Whether the load of a run without a cluster went elsewhere than to the loopback interface. */
+export function isBeyondLoopback({ target, trials }: RunRecord): boolean {
+  const addresses = trials.flatMap(({ instances }) => instances.flatMap(({ address }) => address ?? []));
+  return target === 'local' && addresses.some((address) => !isLoopback(address));
 }
 
 /** One instance answers more than this many times the average of its trial: the load was not spread evenly. */

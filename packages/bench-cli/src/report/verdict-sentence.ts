@@ -100,9 +100,10 @@ function comparedPlainly(
   }
   if (delta.verdict === 'no difference shown') {
     const ends = formatOutwards(low * 100, high * 100, 0);
+    const more = delta.undecided === 'ties' ? unconfirmed(delta) : couldShow(delta);
     return (
       `No difference${words.of} shown between ${name} and ${baseline}: the 95 % interval runs from ` +
-      `${endText(ends.low, words)} to ${endText(ends.high, words)} ${words.unit} (${n} paired trials${couldShow(delta)})`
+      `${endText(ends.low, words)} to ${endText(ends.high, words)} ${words.unit} (${n} paired trials${more})`
     );
   }
   const { text, interval } = difference(delta, low, high, words);
@@ -110,12 +111,22 @@ function comparedPlainly(
   return `${name} ${words.verb} ${text} ${than} ${baseline} (${both ?? `95 % interval ${interval}`})`;
 }
 
+/** Why there is no verdict though the interval excludes zero. */
+function unconfirmed({ pValue }: Delta): string {
+  return `; the test does not confirm it, because of equal figures or zeros: p ${formatP(pValue ?? 1)}`;
+}
+
+/** From here on, an increase and the decrease that is as far from zero as a ratio are no longer about the same percentage. */
+const LOPSIDED = 0.25;
+
 /** What a run without a verdict could have shown, so that "no difference shown" is not read as "equal". */
 function couldShow(delta: Delta): string {
   const smallest = smallestShown(delta);
-  return smallest === null
-    ? ''
-    : `; a difference of less than about ${formatOutwards(0, smallest * 100, 0).high} % would not have shown`;
+  if (smallest === null || smallest === 0) return '';
+  const { high } = formatOutwards(0, smallest * 100, 0);
+  const decrease = formatFixed((smallest / (1 + smallest)) * 100, 1);
+  const size = smallest < LOPSIDED ? `${high} %` : `${high} % upwards or ${decrease} % downwards`;
+  return `; a difference of less than about ${size} would not have shown`;
 }
 
 /** Says that a difference within the noise floor means little. */

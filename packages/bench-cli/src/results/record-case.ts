@@ -58,7 +58,7 @@ export const intervalMethodSchema = z.enum([
  * - `interval holds zero`;
  * - `correction`: the interval of this comparison alone excludes zero, but among this many comparisons one such
  *   interval is expected by chance: the adjusted p value exceeds 5 %;
- * - `ties`: because of equal figures, the test does not confirm what the interval says.
+ * - `ties`: because of equal figures or of zeros, the test does not confirm what the interval says.
  * - `not limited by the servers`: a throughput, or the latency that mirrors it, is only a lower bound.
  */
 export const undecidedSchema = z.enum([

@@ -81,9 +81,9 @@ export interface SampleTest {
 }
 
 /** The fewest paired trials with which the rank test can show a difference in a family of this many comparisons. */
-export function minTrialsForRanks(comparisons: number): number {
+export function minTrialsForRanks(comparisons: number, level = LEVEL): number {
   let n = 1;
-  while (smallestSignedRankP(n) * comparisons > LEVEL) n += 1;
+  while (smallestSignedRankP(n) * comparisons > level) n += 1;
   return n;
 }
 

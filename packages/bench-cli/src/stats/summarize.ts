@@ -11,6 +11,7 @@ import {
 } from './allowance.ts';
 import { relativeDelta, symmetricDelta } from './deltas.ts';
 import { type Interval, including, median, medianInterval } from './intervals.ts';
+import { signedRankTest } from './rank-tests.ts';
 import {
   detectableDifference,
   LEVEL,
@@ -206,10 +207,16 @@ function comparePlainly(pairs: readonly Pair[], options: TestOptions): Undecided
   };
   const ratios = pairs.map((pair) => pair.value / pair.baseline);
   const delta = deltaFrom(medians, pairs.length, testPaired(ratios, options), 'rank-biserial');
-  // Zero has no logarithm, hence no test of ratios: the interval of the median is used instead.
+  // Zero has no logarithm, hence no test of ratios: the interval of the median is used instead, with the test of the differences.
   const fallback = delta.low === null ? medianInterval(ratios) : null;
   if (fallback === null) return delta;
-  return { ...delta, ...including(asDelta(fallback), delta.relative), method: 'median' };
+  const { effect, ...rankTest } = signedRankTest(pairs.map(({ value, baseline }) => value - baseline));
+  return {
+    ...delta,
+    ...including(asDelta(fallback), delta.relative),
+    ...{ method: 'median', pValue: rankTest.pValue, rankTest },
+    effectSize: effectSizeOf(effect, 'rank-biserial'),
+  };
 }
 
 /** The same in the figure's own unit. Null without a pair. */

@@ -55,7 +55,7 @@ const round = (megabytes: number) => Number(megabytes.toFixed(2));
 /** What the plan says of the memory of one replica. Megabytes. */
 interface Memory {
   readonly steady: Expected;
-  /** The largest peak. */
+  /** The largest peak, or `steady` where that is more. */
   readonly peak: Expected;
   readonly isPeakMeasured: boolean;
   /** In whole mebibytes, as people write them. */
@@ -91,10 +91,13 @@ function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: numbe
   if (isPeakMeasured && today < peak.low) {
     return ['does not fit', `less than the ${textOf(peak.value)} of the peak while all objects are read`];
   }
+  const largest = peak === steady ? 'steady memory' : 'the peak';
   if (isPeakMeasured && today >= peak.high) {
-    return ['fits', `above the peak of ${textOf(peak.value)}, but below the recommended ${textOf(limit)}`];
+    return ['fits', `above ${largest} of ${textOf(peak.value)}, but below the recommended ${textOf(limit)}`];
   }
-  const why = isPeakMeasured ? 'it is within the interval of the peak' : 'the peak is assumed, not measured';
+  const why = isPeakMeasured
+    ? `it is within the interval of ${largest}`
+    : 'the peak is assumed, not measured';
   return ['cannot tell', `more than steady use, less than the recommended ${textOf(limit)}, and ${why}`];
 }
 

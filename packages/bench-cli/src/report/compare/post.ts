@@ -7,6 +7,7 @@ import type { ComparedMetric } from '../../stats/metrics.ts';
 import { groupAcrossModes, groupCases, marksOf, serverTitle, titleWithVersion } from '../cases.ts';
 import { deltaLine, deltaTexts, endsOfAll } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
+import { isBeyondLoopback } from '../marks.ts';
 import { formatBytes, formatQps, formatTime } from '../numbers.ts';
 import { comparedServers, overallSentence, reservations } from '../overall.ts';
 import { verdictSentence } from '../verdict-sentence.ts';
@@ -63,22 +64,35 @@ function furtherVerdicts(record: RunRecord): string[] {
   return all.filter((sentence) => !told.includes(sentence));
 }
 
+function placeText(record: RunRecord): string {
+  if (record.target !== 'local')
+    return 'The figures are of this cluster on this day: another one may rank the servers differently.';
+  return isBeyondLoopback(record)
+    ? 'The load went to an address that is not of the loopback interface: what lies on the way is in the latency, and may have been the limit.'
+    : 'Servers and load generator shared one machine and its loopback interface: no network card was involved, and another machine may rank the servers differently.';
+}
+
+function loadText(record: RunRecord): string {
+  if (isAtFixedRate(record))
+    return 'The rate was fixed: how many queries per second they can answer at most was not measured.';
+  if (record.configuration.objective === 'max-rate')
+    return 'Each server was measured at the highest rate that it held, in an open loop: queries left on schedule, whether or not answers arrived.';
+  const where = record.cases.some(({ ratePerSecond }) => ratePerSecond !== null)
+    ? ' where no rate is given'
+    : '';
+  return `The load was a closed loop${where}: ${record.loader.kind} sends its next query when an answer arrives, so a faster server shows a lower latency.`;
+}
+
 /** What limits the result: what matters most comes first. */
 export function caveats(record: RunRecord): string[] {
   const servers = record.cases.map(({ server }) => server);
   return [
     ...reservations(record),
-    record.target === 'local'
-      ? 'Servers and load generator shared one machine and its loopback interface: no network card was involved, and another machine may rank the servers differently.'
-      : 'The figures are of this cluster on this day: another one may rank the servers differently.',
+    placeText(record),
     ...(servers.some((server) => /^dinodns\b/.test(server))
       ? ['The authors of dinodns-bench also maintain DinoDNS: distrust us, and rerun it.']
       : []),
-    ...(isAtFixedRate(record)
-      ? ['The rate was fixed: how many queries per second they can answer at most was not measured.']
-      : [
-          `The load was a closed loop: ${record.loader.kind} sends its next query when an answer arrives, so a faster server shows a lower latency.`,
-        ]),
+    loadText(record),
   ];
 }
 

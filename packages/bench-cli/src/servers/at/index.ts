@@ -1,8 +1,9 @@
 /** Servers that run already: measured where they are, changed in nothing, and never stopped. */
 import { lookupHost } from '../../dns/lookup-host.ts';
 import { BenchError } from '../../errors.ts';
+import { isLoopback } from '../../text.ts';
 import type { AddressServer, Server, ServiceServer } from '../server.ts';
-import { isLoopback, parsePlace, placeText } from './place.ts';
+import { parsePlace, placeText } from './place.ts';
 
 /** The kind of these servers in records. */
 const KIND = 'at';

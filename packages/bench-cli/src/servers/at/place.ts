@@ -71,8 +71,3 @@ export function placeText(place: AddressServer | ServiceServer): string {
   if (place.kind === 'service') return `${place.namespace}/${place.name}:${place.port}`;
   return `${isIPv6(place.host) ? `[${place.host}]` : place.host}:${place.port}`;
 }
-
-/** Whether nothing that is sent to `address` leaves this machine. */
-export function isLoopback(address: string): boolean {
-  return address === '::1' || /^(?:::ffff:)?127\./i.test(address);
-}
