@@ -51,6 +51,8 @@ describe('bench', () => {
     const render = (format: string) =>
       execFileSync(process.execPath, [program, 'report', record, '--format', format], { encoding: 'utf8' });
     expect(render('md')).toBe(execFileSync('cat', [`${record}/report.md`], { encoding: 'utf8' }));
+    // Its verdicts were not corrected.
+    expect(render('md')).toContain('This record is older than the correction for the number of comparisons.');
     const { trials } = JSON.parse(referenceText('local-tier1-both'));
     expect(render('csv').trimEnd().split('\n')).toHaveLength(1 + trials.length);
   });

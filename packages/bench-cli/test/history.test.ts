@@ -407,6 +407,8 @@ describe('bench compare', () => {
     expect(json.cases[0].figures[0].delta.verdict).toBe('faster');
     const text = (await bench('compare', 'latest:server=coredns', 'latest:server=dinodns')).out;
     expect(text).toContain('paired by round');
+    // As reports call it: less CPU is not speed.
+    expect(text).toMatch(/CPU time per query .* less$/m);
     fits(text);
   });
 

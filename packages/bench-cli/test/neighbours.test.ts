@@ -189,7 +189,9 @@ describe('the seconds of a trial', () => {
       };
       return { ...trial, neighbours: [1, 2].map((atSeconds) => ({ ...second, atSeconds })) };
     });
-    const shared = { ...record, trials, environment: { ...record.environment, availableCpus: 2 } };
+    // The machine has two CPUs, of which bench may use one.
+    const environment = { ...record.environment, cpuCores: 2, availableCpus: 1 };
+    const shared = { ...record, trials, environment };
     const [note] = neighbourNotes(shared);
     expect((await plotsOf(shared)).svg('others')).toContain(
       'trial 7: others had 0.90 CPUs on average, 0.00 of them taken by the hypervisor',

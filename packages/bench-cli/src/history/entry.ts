@@ -75,6 +75,13 @@ export interface Entry {
   readonly cases: readonly EntryCase[];
 }
 
+const COMPARED_UNITS: Readonly<Record<ComparedMetric, EstimandFacts['unit']>> = {
+  qps: 'queries/s',
+  latencySeconds: 'seconds',
+  cpuSecondsPerQuery: 'CPU seconds',
+  memoryBytes: 'bytes',
+};
+
 /** The figures of a comparison of servers, under the names that flags have. */
 export const COMPARED_ESTIMANDS: readonly EstimandFacts[] = COMPARED_METRICS.map(comparedEstimand);
 
@@ -82,7 +89,7 @@ export function comparedEstimand(metric: ComparedMetric): EstimandFacts {
   return {
     name: METRIC_NAMES[metric],
     title: METRIC_TITLES[metric],
-    unit: metric === 'qps' ? 'queries/s' : metric === 'memoryBytes' ? 'bytes' : 'seconds',
+    unit: COMPARED_UNITS[metric],
     better: metric === 'qps' ? 'more' : 'less',
     compared: 'ratio',
   };

@@ -13,7 +13,7 @@ import type { World } from '../world.ts';
 const MAX_DELAY = 0.05;
 
 /** A reading that took too long is made again at once, at most so often in all. */
-const ATTEMPTS = 5;
+const ATTEMPTS = 3;
 
 /** Since boot, over all CPUs. */
 export interface MachineCounters {

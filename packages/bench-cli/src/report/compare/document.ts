@@ -121,7 +121,11 @@ function stockNote(record: RunRecord): string {
   );
 }
 
+const CORRECTED =
+  'the test still agrees after correction for the number of comparisons: of runs of equal servers, at most one in 20 names a winner in a figure';
+
 function howToRead(record: RunRecord, definition: DeltaDefinition): string[] {
+  const isCorrected = record.cases.every(({ comparison }) => comparison?.qps.comparisons !== null);
   const used = (name: DeltaDefinition) => (name === definition ? ' This report uses this one.' : '');
   const baseline = serverTitle(record, record.baseline);
   return [
@@ -130,9 +134,8 @@ function howToRead(record: RunRecord, definition: DeltaDefinition): string[] {
     `A relative difference is (value − baseline) ÷ baseline.${used('relative')} A symmetric one is (value − baseline) ÷ mean of both, the definition of the ` +
       `published DinoDNS tables: 18,584 against 20,855 QPS is −10.89% relative and −11.52% symmetric.${used('symmetric')}`,
     'Figures in square brackets are 95 % confidence intervals. A verdict is given only if the interval of the difference ' +
-      'excludes zero and the test still agrees after correction for the number of comparisons: of runs of equal ' +
-      'servers, at most one in 20 names a winner in a figure. The intervals are valid for this machine on this day, not ' +
-      'for other machines.',
+      `excludes zero${isCorrected ? ` and ${CORRECTED}` : '. This record is older than the correction for the number of comparisons'}. ` +
+      'The intervals are valid for this machine on this day, not for other machines.',
     'Success is completed ÷ sent. NXDOMAIN and REFUSED are answers and count as completed. Latency is the mean of ' +
       'completed queries only, without lost ones.',
     `${NOT_SERVER_LIMITED} marks a throughput that the server did not limit, or not in every trial: it is a lower bound on what the server ` +
