@@ -13,7 +13,6 @@ import {
 } from '@dinodns-bench/program';
 import { Command } from 'commander';
 import { COMMANDS } from './commands/listed.ts';
-import { runsDirectory } from './config/settings.ts';
 import type { Call, ListedCommand } from './engine/registered.ts';
 import { BenchError } from './errors.ts';
 import { loadExperiment, loadedCommands } from './experiments/registry.ts';
@@ -127,6 +126,7 @@ async function resolveResumed(command: Command, { world }: Call): Promise<void> 
   const { resume, out }: { readonly resume?: string; readonly out?: string } = command.opts();
   if (resume === undefined) return;
   const { runPath } = await import('./commands/history-options.ts');
+  const { runsDirectory } = await import('./config/settings.ts');
   const directory = out ?? runsDirectory(world.env);
   command.setOptionValue('resume', await runPath(world, directory, resume, experimentOf(command)));
 }
