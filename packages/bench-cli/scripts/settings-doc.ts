@@ -39,9 +39,9 @@ from a YAML file (\`--config\`). Flags override the environment, which overrides
 Durations are in seconds or have a unit: \`90s\`, \`10m\`, \`1h\`. List entries are separated by commas; in a file they can
 be YAML lists.
 
-The defaults of \`--duration\`, \`--warmup\` and \`--trials\` are those of a cluster also with servers that are running already,
-with \`--objective max-rate\`, and with a workload of more than 10,000 queries (\`--zones 20000\`), which short trials would not
-get through; a note on stderr says so. A flag without effect is refused (\`--max-trials\` without \`--until\`), and so is a variable \`${variableOf('')}…\` that no
+The defaults of \`--duration\`, \`--warmup\` and \`--trials\` are those of a cluster also with \`--objective max-rate\`, and, as a note
+on stderr says, with servers that are running already and with a workload of more than 10,000 queries (\`--zones 20000\`), which short
+trials would not get through. A flag without effect is refused (\`--max-trials\` without \`--until\`), and so is a variable \`${variableOf('')}…\` that no
 command knows. A variable can be set for several commands, so one without effect on the command at hand is named in a
 note on stderr and ignored. A file may hold settings for several runs, too. Commands that read runs (\`history\`, \`report\`,
 \`site\`) take the directory of the runs from \`${variableOf('out')}\`, and nothing else from the environment.

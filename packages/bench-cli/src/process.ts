@@ -59,9 +59,9 @@ function lineSplitter(onLine: (line: string) => void): { push(chunk: string): vo
 
 /** What to do where no program can start, by the system error. */
 const EXHAUSTED: Readonly<Record<string, string>> = {
-  EMFILE: 'Let bench open more files: `ulimit -n 1024`.',
-  ENFILE: 'Let the machine open more files: end some programs, or raise fs.file-max.',
-  EAGAIN: 'Let there be more processes: end some, or raise `ulimit -u`.',
+  EMFILE: 'Allow more open files: raise `ulimit -n`.',
+  ENFILE: 'Allow more open files on this machine: end some programs, or raise fs.file-max.',
+  EAGAIN: 'Allow more processes: end some, or raise `ulimit -u`.',
   ENOMEM: 'End some programs: no memory is left.',
 };
 

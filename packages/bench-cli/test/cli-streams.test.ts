@@ -1,7 +1,10 @@
 /** The real program, with an output that breaks. */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { referenceFolder, referenceText } from './support/reference.ts';
 
 const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -25,19 +28,16 @@ describe('bench', () => {
   });
 
   it('says what to do where it may open no more files', () => {
-    const { status, stderr } = spawnSync(
-      'bash',
-      [
-        '-c',
-        'ulimit -n 24; "$0" "$1" run --servers dinodns --duration 1 --out /tmp',
-        process.execPath,
-        program,
-      ],
-      { encoding: 'utf8' },
-    );
+    const out = mkdtempSync(join(tmpdir(), 'dinodns-bench-files-'));
+    onTestFinished(() => rmSync(out, { recursive: true }));
+    const script = 'ulimit -n 24; "$0" "$1" run --servers dinodns --duration 1 --out "$2"';
+    const { status, stderr } = spawnSync('bash', ['-c', script, process.execPath, program, out], {
+      encoding: 'utf8',
+    });
     expect(stderr).toContain('error [E_LIMITS_UNAVAILABLE]: cannot start ');
-    expect(stderr).toContain('fix: Let bench open more files: `ulimit -n 1024`.');
+    expect(stderr).toContain('fix: Allow more open files: raise `ulimit -n`.');
     expect(status).toBe(3);
+    expect(readdirSync(out)).toEqual([]);
   }, 180_000);
 
   it('reports an error on stderr with its exit status, and nothing on stdout', () => {

@@ -91,6 +91,13 @@ describe('the seconds of a trial', () => {
     expect(seconds[0]?.otherCores).toBeCloseTo(1, 9);
   });
 
+  it('leave out readings just after another', () => {
+    // Two came late, one after the other; what was busy between them is known to a few hundredths of a second, as they are.
+    const readings = [reading(0, 10), reading(1.9, 12), reading(1.91, 12.06), reading(2.9, 13)];
+    const seconds = neighbourSeconds(readings, { ...observation(0), durationSeconds: 3 }, []);
+    expect(seconds.map(({ durationSeconds }) => Math.round(durationSeconds * 10))).toEqual([19, 10]);
+  });
+
   it.each([
     [0.01, [true, true]],
     [0.2, [false, false]],

@@ -293,6 +293,11 @@ describe('the caveats of a post', () => {
     expect(told({ configuration })).not.toContain('closed loop');
     const rated = { ...record.cases[0], ratePerSecond: 2000 } as (typeof record.cases)[number];
     expect(told({ cases: [...record.cases, rated] })).toContain('a closed loop where no rate is given');
+    const captured = record.workloads.map((workload) => ({ ...workload, name: 'night.pcap' }));
+    expect(told({ workloads: captured })).toContain('The load was a capture, replayed with its own timing');
+    expect(told({ workloads: [...record.workloads, ...captured] })).toContain(
+      'closed loop except for captures',
+    );
   });
 });
 

@@ -60,13 +60,18 @@ async function ownSeconds(world: World, beside: readonly number[]): Promise<numb
   return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND;
 }
 
+/** What bench itself used is read after the counters of the machine; of another time, it would count as use of others. Seconds. */
+const MAX_LAG = 0.25;
+
 export async function createNeighbourMeter(world: World): Promise<NeighbourMeter> {
   const meter = await createMachineMeter(world);
   const read = async (pids: readonly number[], beside: readonly number[] = []) => {
     const machine = await meter.read();
     if (machine === null) return null;
     const waitSeconds = await runQueueWait(world, pids);
-    return { machine, waitSeconds, benchSeconds: await ownSeconds(world, beside) };
+    const benchSeconds = await ownSeconds(world, beside);
+    const isTimely = machine.isTimely && world.clock.monotonicSeconds() - machine.atSeconds <= MAX_LAG;
+    return { machine: { ...machine, isTimely }, waitSeconds, benchSeconds };
   };
   return {
     read,

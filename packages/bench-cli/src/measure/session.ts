@@ -59,14 +59,15 @@ async function askVersion(
   const command = [...commandFor(world, tool), ...server.versionArguments];
   const { signal, stdout, stderr } = await runToEnd(world, command, { timeoutSeconds: VERSION_SECONDS });
   // Without the answer, the record would have the version of another part.
-  if (signal !== null)
-    throw new BenchError(
-      'E_SERVER_START',
-      `${server.title} did not tell its version in ${VERSION_SECONDS} seconds (${signal}): ${command.join(' ')}`,
-      {
-        fix: 'Run the command by itself. If it answers, the machine was too busy: run again when it is calmer.',
-      },
-    );
+  if (signal !== null) {
+    const end =
+      signal === 'SIGKILL'
+        ? `did not tell its version in ${VERSION_SECONDS} seconds`
+        : `ended with ${signal}`;
+    throw new BenchError('E_SERVER_START', `${server.title} ${end}: ${command.join(' ')}`, {
+      fix: 'Run the command by itself. If it answers, the machine was too busy: run again when it is calmer.',
+    });
+  }
   return server.parseVersion(`${stdout}\n${stderr}`);
 }
 

@@ -25,6 +25,12 @@ export function usageOver({ samples, durationSeconds, cpuSeconds }: Observation)
   };
 }
 
+/**
+ * The shortest window: readings are known to 0.05 s, so that shorter ones could tell of more CPUs than there are. On a busy machine, a
+ * reading can come just before the next.
+ */
+const MIN_SECONDS = 0.25;
+
 /** The windows between timely readings that lie within the load. Pure. */
 export function neighbourSeconds(
   readings: readonly NeighbourReading[],
@@ -33,9 +39,13 @@ export function neighbourSeconds(
 ): NeighbourSecond[] {
   const begin = readings[0]?.machine.atSeconds ?? 0;
   const [serverUsage, ...loaderUsage] = [server, ...loaders].map(usageOver);
-  const within = readings.filter(
-    ({ machine }) => machine.isTimely && machine.atSeconds - begin <= server.durationSeconds,
-  );
+  const within: NeighbourReading[] = [];
+  for (const reading of readings) {
+    const { isTimely, atSeconds } = reading.machine;
+    const sinceLast = atSeconds - (within.at(-1)?.machine.atSeconds ?? Number.NEGATIVE_INFINITY);
+    if (isTimely && atSeconds - begin <= server.durationSeconds && sinceLast >= MIN_SECONDS)
+      within.push(reading);
+  }
   return within.slice(1).flatMap((to, index) => {
     const from = within[index];
     if (from === undefined) return [];
@@ -75,18 +85,21 @@ async function watchNeighbours(
   const first = await meter.read(usage.pids, usage.beside);
   if (first === null) return NOTHING;
   const readings = [first];
-  let reading: Promise<unknown> = Promise.resolve();
+  let reading: Promise<unknown> | null = null;
   const until = durationSeconds - Math.min(SPARE_SECONDS, durationSeconds / 10);
   const stop = world.clock.every(until / Math.max(1, Math.round(durationSeconds)), () => {
-    // One after the other: two at once could end in another order.
-    reading = reading
-      .then(() => meter.read(usage.pids, usage.beside))
+    // One at a time: two at once could end in another order.
+    reading ??= meter
+      .read(usage.pids, usage.beside)
       .then(
         (next) => {
           if (next !== null) readings.push(next);
         },
         () => undefined,
-      );
+      )
+      .finally(() => {
+        reading = null;
+      });
   });
   return {
     stop,

@@ -1,6 +1,6 @@
 /**
- * Instructions, cycles and cache misses of a server, from the counters of the CPUs. They hardly depend on what other programs the machine
- * does, but most virtual machines have none. A process of its own counts (see `counters-program.mjs`), which sleeps meanwhile.
+ * Instructions, cycles and cache misses of a server, from the counters of the CPUs. They hardly depend on other programs on the
+ * machine, but most virtual machines have none. A process of its own counts (see `counters-program.mjs`), which sleeps meanwhile.
  */
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';

@@ -51,6 +51,11 @@ export const workloadSchema = z.object({
 });
 export type WorkloadRecord = z.output<typeof workloadSchema>;
 
+/** Whether a workload is a capture, which is replayed with its own timing: by its name, as tcpdump and Wireshark write them. */
+export function isCaptureName(name: string): boolean {
+  return /\.(pcap|pcapng|cap)$/i.test(name);
+}
+
 export const recordSchema = z.object({
   schemaVersion: z.literal(SCHEMA_VERSION),
   /** Name of the run's folder: UTC time and a random suffix. */

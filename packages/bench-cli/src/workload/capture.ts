@@ -4,11 +4,6 @@ import { FLAG, OPCODE_MASK } from '@dinodns-bench/wire';
 import type { Query } from '@dinodns-bench/zones';
 import type { BenchWorkload } from './workload.ts';
 
-/** By the name, as tcpdump and Wireshark write them. */
-export function isCaptureName(name: string): boolean {
-  return /\.(pcap|pcapng|cap)$/i.test(name);
-}
-
 interface Contents {
   /** In the order in which they were sent. */
   readonly questions: readonly Query[];

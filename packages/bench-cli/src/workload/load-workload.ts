@@ -4,8 +4,9 @@ import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { nameText, typeName } from '@dinodns-bench/wire';
 import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../errors.ts';
+import { isCaptureName } from '../results/record.ts';
 import type { World } from '../world.ts';
-import { captureWorkload, isCaptureName } from './capture.ts';
+import { captureWorkload } from './capture.ts';
 import {
   GENERATED_CLUSTER_WORKLOADS,
   generatedClusterLookup,

@@ -223,13 +223,6 @@ export class Engine {
     return count;
   }
 
-  /** Whether a query has been in flight for longer than the timeout. */
-  hasExpired(nowNs: number): boolean {
-    const before = nowNs - this.#timeoutNs;
-    const isIn = (channel: Channel | null) => channel !== null && channel.inFlight.oldestSent <= before;
-    return isIn(this.#main) || isIn(this.#fallback);
-  }
-
   /** Retries or gives up queries that have been in flight, or have waited for a connection, for longer than the timeout. */
   expire(nowNs: number): void {
     this.#expireIn(this.#main, nowNs);
@@ -326,7 +319,7 @@ export class Engine {
       }
       return;
     }
-    // Read before anyone noticed that it had timed out.
+    // Read before anyone noticed that it had timed out. Without a time from the kernel, when it was read counts.
     const isRepeated = (inFlight.retries[cell] ?? 0) < this.#retries;
     if (receivedNs - (inFlight.sent[cell] ?? 0) > this.#timeoutNs && !isRepeated) {
       this.#lose(channel, cell);

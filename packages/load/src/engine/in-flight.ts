@@ -137,12 +137,6 @@ export class InFlight {
     return cell === this.#sentinel ? NONE : cell;
   }
 
-  /** When the query that expires first was sent; `Infinity` without any. */
-  get oldestSent(): number {
-    const cell = this.oldest;
-    return cell === NONE ? Number.POSITIVE_INFINITY : (this.sent[cell] ?? 0);
-  }
-
   /** All cells of one lane that are in flight. For the rare loss of a connection. */
   inLane(lane: number): number[] {
     const first = lane << this.#bits;

@@ -55,7 +55,7 @@ const STALL_NS = 1e6;
 /** How long a free place in the window waits for others, and how often the sockets are checked meanwhile. */
 const COALESCE_NS = 40e3;
 const COALESCE_POLL_NS = 10e3;
-/** After a stall, the longest time to read what has arrived before anything is given up. */
+/** How long queries are kept for answers that may wait in sockets which are not found empty. */
 const READ_NS = 200e6;
 /** How long to wait for answers after the user stops a run. */
 const STOP_DRAIN_NS = 100e6;
@@ -66,8 +66,10 @@ export class Loop {
   #marginNs = 150e3;
   #lastNs = 0;
   #lastWorkNs = 0;
-  /** When the last turn gave up queries. */
-  #expiredNs = Number.NEGATIVE_INFINITY;
+  /** When the sockets were last found empty: what arrived before has been read. */
+  #emptyNs = Number.NEGATIVE_INFINITY;
+  /** Since when they have been read, without a break, and not found empty. */
+  #readingNs = Number.NEGATIVE_INFINITY;
   #nextIntervalNs: number;
   #drainedNs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
@@ -131,10 +133,11 @@ export class Loop {
       const now = nowNs();
       this.#account(now);
       if (now >= this.#nextIntervalNs) this.#interval(now);
-      this.#expire(now);
+      engine.expire(this.#readUntil(now));
       if (this.#isOver(now)) return true;
       const sent = this.#gathered(now) ? engine.pump(now) : this.#linger(now);
       const received = transport.polled ? transport.poll() : 0;
+      if (received === 0) this.#emptyNs = this.#readingNs = now;
       this.#worked = sent > 0 || received > 0;
       if (this.#worked) this.#lastWorkNs = now;
       if (!transport.polled || now >= turnEnds) break;
@@ -146,19 +149,12 @@ export class Loop {
   }
 
   /**
-   * Gives up what has timed out. Whatever arrived in time is read before: this thread may have slept or been kept from the
-   * CPU since, and the kernel knows when it came.
+   * A query that had timed out by then has no answer that waits in a socket. After a stall or sleep of this thread there may be many, and
+   * the kernel knows when they came; sockets that are not polled have no such times.
    */
-  #expire(now: number): void {
-    const { engine, transport } = this.#options;
-    if (!transport.polled) {
-      // The event loop has delivered by now what had arrived by the last turn.
-      engine.expire(this.#expiredNs);
-      this.#expiredNs = now;
-      return;
-    }
-    if (engine.hasExpired(now)) while (transport.poll() > 0 && nowNs() - now < READ_NS);
-    engine.expire(now);
+  #readUntil(now: number): number {
+    const isReading = this.#options.transport.polled && now - this.#readingNs < READ_NS;
+    return isReading ? this.#emptyNs : now;
   }
 
   /** Whether enough places are free to be filled, or have been free for long enough. */
@@ -247,6 +243,7 @@ export class Loop {
     const { times, loopDelay } = this.#options.measurements;
     const passed = now - this.#lastNs;
     this.#lastNs = now;
+    if (passed >= STALL_NS) this.#readingNs = now;
     if (this.#worked) times.busyNs += passed;
     else times.idleNs += passed;
     if (this.#slept) {
@@ -266,7 +263,7 @@ export class Loop {
   }
 
   #isOver(now: number): boolean {
-    const { engine, endNs, drainNs, stopped, onSendingOver } = this.#options;
+    const { engine, transport, endNs, drainNs, stopped, onSendingOver } = this.#options;
     const stop = stopped();
     if (now < endNs && !stop && !engine.sendingIsOver) return false;
     if (this.#drainedNs === Number.POSITIVE_INFINITY) {
@@ -279,7 +276,8 @@ export class Loop {
     if (engine.active === 0) return true;
     if (stop) this.#drainedNs = Math.min(this.#drainedNs, now + STOP_DRAIN_NS);
     if (now < this.#drainedNs) return false;
-    // After a stall longer than the drain, queries that have timed out are lost, not interrupted.
+    // After a stall longer than the drain, answers may wait, and queries that have timed out are lost, not interrupted.
+    while (transport.polled && transport.poll() > 0 && nowNs() - now < READ_NS);
     engine.expire(now);
     engine.abandon();
     return true;

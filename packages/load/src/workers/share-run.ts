@@ -166,8 +166,8 @@ export async function runShare(
     before = losses;
   };
   const endNs = startNs + options.durationSeconds * 1e9;
-  // Over TCP, a truncated answer's query has as long again.
-  const attempts = 1 + options.retries + (options.tcpFallback ? 1 : 0);
+  // After a truncated answer, a query may wait for a connection, and has as many attempts over TCP.
+  const attempts = (1 + options.retries) * (options.tcpFallback ? 2 : 1) + (options.tcpFallback ? 1 : 0);
   const loop: Loop = new Loop({
     engine,
     transport,

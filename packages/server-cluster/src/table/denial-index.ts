@@ -116,7 +116,7 @@ export class DenialIndex {
       zones.set(apex, { nodes: yield* inOrder(data.names, nodes, canonically), hashing: null });
     for (const [apex, nodes] of hashed) {
       const hashing =
-        declaredFor(data, apex, nodes) ?? (zones.has(apex) ? undefined : hashingOf(data, nodes[0]));
+        (yield* declaredFor(data, apex, nodes)) ?? (zones.has(apex) ? undefined : hashingOf(data, nodes[0]));
       // Zone files with more are refused; of other zones, a denial must not cost more than answering a thousand queries.
       if (hashing === undefined || hashing.iterations > MAX_NSEC3_ITERATIONS) continue;
       const chain: number[] = [];
@@ -194,7 +194,11 @@ function byLabel(names: NameTree, one: number, other: number): number {
  * The hashing that NSEC3PARAM names: while a zone changes its salt, or changes from or to NSEC, the other records are not complete (RFC
  * 5155, sections 4 and 10.4). Undefined without one, or without its records.
  */
-function declaredFor(data: ZoneData, apex: number, nodes: readonly number[]): Hashing | undefined {
+function* declaredFor(
+  data: ZoneData,
+  apex: number,
+  nodes: readonly number[],
+): Generator<void, Hashing | undefined, void> {
   const set = data.setAt(apex, TYPE.NSEC3PARAM);
   if (set === NONE) return undefined;
   const { words, bytes } = data.sets.arena;
@@ -203,7 +207,10 @@ function declaredFor(data: ZoneData, apex: number, nodes: readonly number[]): Ha
     // With flags it is not in use yet (RFC 5155, section 4.1.2).
     if (bytes[at + RECORD_HEAD + 1] !== 0) continue;
     const hashing = hashingAt(bytes, at + RECORD_HEAD);
-    if (nodes.some((node) => isHashedBy(data, node, hashing))) return hashing;
+    for (const [index, node] of nodes.entries()) {
+      if (index % NAMES_PER_SLICE === NAMES_PER_SLICE - 1) yield;
+      if (isHashedBy(data, node, hashing)) return hashing;
+    }
   }
   return undefined;
 }

@@ -260,12 +260,17 @@ function noteLongTrials(
 }
 
 /** Short trials where they are possible. */
-async function decideTrials(world: World, sources: ConfigurationSources): Promise<DecidedServers> {
+async function decideTrials(
+  world: World,
+  sources: ConfigurationSources,
+  command: string,
+): Promise<DecidedServers> {
   const short = shortRun(sources);
   const decided = short === null ? null : await decideShort(world, sources, short);
   if (decided !== null) return decided;
   const long = await decideServers(world, configured(world, sources));
-  if (short !== null) noteLongTrials(world, configured(world, short), long);
+  // Others measure nothing.
+  if (short !== null && command === 'run') noteLongTrials(world, configured(world, short), long);
   return long;
 }
 
@@ -283,7 +288,7 @@ export async function decideRun(
     flags: given.flags,
     typed: true,
   };
-  const decided = await decideTrials(world, sources);
+  const decided = await decideTrials(world, sources, command);
   noteIdleVariables(world, command, SETTINGS, settingsOf(decided.configuration));
   return decided;
 }

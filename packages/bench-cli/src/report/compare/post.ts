@@ -1,6 +1,6 @@
 /** What a post says of a comparison: what was shown, how it was measured, and what to keep in mind. Pure. */
 
-import type { CaseRecord, RunRecord } from '../../results/record.ts';
+import { type CaseRecord, isCaptureName, type RunRecord } from '../../results/record.ts';
 import { NOT_COMPARED, shownOf } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
@@ -77,9 +77,13 @@ function loadText(record: RunRecord): string {
     return 'The rate was fixed: how many queries per second they can answer at most was not measured.';
   if (record.configuration.objective === 'max-rate')
     return 'Each server was measured at the highest rate that it held, in an open loop: queries left on schedule, whether or not answers arrived.';
-  const where = record.cases.some(({ ratePerSecond }) => ratePerSecond !== null)
-    ? ' where no rate is given'
-    : '';
+  const captures = record.workloads.filter(({ name }) => isCaptureName(name)).length;
+  if (captures === record.workloads.length)
+    return 'The load was a capture, replayed with its own timing: how many queries per second they can answer at most was not measured.';
+  const where = [
+    ...(record.cases.some(({ ratePerSecond }) => ratePerSecond !== null) ? [' where no rate is given'] : []),
+    ...(captures === 0 ? [] : [' except for captures, which have their own timing']),
+  ].join(',');
   return `The load was a closed loop${where}: ${record.loader.kind} sends its next query when an answer arrives, so a faster server shows a lower latency.`;
 }
 

@@ -101,7 +101,7 @@ export function othersChart({ record, groups, trialsOf }: Data): LineChart | nul
     title: 'CPU used by other programs',
     xAxis: 'trial, in the order of the run',
     xFromZero: true,
-    yAxis: `CPUs, of ${record.environment.availableCpus}`,
+    yAxis: `CPUs, of ${record.environment.cpuCores}`,
     caption:
       'CPUs that other programs and the hypervisor took during each trial: the mean, and up to its highest second.',
     panels: [{ title: '', lines }],
