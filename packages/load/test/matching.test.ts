@@ -148,7 +148,7 @@ it('retries only on request, and measures latency from the first attempt', async
 it('counts an answer that arrived in time, however late it is read', async () => {
   const { port, queries } = await startServer((query, reply) => reply(answerTo(query), 200));
   const { child, ended } = start(['-d', '5', '-R', '1000', '-t', '3', '--json', `127.0.0.1:${port}`]);
-  await expect.poll(() => queries.length, { timeout: 30_000 }).toBeGreaterThan(500);
+  await expect.poll(() => queries.length, { timeout: 60_000 }).toBeGreaterThan(100);
   // The answers to about 200 queries wait for longer than the timeout.
   child.kill('SIGSTOP');
   await sleep(4000);
@@ -156,7 +156,7 @@ it('counts an answer that arrived in time, however late it is read', async () =>
   const { counts } = JSON.parse((await ended).stdout) as CannonResult;
   // What was due meanwhile may be too much at once for the server's socket.
   expect(counts).toMatchObject({ answered: queries.length, late: 0 });
-});
+}, 120_000);
 
 it('loses a truncated answer whose query gets no connection, and goes on', async () => {
   const { port } = await startServer((query, reply) => reply(answerTo(query, { tc: true })));

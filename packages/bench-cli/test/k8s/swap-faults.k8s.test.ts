@@ -254,7 +254,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       expect(await running.exited, running.said()).toBe(5);
       await note('somebody else sets the image while measuring', (performance.now() - started) / 1000);
       expect(running.said()).toContain('E_CLUSTER_CHANGED');
-      expect(running.told()).toContain('Left alone, because somebody else has changed it');
+      expect(running.told()).toContain('Left alone, because someone else has changed it');
       expect(running.told()).toContain('bad-coredns:crashing');
       expect(await imageOf(dns)).toBe('bad-coredns:crashing');
       await setByOthers(dns.path, IMAGE, dns.image);
