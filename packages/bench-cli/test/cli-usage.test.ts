@@ -88,7 +88,7 @@ describe('bench with wrong input', () => {
     expect(await world.bench(...argv)).toBe(status);
     expect(world.err()).toContain(problem);
     expect(world.err()).toContain(fix);
-    expect(world.err()).toMatch(/^error \[E_[A-Z_]+\]: /);
+    expect(world.err()).toMatch(/^(?:Note: .*\n)*error \[E_[A-Z_]+\]: /);
     expect(world.err()).toContain('  fix: ');
     expect(world.out()).toBe('');
     expect(await readdir(world.directory)).toEqual([]);
