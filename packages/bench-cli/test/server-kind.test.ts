@@ -153,7 +153,7 @@ describe('a kind of which nothing but its interface is known', () => {
       preparePrograms({ ...world, clock }, [server], configuration, [], display, signal),
     ).rejects.toMatchObject({
       code: 'E_SERVER_START',
-      message: expect.stringContaining('Made up did not tell its version in 60 seconds (SIGKILL): /bin/sh'),
+      message: expect.stringContaining('Made up did not tell its version in 60 seconds: /bin/sh'),
     });
   });
 
