@@ -286,7 +286,7 @@ describe('the caveats of a post', () => {
         { ...{ address: '192.0.2.1', port: 53, pid: null }, workers: null, command: [], cpuAllowance: 1 },
       ],
     }));
-    expect(told({ trials })).toContain('The load went to an address that is not of the loopback interface');
+    expect(told({ trials })).toContain('The load went to an address outside the loopback interface');
     expect(told({ trials })).not.toContain('shared one machine');
     const configuration = { ...record.configuration, objective: 'max-rate' };
     expect(told({ configuration })).toContain('in an open loop');

@@ -68,7 +68,7 @@ function placeText(record: RunRecord): string {
   if (record.target !== 'local')
     return 'The figures are of this cluster on this day: another one may rank the servers differently.';
   return isBeyondLoopback(record)
-    ? 'The load went to an address that is not of the loopback interface: what lies on the way is in the latency, and may have been the limit.'
+    ? 'The load went to an address outside the loopback interface: the network on the way is part of the latency, and may have been the limit.'
     : 'Servers and load generator shared one machine and its loopback interface: no network card was involved, and another machine may rank the servers differently.';
 }
 
