@@ -201,10 +201,12 @@ function sampleFor(url, seconds, pace) {
     waitUntil(next);
     const hostname = url.hostname.replace('*', () => randomUUID());
     writeSync(STDOUT, `sample|${uptime()}|`);
+    // From its own start, not from the moment it was due: one that starts late must not bring the next one closer.
+    next = performance.now() + pace * 1000;
     const pid = fork();
     if (pid === 0) sampleAndExit(url, hostname);
     writeSync(STDOUT, `|${waitFor(pid)}\n`);
-    next = Math.max(next + pace * 1000, performance.now());
+    next = Math.max(next, performance.now());
   } while (next < end);
   writeSync(STDOUT, `kernel|end|${kernelRepeats()}\n`);
 }
