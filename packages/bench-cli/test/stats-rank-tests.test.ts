@@ -122,6 +122,13 @@ describe('the t tests', () => {
   it('give no interval a width that no trial shows', () => {
     expect(testPaired([1.1, 1.1, 1.1])).toMatchObject({ low: expect.closeTo(1.1, 12), pValue: 0 });
     expect(testPaired([1, 1, 1])).toMatchObject({ low: 1, high: 1, pValue: 1 });
+    // Of searches in steps of 5 %: one step apart may be no difference, two steps are one.
+    const stepsApart = (steps: number) =>
+      testPaired(Array<number>(3).fill(1.05 ** steps), { resolution: 0.05 });
+    expect(stepsApart(1)).toMatchObject({ low: expect.closeTo(1, 3), pValue: expect.closeTo(0.05, 3) });
+    expect(stepsApart(0.9)?.low).toBeLessThan(1);
+    expect(stepsApart(2)?.low).toBeCloseTo(1.05, 3);
+    expect(stepsApart(2)?.pValue).toBeLessThan(0.001);
   });
 });
 

@@ -72,6 +72,10 @@ test('the messages of a transfer have an OPT record if the query had one', async
   expect(extended?.subarray(12)).toEqual(
     Buffer.concat([plain?.subarray(12) ?? Buffer.of(), encodeOpt({ dnssecOk: true })]),
   );
+  // The cookie of a server follows the client's own.
+  const data = Buffer.from('2464c4abcf10c957', 'hex');
+  const known = await replyTo([opt(1232, { options: [{ code: 10, data }] })]);
+  expect(known?.subarray(-24, -16)).toEqual(data);
 });
 
 test(

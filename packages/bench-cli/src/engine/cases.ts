@@ -1,6 +1,13 @@
 /** From trials to cases: summaries, and comparisons with the baseline. Pure: what the record has is enough. */
 
-import { directionOf, type EstimandFacts, isBetter, pairsOf, summaryOfFigure } from '../report/estimand.ts';
+import {
+  directionOf,
+  type EstimandFacts,
+  isBetter,
+  pairsOf,
+  resolutionOf,
+  summaryOfFigure,
+} from '../report/estimand.ts';
 import { decideFamily, decideRatios } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
@@ -48,12 +55,15 @@ function deltasOf(
   const [first] = family;
   if (first === undefined) return [];
   const members = family.flatMap((estimand) =>
-    compared.map(({ key, baseline, own, reference }) => ({
-      ...{ key, own, reference, estimand, name: estimand.name },
-      pairs: pairsOf(estimand, own, reference),
-      seed: `${options.seed ?? ''}/${key}/${estimand.name}`,
-      baseline: `${baseline}/${estimand.name}`,
-    })),
+    compared.map(({ key, baseline, own, reference }) => {
+      const pairs = pairsOf(estimand, own, reference);
+      return {
+        ...{ key, own, reference, estimand, name: estimand.name, pairs },
+        resolution: resolutionOf(estimand, pairs),
+        seed: `${options.seed ?? ''}/${key}/${estimand.name}`,
+        baseline: `${baseline}/${estimand.name}`,
+      };
+    }),
   );
   type Member = (typeof members)[number];
   const mayBeSaid = ({ estimand, own, reference }: Member, delta: Parameters<typeof sizeOf>[0]) =>

@@ -44,6 +44,8 @@ export const estimandSchema = z.object({
   compared: z.enum(['ratio', 'difference', 'no']),
   /** Estimands of one family are corrected for the number of comparisons together. Default: each by itself. */
   family: z.string().optional(),
+  /** How closely a search knows the figure: a share of it, but no closer than `least`, in its unit. Default: exactly. */
+  resolution: z.object({ share: z.number().positive(), least: z.number().nonnegative() }).optional(),
   /** False where `--until` does not wait for it. Default: true. */
   awaited: z.boolean().optional(),
 });
@@ -122,6 +124,13 @@ export function pairsOf(
   // What others take slows servers down; it does not make them larger.
   const takenBy = ({ taken }: Figures) => (isSize(unit) ? undefined : taken);
   return pairTrials(trials, baseline, (trial) => ({ value: trial.figures[name], taken: takenBy(trial) }));
+}
+
+/** Of the figures of these pairs, as a share. */
+export function resolutionOf({ resolution }: EstimandFacts, pairs: readonly Pair[]): number {
+  if (resolution === undefined) return 0;
+  const smallest = Math.min(...pairs.flatMap(({ value, baseline }) => [value, baseline]));
+  return Math.max(resolution.share, resolution.least / smallest);
 }
 
 /** Before a figure that something other than the subject kept from being better. */

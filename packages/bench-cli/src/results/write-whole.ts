@@ -17,7 +17,7 @@ export function writeError(path: string, cause: unknown): unknown {
   if (cause instanceof BenchError || code === undefined) return cause;
   if (FULL.has(code)) {
     return new BenchError('E_DISK_FULL', `no space left to write ${path}`, {
-      fix: 'Free some space, or give another directory with --out; then continue with `bench run --resume RUN`.',
+      fix: 'Free some space, or give another directory with --out.',
       cause,
     });
   }

@@ -77,6 +77,8 @@ export interface RatioMember extends Omit<FamilyMember, 'trials'> {
   readonly pairs: readonly Pair[];
   /** Names the figures of the baseline: members with the same one depend alike on what others take. */
   readonly baseline: string;
+  /** As in `TestOptions`. */
+  readonly resolution?: number;
 }
 
 /** By baseline: cases with the same one are measured in turns. Its own trials, which all their pairs have, count once. */
@@ -105,7 +107,8 @@ export function decideRatios<M extends RatioMember>(
   const allowances = allowancesOf(members);
   const family = members.map((member) => ({ member, trials: member.pairs.length, seed: member.seed }));
   return decideFamily(family, direction, options, ({ member }, each) => {
-    const delta = comparePairs(member.pairs, each, allowances.get(member.baseline) ?? null);
+    const options = { ...each, resolution: member.resolution ?? 0 };
+    const delta = comparePairs(member.pairs, options, allowances.get(member.baseline) ?? null);
     return delta !== null && mayBeSaid(member, delta) ? delta : null;
   });
 }

@@ -65,6 +65,8 @@ export interface TestOptions {
   readonly interval?: IntervalChoice;
   /** Seed of the bootstrap. Default: none needed. */
   readonly seed?: string;
+  /** Values are known to this share only, however little they scatter: those of a search. Default: 0. */
+  readonly resolution?: number;
 }
 
 export interface SampleTest {
@@ -91,8 +93,9 @@ export function minTrialsForRanks(comparisons: number, level = LEVEL): number {
 export function testPaired(ratios: readonly number[], options: TestOptions = {}): SampleTest | null {
   if (ratios.length < 2 || !ratios.every((ratio) => ratio > 0)) return null;
   const logs = ratios.map(Math.log);
+  const { level = LEVEL, seed = '', resolution = 0 } = options;
+  if (resolution > 0) return testAligned(logs, { scale: 1, besides: withinSteps(resolution) }, options);
   const rankTest = signedRankTest(logs);
-  const { level = LEVEL, seed = '' } = options;
   const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= level;
   if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
     return asRatio(bootstrapPaired(logs, { seed, level }), 'bootstrap-t', rankTest);
@@ -108,6 +111,18 @@ export interface Widening {
   readonly scale: number;
   /** A further distance at this one-sided tail, of an independent source: the two add up as squares. */
   besides(tail: number): number;
+}
+
+/** Student's t with as many degrees of freedom is a normal distribution. */
+const NORMAL_DEGREES = 1e6;
+
+/**
+ * What a search measures lies anywhere within its last step, and a ratio of two is known to a step at either side: at 95 %, by this
+ * distribution. Equal searches take equal steps, so that more trials do not make them finer.
+ */
+function withinSteps(resolution: number): Widening['besides'] {
+  const deviation = Math.log1p(resolution) / studentQuantile(1 - LEVEL / 2, NORMAL_DEGREES);
+  return (tail) => studentQuantile(1 - tail, NORMAL_DEGREES) * deviation;
 }
 
 /**

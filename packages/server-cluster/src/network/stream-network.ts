@@ -87,7 +87,7 @@ export abstract class StreamNetwork extends ManagedNetwork {
     const start = performance.now();
     const answered = this.#fromTable(message);
     const { headroom } = this.path;
-    const cookies = this.#cookiesFor(message, client);
+    const cookies = this.cookiesFor(message, client);
     if (answered > 0) {
       const replied = cookies?.append(this.#scratch, headroom, answered, MAX_MESSAGE_BYTES) ?? answered;
       const reply = Buffer.allocUnsafe(headroom + replied);
@@ -103,7 +103,7 @@ export abstract class StreamNetwork extends ManagedNetwork {
   }
 
   /** With the cookie for this query's reply; undefined if it gets none. */
-  #cookiesFor(message: Buffer, { remoteAddress }: Client): Cookies | undefined {
+  protected cookiesFor(message: Buffer, { remoteAddress }: Client): Cookies | undefined {
     const cookies = this.#cookies;
     if (cookies === undefined || this.query.cookieAt === 0) return undefined;
     this.counters.cookie(cookies.read(message, 0, this.query, mappedAddress(remoteAddress), 0));

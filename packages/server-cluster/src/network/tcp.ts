@@ -10,6 +10,7 @@ import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import { DROP_REASON } from '../metrics/counters.ts';
 import { isTransfer, type Transfers } from '../transfer/transfer.ts';
 import { optRecord } from '../wire/query.ts';
+import { withCookie } from '../wire/response.ts';
 import { waitUntil } from './managed-network.ts';
 import { shakeHands } from './stream-listener.ts';
 import { StreamNetwork, type StreamNetworkOptions } from './stream-network.ts';
@@ -101,7 +102,8 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
     if (query.read(message, 0, message.length) !== GOOD || !isTransfer(query.type)) return false;
     if (query.class !== CLASS.IN || !transfers.allows(connection.remoteAddress)) return false;
     const { type, questionEnd, hasEdns, dnssecOk } = query;
-    const opt = hasEdns ? optRecord(dnssecOk, 0) : Buffer.alloc(0);
+    const cookie = this.cookiesFor(message, connection)?.option();
+    const opt = hasEdns ? withCookie(optRecord(dnssecOk, 0), cookie) : Buffer.alloc(0);
     const count = (sent: Buffer) => this.counters.reply(sent, LENGTH_BYTES, type);
     transfers.send(Buffer.from(message), questionEnd, opt, connection, count).catch((error: unknown) => {
       this.log.error({ error: messageOf(error) }, 'A zone transfer failed');

@@ -33,9 +33,9 @@ export class Transfers {
 
   /**
    * Sends the zone that the query asks for, or NOTAUTH if we do not serve it, at the client's pace. A reload in
-   * between has no effect: the zone is sent as it was at the start. `opt` is the replies' OPT record, or empty. `onMessage` is called for each message, which
-   * includes its length field. A connection has one transfer at a time, so that a client which asks for many and
-   * does not read takes the memory of one.
+   * between has no effect: the zone is sent as it was at the start. `opt` is the replies' OPT record, or empty.
+   * `onMessage` is called for each message, which includes its length field. A connection has one transfer at a time,
+   * so that a client which asks for many and does not read takes the memory of one.
    */
   send(
     query: Buffer,

@@ -55,8 +55,9 @@ function serialAt(query: Buffer, questionEnd: number): number | undefined {
 
 /**
  * The messages that answer a query for a transfer, whose question ends at `questionEnd`, each with its length field and
- * this OPT record, which is empty if the query had none (RFC 5936, section 2.2.5). Empty buffers are pauses: many names of other zones were skipped. An IXFR is answered like an AXFR, unless the client is up to
- * date: it gets the SOA record alone (RFC 1995, section 4). NOTAUTH without the zone.
+ * this OPT record, which is empty if the query had none (RFC 5936, section 2.2.5). Empty buffers are pauses: many names
+ * of other zones were skipped. An IXFR is answered like an AXFR, unless the client is up to date: it gets the SOA record
+ * alone (RFC 1995, section 4). NOTAUTH without the zone.
  */
 export function* transferMessages(
   data: ZoneData,

@@ -112,7 +112,7 @@ function handlerOpt(query: Query, packet: Packet): Buffer | undefined {
 }
 
 /** The OPT record with the option after its own. */
-function withCookie(opt: Buffer, cookie: Uint8Array | undefined): Buffer {
+export function withCookie(opt: Buffer, cookie: Uint8Array | undefined): Buffer {
   if (cookie === undefined) return opt;
   const out = Buffer.concat([opt, cookie]);
   out.writeUInt16BE(out.length - OPT_BYTES, OPT_BYTES - 2);

@@ -30,6 +30,8 @@ export interface CorednsRequest
   readonly cluster: ClusterSpec;
   /** Receives the logs. */
   readonly directory: string;
+  /** What is started in place of the executable. Default: itself. */
+  readonly programFor?: (path: string) => Promise<string>;
 }
 
 /** A CoreDNS that was started beside its API server, and what a measurement needs of both. */
@@ -61,13 +63,16 @@ function serverOf({ servers }: CorednsContext, name: string): Server {
 async function deployOnce(context: CorednsContext, request: CorednsRequest): Promise<DeployedCoredns> {
   const { world, target, zoneSet, signal } = context;
   const { cluster, configuration, directory, key, env = {}, streamedLists = true, within } = request;
+  const { programFor = async (path) => path } = request;
   const [readyPort, metricsPort] = [await findFreePort(ADDRESS), await findFreePort(ADDRESS)];
   const base = serverOf(context, request.server);
+  const [path = '', ...words] = context.programOf(base);
+  const program = [await programFor(path), ...words];
   const surroundings = { spec: cluster, upstreamDelaySeconds: 0, readyPort, metricsPort, env, streamedLists };
   const startedAtSeconds = world.clock.monotonicSeconds();
   const deployment = await target.deploy({
     server: { ...base, ...definitionOf(CONFIGURATIONS[configuration].choice, surroundings) },
-    program: context.programOf(base),
+    program,
     zoneSet,
     mode: 'multi',
     transport: 'udp',

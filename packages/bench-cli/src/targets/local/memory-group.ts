@@ -3,16 +3,23 @@
  * (memory.limit_in_bytes). A process that needs more is killed by the kernel.
  * https://docs.kernel.org/admin-guide/cgroup-v2.html, https://docs.kernel.org/admin-guide/cgroup-v1/memory.html
  */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { BenchError } from '../../errors.ts';
 import { ownedName, thisOwner } from '../../machine/owner.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
+import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
 import { cgroupProblem, listsController, removeAbandonedCgroups, removeCgroup } from './cgroup-directory.ts';
 import { cgroupOf, upTo } from './cgroup-mounts.ts';
 import { joiningCgroups } from './wrapping.ts';
 
 export interface MemoryGroup {
+  /**
+   * Copies a program into the directory, and resolves with the copy. Its pages count against the limit, as those of a container's
+   * program do: the kernel charges a page of a file to the group that reads it first, and others have read the original.
+   * Rejects with `E_LIMITS_UNAVAILABLE` for a directory in memory, whose pages cannot be dropped, and with `E_SERVER_START`.
+   */
+  copyProgram(path: string, directory: string): Promise<string>;
   /** Turns a command into one that runs inside the group from its first instruction. */
   wrap(command: readonly string[]): readonly string[];
   /** How many processes the kernel has killed for the limit. */
@@ -61,6 +68,22 @@ const VERSIONS: readonly Version[] = [
   },
 ];
 
+/** Of <linux/magic.h>: tmpfs and ramfs. */
+const IN_MEMORY = [0x0102_1994, 0x8584_58f6];
+const COPY_SECONDS = 60;
+
+async function demandDisk(world: World, directory: string): Promise<void> {
+  const { type } = await world.fs.statfs(directory);
+  if (!IN_MEMORY.includes(type)) return;
+  throw new BenchError(
+    'E_LIMITS_UNAVAILABLE',
+    `${directory} is in memory, and would count against the limit`,
+    {
+      fix: 'Set XDG_CACHE_HOME to a directory on a disk.',
+    },
+  );
+}
+
 async function openIn(
   world: World,
   { limits, eventsFile }: Version,
@@ -78,8 +101,20 @@ async function openIn(
     await removeCgroup(world, directory).catch(() => undefined);
     throw error;
   }
+  const wrap = (command: readonly string[]) => joiningCgroups([join(directory, 'cgroup.procs')], command);
   return {
-    wrap: (command) => joiningCgroups([join(directory, 'cgroup.procs')], command),
+    wrap,
+    async copyProgram(path, into) {
+      await demandDisk(world, into);
+      const copy = join(into, basename(path));
+      // Pages that are not on the disk yet cannot be dropped.
+      const command = wrap(['/bin/sh', '-c', 'cp -- "$1" "$2" && sync "$2"', 'copy', path, copy]);
+      const { code, stderr } = await runToEnd(world, command, { timeoutSeconds: COPY_SECONDS });
+      if (code === 0) return copy;
+      throw new BenchError('E_SERVER_START', `${path} cannot be copied to ${copy}: ${stderr.trim()}`, {
+        fix: 'Set XDG_CACHE_HOME to a writable directory with some free space.',
+      });
+    },
     kills: async () => {
       const text = (await readIfThere(world, join(directory, eventsFile))) ?? '';
       return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);

@@ -79,14 +79,14 @@ export function decisive({ starts, limitBytes }: SurviveEvidence): readonly Star
 /** A limit that nothing contradicts. */
 export interface ConfirmedLimit {
   readonly limitBytes: number;
-  /** Starts under it, or under a smaller one that a search has found, in all searches of the case: all of them survived. */
+  /** Starts that it rests on, in all searches of the case: under it, or under a smaller one that none contradicts. All survived. */
   readonly starts: number;
 }
 
 /**
  * The largest limit that a search of a case has found: smaller ones are ruled out by starts of another search, or were luckier. If a start
- * under a larger limit used more than that, the smallest limit that was tried above what it used. Null if a search has found none, or if
- * a start at or above it did not survive.
+ * under a larger limit used more than that, the smallest limit that was tried above what it used. Null if a search has found none, if
+ * a start at or above it did not survive, or if it rests on fewer starts than a search asks for.
  */
 export function confirmedLimit(
   record: Pick<SurviveRecord, 'trials'>,
@@ -103,5 +103,8 @@ export function confirmedLimit(
   const enough = above.map((start) => start.limitBytes).filter((limit) => limit > used);
   if (enough.length === 0) return null;
   const limitBytes = Math.min(...enough);
-  return { limitBytes, starts: above.filter((start) => start.limitBytes <= limitBytes).length };
+  const starts = enough.filter((limit) => limit <= limitBytes).length;
+  return starts < Math.min(...searches.map((search) => decisive(search).length))
+    ? null
+    : { limitBytes, starts };
 }

@@ -36,7 +36,7 @@ export interface LimitSearch {
   readonly point: SurvivePoint;
   /** Of the trial. */
   readonly key: string;
-  readonly settings: Pick<SurviveSettings, 'resolution' | 'starts'>;
+  readonly settings: Pick<SurviveSettings, 'resolution' | 'starts' | 'factors'>;
   /** No larger limit is tried. */
   readonly mostBytes: number;
   readonly on: Pick<TrialEvents, 'part'>;
@@ -54,12 +54,14 @@ export async function findLimit(
   const repeated: string[] = [];
   const streamed = new Set<string>();
   let usual: StepSeconds = {};
+  // One rule for all limits that are compared: with GOMEMLIMIT, peaks say nothing.
+  const isByPeak = isPeakOwn(point) && (settings.factors.gomemlimit ?? []).length < 2;
   const options = { first: firstLimit(point), least: LEAST_BYTES, most: mostBytes, ...settings };
   while (starts.length < MAX_STARTS) {
     const tried = starts.map((each) => ({
       ...each,
       survived: each.outcome === 'survived',
-      peakBytes: isPeakOwn(point) ? each.peakBytes : null,
+      peakBytes: isByPeak ? each.peakBytes : null,
     }));
     const next = nextLimit(tried, options);
     if (next.kind === 'found') return { ...next, starts, repeated, streamed: [...streamed] };

@@ -6,6 +6,7 @@ import type {
   PlannedTrial,
   TrialEvents,
 } from '../../../engine/experiment.ts';
+import { withStaging } from '../../../provision/cache.ts';
 import { openMemoryGroup } from '../../../targets/local/memory-group.ts';
 import { fileNameOf } from '../../../text.ts';
 import { deployCoredns } from '../deploy-coredns.ts';
@@ -22,6 +23,18 @@ import { type Start, startUnder } from './start.ts';
 
 /** A query without an answer after this time is lost. */
 const TIMEOUT_SECONDS = 2;
+
+interface Asked {
+  readonly point: SurvivePoint;
+  readonly limitBytes: number;
+  /** What is kept of it. */
+  readonly raw: string;
+  /** What is not. */
+  readonly staging: string;
+  readonly on: TrialEvents;
+  readonly title: string;
+  readonly usual: StepSeconds;
+}
 
 export async function openHere(
   request: OpenRequest<SurviveSettings, SurvivePlan>,
@@ -44,14 +57,7 @@ export async function openHere(
   const alone = oneAtATime();
   let groups = 0;
 
-  async function start(
-    point: SurvivePoint,
-    limitBytes: number,
-    raw: string,
-    on: TrialEvents,
-    title: string,
-    usual: StepSeconds,
-  ): Promise<Start> {
+  async function start({ point, limitBytes, raw, staging, on, title, usual }: Asked): Promise<Start> {
     groups += 1;
     const group = await openMemoryGroup(world, `capacity-survive-${groups}`, limitBytes);
     try {
@@ -68,6 +74,7 @@ export async function openHere(
               ...point,
               directory: raw,
               within: group.wrap,
+              programFor: (path) => group.copyProgram(path, staging),
               streamedLists: point.lists !== 'paged',
               env: environmentOf(point, limitBytes, settings.target),
             },
@@ -93,7 +100,7 @@ export async function openHere(
       (limitBytes, number, usual) => {
         const title = titleOf(number, limitBytes);
         const raw = `${context.rawDirectory}/${fileNameOf(key)}/${number}`;
-        return start(point, limitBytes, raw, on, title, usual);
+        return withStaging(world, (staging) => start({ point, limitBytes, raw, staging, on, title, usual }));
       },
     );
   };
@@ -104,6 +111,7 @@ export async function openHere(
     conditions: {
       ...opened.conditions,
       'side by side': `up to ${decided.lanes} starts`,
+      'counted against the limit': 'anonymous memory, and the pages of the program, as in a container',
       ...limitConditions(settings),
     },
     ...revised,

@@ -10,7 +10,8 @@ import {
   type SurviveEvidence,
   surviveEvidenceSchema,
 } from './evidence.ts';
-import { SURVIVE_SETTINGS } from './settings.ts';
+import { STEP_BYTES } from './search.ts';
+import { SURVIVE_SETTINGS, type SurviveSettings } from './settings.ts';
 
 /** The longest time until answers were right, in the starts under the limit that was found. */
 function slowest(evidence: SurviveEvidence, scenario: (typeof SCENARIOS)[number]): number | null {
@@ -27,8 +28,17 @@ const TIMES = [
   ['outage', 'API server outage'],
 ] as const;
 
-const ESTIMANDS: readonly Estimand<SurviveEvidence>[] = [
-  lessOf('limit', 'memory limit needed', 'bytes', 'ratio', ({ limitBytes }) => limitBytes),
+const estimandsOf = ({ resolution }: SurviveSettings): readonly Estimand<SurviveEvidence>[] => [
+  {
+    ...lessOf<SurviveEvidence>(
+      'limit',
+      'memory limit needed',
+      'bytes',
+      'ratio',
+      ({ limitBytes }) => limitBytes,
+    ),
+    resolution: { share: resolution, least: STEP_BYTES },
+  },
   ...TIMES.map(([name, scenario]) =>
     lessOf<SurviveEvidence>(name, `right after ${scenario}`, 'seconds', 'no', (evidence) =>
       slowest(evidence, scenario),
@@ -60,6 +70,6 @@ export const capacitySurvive = defineExperiment({
   },
   evidence: surviveEvidenceSchema,
   trial: ({ measure }: Measuring<SurviveEvidence>, planned, on) => measure(planned, on),
-  estimands: () => ESTIMANDS,
+  estimands: estimandsOf,
   document: surviveDocument,
 });

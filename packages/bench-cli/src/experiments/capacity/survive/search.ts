@@ -31,7 +31,7 @@ export type Next =
 export const MEBIBYTE = 2 ** 20;
 
 /** Limits are multiples of a mebibyte, and closer ones than this are not told apart. */
-const STEP_BYTES = 4 * MEBIBYTE;
+export const STEP_BYTES = 4 * MEBIBYTE;
 
 /** From one limit to the next while a bound is missing, at least: a coarser search goes by its resolution, and ends the sooner. */
 const STRIDE = 1.25;

@@ -257,6 +257,8 @@ export async function startUnder(context: StartContext): Promise<Start> {
       close,
       scenarios,
     );
+    // A kill of the last moment.
+    if ((await group.kills()) > 0) return failed('killed');
     return {
       result: { limitBytes, outcome: 'survived', peakBytes, scenarios, during: null },
       ...{ streamed, steps },

@@ -22,7 +22,8 @@ const NEXT_SECONDS = 1;
 
 /**
  * Sends until `work` is done, to the second. The next load begins when the one before has sent its last query, not when it
- * has given up the last answer: otherwise fewer queries would be sent just while they are lost.
+ * has given up the last answer: otherwise fewer queries would be sent just while they are lost. A load takes time to start, nearly a
+ * second on a busy machine, in which nothing would be sent: each is called that much earlier.
  */
 export async function underQueries<T>(
   { clock, firstSeconds, load, signal: outer }: Sending,
@@ -44,10 +45,14 @@ export async function underQueries<T>(
   const sending = (async () => {
     while (!isOver) {
       const seconds = loads.length === 0 ? firstSeconds : NEXT_SECONDS;
+      const called = clock.monotonicSeconds();
       const started = Promise.withResolvers<void>();
       loads.push(sendOnce(seconds, started.resolve));
-      const hasSent = started.promise.then(() => clock.sleep(seconds, signal));
-      await Promise.race([hasSent, Promise.all(loads)]);
+      const isAlmostSent = started.promise.then(() => {
+        const startSeconds = clock.monotonicSeconds() - called;
+        return clock.sleep(Math.max(0, seconds - startSeconds), signal);
+      });
+      await Promise.race([isAlmostSent, Promise.all(loads)]);
     }
     await Promise.all(loads);
   })();

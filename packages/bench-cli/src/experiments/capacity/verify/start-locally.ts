@@ -16,6 +16,7 @@ import { close, endedAfter } from '../../../engine/close.ts';
 import { BenchError } from '../../../errors.ts';
 import { findExecutable } from '../../../machine/find-executable.ts';
 import { runToEnd } from '../../../process.ts';
+import { withStaging } from '../../../provision/cache.ts';
 import { resolvConf } from '../../../servers/coredns-cluster/definition.ts';
 import { findFreePort, retryTaken, saysTaken } from '../../../targets/local/free-port.ts';
 import { describeExit, logTail } from '../../../targets/local/instance.ts';
@@ -65,8 +66,12 @@ async function openApi(
   return { API_SERVER: server.url };
 }
 
-async function perform(request: LocalStartRequest, made: AsyncDisposableStack): Promise<LocalStartResult> {
-  const { world, cluster, coredns, corefile, memoryLimitBytes, signal } = request;
+async function perform(
+  request: LocalStartRequest,
+  staging: string,
+  made: AsyncDisposableStack,
+): Promise<LocalStartResult> {
+  const { world, cluster, corefile, memoryLimitBytes, signal } = request;
   const directory = await world.fs.mkdtemp(join(world.env.TMPDIR ?? '/tmp', 'dinodns-bench-capacity-'));
   made.defer(() => world.fs.rm(directory, { recursive: true, force: true }));
   const api = await openApi(request, made);
@@ -92,6 +97,7 @@ async function perform(request: LocalStartRequest, made: AsyncDisposableStack): 
   const group =
     memoryLimitBytes === null ? null : await openMemoryGroup(world, 'capacity-verify', memoryLimitBytes);
   if (group !== null) made.defer(() => group.remove());
+  const coredns = (await group?.copyProgram(request.coredns, staging)) ?? request.coredns;
   const setpriv = await findExecutable(world, 'setpriv');
   const command = withParentDeathSignal(setpriv, [coredns, '-conf', fileAt('Corefile')]);
   const running = await world.processes.start(group === null ? command : group.wrap(command), {
@@ -149,11 +155,13 @@ async function perform(request: LocalStartRequest, made: AsyncDisposableStack): 
 
 /** Everything that it starts has ended when it resolves or rejects. */
 export function startLocally(request: LocalStartRequest): Promise<LocalStartResult> {
-  return retryTaken(() => {
-    const made = new AsyncDisposableStack();
-    return endedAfter(
-      () => perform(request, made),
-      () => close(made),
-    );
-  });
+  return retryTaken(() =>
+    withStaging(request.world, (staging) => {
+      const made = new AsyncDisposableStack();
+      return endedAfter(
+        () => perform(request, staging, made),
+        () => close(made),
+      );
+    }),
+  );
 }
