@@ -186,7 +186,7 @@ function warningsOf(record: Record): string[] {
     const reason =
       failed > 0
         ? `${failed} of ${found.length + failed} searches found none`
-        : 'starts under larger limits did not survive';
+        : 'a start used as much as the largest limit that was tried';
     const repeated = found.flatMap((search) => search.repeated);
     return [
       ...(repeated.length === 0
