@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { describeEnvironment } from '../src/environment/describe.ts';
 import { throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
-import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
+import { measuredBasis, versionOf } from '../src/experiments/capacity/measured-basis.ts';
 import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import type { MemoryFit } from '../src/experiments/capacity/memory/lines.ts';
 import { covers, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
@@ -223,6 +223,16 @@ describe("memory by what was measured on the plan's cluster", () => {
   });
 });
 
+it.each([
+  ['coredns/coredns:1.15.0', '1.15.0'],
+  ['registry:5000/coredns:v1.13.1@sha256:0123', '1.13.1'],
+  ['registry:5000/coredns', 'registry:5000/coredns'],
+])('the version of the image %s is %s', (image, version) => {
+  expect(versionOf({ programs: [{ name: 'coredns-cluster', version: image }] }, 'coredns-cluster')).toBe(
+    version,
+  );
+});
+
 describe('replicas', () => {
   it.each([
     // 20,000 × 2 + 5,000 × 2 × 5 queries at 33,669 and 33,667 QPS, 70 % used: 3.82, and one to spare.
@@ -393,7 +403,7 @@ it('a plan that was verified on a cluster is kept with that cluster, and with pa
   expect(await world.bench('report', 'latest', '--format', 'markdown')).toBe(0);
   expect(world.out()).toContain('https://c.example');
   expect(world.out()).toContain(
-    'used 76.3 MiB of 95.4 MiB at most, was not killed, and answered all 1 queries; 20 % of the limit was never used, so that 80 % of it would not have been enough.',
+    'used 76.3 MiB of 95.4 MiB at most, was not killed, and answered all 1 queries; 20 % of the limit was never used: 80 % of it is no more than was used.',
   );
   const told = (changes: Partial<Verification>) =>
     documentText(planAnswer(made, { ...record.verification, ...changes }), {
@@ -401,7 +411,7 @@ it('a plan that was verified on a cluster is kept with that cluster, and with pa
       columns: 300,
     });
   expect(told({ marginRatio: 0.31 })).toContain(
-    'answered all 1 queries; 31 % of the limit was never used, so that 80 % of it would have held as well.',
+    'answered all 1 queries; 31 % of the limit was never used: 80 % of it is more than was used.',
   );
   const killed = told({ held: false, because: 'it was killed', marginRatio: 0.31 });
   expect(killed).toContain('did not hold: it was killed.');

@@ -1,5 +1,6 @@
 /** `bench capacity survive` without a server: the search, its settings, its plan, its document. */
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
+import { EXIT_STATUS } from '@dinodns-bench/program';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
 import { documentOf } from '../src/engine/document.ts';
@@ -7,6 +8,7 @@ import { caseTitle, pointText } from '../src/engine/words.ts';
 import { BenchError } from '../src/errors.ts';
 import { readPhases } from '../src/experiments/capacity/beside/read-phases.ts';
 import type { StartResult } from '../src/experiments/capacity/cluster/start-dns.ts';
+import { limitToSet } from '../src/experiments/capacity/figures.ts';
 import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import {
   CorednsLateError,
@@ -14,12 +16,13 @@ import {
   type StartParts,
   untilRead,
 } from '../src/experiments/capacity/memory/start.ts';
-import { publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
+import { type MemoryBasis, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
 import { aloneAfter, oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
 import { limitChart, surviveDocument } from '../src/experiments/capacity/survive/document.ts';
 import {
   confirmedLimit,
+  type SurviveEvidence,
   type SurviveRecord,
   surviveKind,
 } from '../src/experiments/capacity/survive/evidence.ts';
@@ -475,6 +478,17 @@ function searched(changes: Partial<SurviveSettings> = {}): SurviveRecord<Survive
   return { ...record, cases: summarizeCases(planned, 3, record) };
 }
 
+/** The evidence of a search that found a limit as much larger. */
+function moved(evidence: SurviveEvidence, bytes: number): SurviveEvidence {
+  const { limitBytes, killedBytes, starts } = evidence;
+  return {
+    ...evidence,
+    limitBytes: limitBytes + bytes,
+    killedBytes: (killedBytes ?? 0) + bytes,
+    starts: starts.map((start) => ({ ...start, limitBytes: start.limitBytes + bytes })),
+  };
+}
+
 /** The same, but the first search of its first case ended as a failure. */
 function withFailure(record: SurviveRecord<SurviveSettings>): SurviveRecord<SurviveSettings> {
   const [first, ...others] = record.trials;
@@ -675,31 +689,12 @@ describe('a record', () => {
     );
   });
 
-  it('confirms no limit of a case in which a search found none, or a larger limit killed', () => {
+  it('confirms no limit of a case in which a search found none', () => {
     const record = withFailure(searched());
     const { result, warnings = [], sections = [] } = surviveDocument(record);
     expect(result).toBe('limits from 64.0 MiB to 262 MiB survive; no limit is confirmed in 1 of 8 cases');
     expect(warnings.join()).toContain('no limit is confirmed: 1 of 3 searches found none');
     expect(JSON.stringify(sections)).toContain('not confirmed');
-
-    const [item] = searched().cases;
-    const killed = searched().trials.map((trial) =>
-      trial.status === 'ok' && trial.round === 0
-        ? {
-            ...trial,
-            evidence: {
-              ...trial.evidence,
-              starts: trial.evidence.starts.map((start) => ({
-                ...start,
-                limitBytes: start.outcome === 'killed' ? 112 * MEBIBYTE : start.limitBytes,
-              })),
-            },
-          }
-        : trial,
-    );
-    if (item === undefined) throw new Error('no case');
-    expect(confirmedLimit(searched(), item)).toEqual({ limitBytes: 112 * MEBIBYTE, starts: 5 });
-    expect(confirmedLimit({ trials: killed }, item)).toBeNull();
   });
 
   it('confirms no limit below what a start used under a larger one', () => {
@@ -707,19 +702,22 @@ describe('a record', () => {
     const [item] = record.cases;
     if (item === undefined) throw new Error('no case');
     const start = { outcome: 'survived' as const, during: null, scenarios: [], limitBytes: 120 * MEBIBYTE };
-    const limitWith = (...peaks: readonly number[]) => {
-      const trials = record.trials.map((trial) => {
+    const trialsWith = (...peaks: readonly number[]) =>
+      record.trials.map((trial) => {
         if (trial.status !== 'ok' || trial.key !== `${item.key}#0`) return trial;
         const more = peaks.map((peak) => ({ ...start, peakBytes: peak * MEBIBYTE }));
         return { ...trial, evidence: { ...trial.evidence, starts: [...trial.evidence.starts, ...more] } };
       });
-      return confirmedLimit({ trials }, item);
-    };
+    const limitWith = (...peaks: readonly number[]) => confirmedLimit({ trials: trialsWith(...peaks) }, item);
+    expect(limitWith()).toEqual({ limitBytes: 112 * MEBIBYTE, starts: 5 });
     expect(limitWith(111)).toEqual({ limitBytes: 112 * MEBIBYTE, starts: 5 });
     expect(limitWith(113, 111, 110, 110, 110)).toEqual({ limitBytes: 120 * MEBIBYTE, starts: 5 });
     // One start under the next limit is no five of five.
     expect(limitWith(113)).toBeNull();
     expect(limitWith(113, 121, 110, 110, 110)).toBeNull();
+    expect(surviveDocument({ ...record, trials: trialsWith(113) }).warnings?.join()).toContain(
+      'no limit is confirmed: a start used more than the limit that was found, and too few were made under a larger one.',
+    );
     // With GOMEMLIMIT, Go uses the less, the smaller the limit is.
     const restrained = { ...item, subject: item.subject.replace(/none$/, '80%') };
     const trials = record.trials.map((trial) =>
@@ -742,12 +740,12 @@ describe('a record', () => {
     version: string | null = null,
     pods = 4000,
     services = 400,
+    endpoints = pods,
   ) =>
-    survivedLimit(
-      record,
-      { pods, services, endpoints: pods },
-      { configuration: 'default', version, origin: 'here' },
-    );
+    survivedLimit(record, {
+      size: { pods, services, endpoints },
+      ...{ configuration: 'default', version, origin: 'here' },
+    });
 
   it.each([
     ['few starts', searched({ starts: 1 }), '1.11.3', 'its limits took --starts 1: a plan needs at least 5'],
@@ -761,16 +759,82 @@ describe('a record', () => {
     [
       'forced streams',
       searched({ factors: { lists: ['streamed'] } }),
-      null,
-      'it has no limit for CoreDNS without GOMEMLIMIT and with lists=default or paged',
+      '1.11.3',
+      'it has no limit for CoreDNS without GOMEMLIMIT and with lists=default or paged (or streamed, from 1.14.3 on)',
     ],
-  ])('gives a plan no limit, but the reason: %s', (_, record, version, unusable) => {
-    expect(limitOf(record, version)).toEqual({ unusable });
+    [
+      'another version',
+      searched(),
+      '1.13.1',
+      'it has no limit for CoreDNS 1.13.1 in the configuration default',
+    ],
+    [
+      'another configuration',
+      searched({ factors: { config: ['autopath'] } }),
+      null,
+      'it has no limit for CoreDNS in the configuration default',
+    ],
+  ])('gives a plan no limit, but the reason: %s', (_, record, version, reason) => {
+    expect(limitOf(record, version)).toBe(reason);
+  });
+
+  it.each([
+    // Smaller than half of what was measured, and larger than all of it.
+    [1000, 100, 1000],
+    [50_000, 100, 50_000],
+    // 6 % more addresses.
+    [20_000, 2000, 19_080],
+  ])('gives a plan no limit for another size, but says which it has', (pods, services, endpoints) => {
+    const [given, wanted] = [services, endpoints].map((count) => count.toLocaleString('en'));
+    const assumed = endpoints === pods ? ' (one for each pod, unless --endpoints is given)' : '';
+    expect(limitOf(searched(), null, pods, services, endpoints)).toBe(
+      `it has limits for 500 services with 4,500 addresses and 2,000 services with 18,000 addresses, and the plan is for ${given} services with ${wanted} addresses${assumed}`,
+    );
+  });
+
+  it('gives a plan the limit of a cluster with fewer pods, unless CoreDNS reads them, or 5 % less of anything', () => {
+    expect(limitOf(searched(), null, 60_000, 2000, 18_000)).toMatchObject({
+      megabytes: expect.closeTo((210 * MEBIBYTE) / 1e6, 3),
+      notes: [expect.stringContaining('up to 45\u00a0% of all starts may still be killed')],
+    });
+    expect(limitOf(searched(), null, 18_000, 2001, 18_001)).toMatchObject({
+      notes: [
+        expect.anything(),
+        'The plan is for 2,001 services with 18,001 addresses, 1 % more than the limit was measured with (2,000 services with 18,000 addresses).',
+      ],
+    });
+    const withPods = (pods: number) =>
+      survivedLimit(searched({ factors: { config: ['autopath'] } }), {
+        size: { pods, services: 2000, endpoints: 18_000 },
+        ...{ configuration: 'autopath', version: null, origin: 'here' },
+      });
+    expect(withPods(18_000)).toMatchObject({ version: '1.15.0' });
+    expect(withPods(19_000)).toMatch(
+      /^it has limits for .* 18,000 addresses and 18,000 pods, and the plan is/,
+    );
+  });
+
+  it('counts streams as planned where CoreDNS asks for them by itself, and takes the larger of both limits', () => {
+    const both = searched({ factors: { lists: ['paged', 'streamed'] } });
+    const larger = both.trials.map((trial) =>
+      trial.status === 'ok' && trial.case.includes('/streamed/')
+        ? { ...trial, evidence: moved(trial.evidence, 8 * MEBIBYTE) }
+        : trial,
+    );
+    expect(limitOf({ ...both, trials: larger }, '1.15.0')).toMatchObject({
+      source: expect.stringContaining('lists=streamed'),
+      megabytes: expect.closeTo((98 * MEBIBYTE) / 1e6, 3),
+      killedMegabytes: expect.closeTo((94 * MEBIBYTE) / 1e6, 3),
+    });
+    expect(limitOf({ ...both, trials: larger }, '1.11.3')).toMatchObject({
+      source: expect.stringContaining('lists=paged'),
+      megabytes: expect.closeTo((112 * MEBIBYTE) / 1e6, 3),
+    });
   });
 
   it('says in a plan that its outage was a short one', () => {
     expect(limitOf(searched({ outage: 10 }))).toMatchObject({
-      limit: { notes: [expect.stringContaining('away for 10 s; the usual test is 2 min')] },
+      notes: [expect.anything(), expect.stringContaining('away for 10 s; the usual test is 2 min')],
     });
   });
 
@@ -778,23 +842,57 @@ describe('a record', () => {
     const of = (pods: number, services: number, version: string | null) =>
       limitOf(searched(), version, pods, services);
     expect(of(4000, 400, '1.11.3')).toMatchObject({
-      limit: { megabytes: (112 * MEBIBYTE) / 1e6, version: '1.11.3', notes: [] },
+      megabytes: (112 * MEBIBYTE) / 1e6,
+      killedMegabytes: (108 * MEBIBYTE) / 1e6,
+      version: '1.11.3',
     });
     expect(JSON.stringify(of(15_000, 1500, null))).toMatch(
       /survived by 5 of 5 starts: here, run \S+ \(CoreDNS 1\.15\.0, default, 20,000/,
     );
-    // Smaller than half of what was measured, larger than all of it, another version.
-    expect(of(1000, 100, null)).toBeNull();
-    expect(of(50_000, 100, null)).toBeNull();
-    expect(of(4000, 400, '1.13.1')).toBeNull();
+  });
+
+  /** A run of this machine. */
+  const save = async (record: SurviveRecord<SurviveSettings>) => {
+    const environment = { ...record.environment, hostname: world.machine.hostname };
+    await createStore(world, 'results').saveAs(surviveKind, { ...record, environment });
+  };
+  const plan = (...words: string[]) => world.bench('capacity', 'plan', ...words);
+
+  it('of a cluster with fewer addresses than pods is taken where the plan says how many there are, else it says so', async () => {
+    await save(searched());
+    const size = ['--pods', '36000', '--services', '2000'];
+    expect(await plan(...size), world.err()).toBe(0);
+    const said = world.out().replaceAll(/\s+/g, ' ');
+    expect(said).toContain('was not used, because it has limits for 500 services with 4,500 addresses and');
+    expect(said).toContain(
+      '2,000 services with 36,000 addresses (one for each pod, unless --endpoints is given).',
+    );
+    const before = world.out().length;
+    expect(await plan(...size, '--endpoints', '18000', '--json'), world.err()).toBe(0);
+    expect(world.out().slice(before)).toContain('which was survived by 5 of 5 starts');
+    expect(world.out().slice(before)).toContain('and cannot count 18,000');
+    // Neither the memory line nor a limit is for as many.
+    expect(await plan(...size, '--endpoints', '30000')).toBe(2);
+    expect(world.err()).toContain('and the plan is for 2,000 services with 30,000 addresses');
+  });
+
+  it('is verified with its own version', async () => {
+    await save(searched({ servers: ['coredns-cluster@9.9.9'] }));
+    const size = ['--pods', '18000', '--services', '2000'];
+    expect(await plan(...size, '--verify')).toBe(EXIT_STATUS.environment);
+    expect(world.err()).toContain('CoreDNS 9.9.9');
+    const before = world.err().length;
+    expect(await plan(...size, '--verify', '--coredns-version', '8.8.8')).toBe(EXIT_STATUS.environment);
+    expect(world.err().slice(before)).toContain('CoreDNS 8.8.8');
   });
 
   it('of too few starts is not taken by a plan of this machine, which says why', async () => {
     const record = searched({ starts: 1 });
-    const environment = { ...record.environment, hostname: world.machine.hostname };
-    await createStore(world, 'results').saveAs(surviveKind, { ...record, environment });
+    await save(record);
     const size = ['--pods', '15000', '--services', '1500', '--json'];
-    expect(await world.bench('capacity', 'plan', ...size), world.err()).toBe(0);
+    await save({ ...record, id: '20200101-000000-0000' });
+    expect(await plan(...size), world.err()).toBe(0);
+    expect(world.out().match(/was not used/g)).toHaveLength(1);
     expect(world.out()).not.toContain('survived by');
     expect(world.out()).toContain(
       'was not used, because its limits took --starts 1: a plan needs at least 5.',
@@ -829,7 +927,9 @@ describe('a record', () => {
     ]) {
       const basisOf = await limitWith(...flags);
       expect(basisOf('steady memory')).toContain('CoreDNS 1.11.3');
-      expect(basisOf('memory limit')).toMatch(/^survived by 5 of 5 starts: .*CoreDNS 1\.11\.3/);
+      expect(basisOf('memory limit')).toMatch(
+        /^the next size above 274\.73 MB, which was survived by 5 of 5 starts: .*CoreDNS 1\.11\.3/,
+      );
     }
     expect(
       await world.bench(
@@ -843,50 +943,84 @@ describe('a record', () => {
         `${memory.id}+${older.id}`,
       ),
     ).toBe(2);
-    expect(world.err()).toContain('of CoreDNS 1.15.0');
+    expect(world.err()).toContain('cannot be used: it has no limit for CoreDNS 1.15.0');
   });
 
-  it('is the limit of a plan, which says so', () => {
+  it('says what to set: the next of the sizes that people set, with room', () => {
+    const set = (mebibytes: number) => limitToSet(mebibytes * MEBIBYTE) / MEBIBYTE;
+    // The first four are those of docs/capacity-survive.md.
+    expect([44, 43, 77, 73, 58, 59, 320, 385].map(set)).toEqual([64, 64, 96, 96, 64, 96, 352, 448]);
+  });
+
+  describe('is what the limit of a plan goes by', () => {
     const demand = {
-      ...{
-        pods: 15_000,
-        services: 820,
-        endpoints: null,
-        source: 'given',
-        internalLookups: 0,
-        externalLookups: 0,
-      },
-      ...{
-        autopath: false,
-        families: 1 as const,
-        searchDomains: 4,
-        memoryLimitBytes: null,
-        replicas: null,
-        nodes: null,
-      },
+      ...{ pods: 15_000, services: 820, endpoints: null, source: 'given' },
+      ...{ internalLookups: 0, externalLookups: 0, autopath: false, families: 1 as const, searchDomains: 4 },
+      ...{ memoryLimitBytes: null, replicas: null, nodes: null },
     } as const;
-    const planned = (megabytes: number | null) =>
+    const planned = (
+      megabytes: number | null,
+      memoryLimitBytes: number | null = null,
+      basis: MemoryBasis = publishedBasis('default'),
+    ) =>
       planCapacity(
-        demand,
-        publishedBasis('default'),
+        { ...demand, memoryLimitBytes },
+        basis,
         publishedThroughput('default'),
         megabytes === null
           ? null
-          : { megabytes, version: '', source: 'survived by 5 of 5 starts: here', notes: ['Short.'] },
+          : {
+              ...{ megabytes, killedMegabytes: megabytes - 10, version: '' },
+              ...{ source: 'survived by 5 of 5 starts: here', notes: ['Short.'] },
+            },
       );
-    const figureOf = (megabytes: number | null) =>
-      planned(megabytes).figures.find(({ name }) => name === 'memory limit');
-    expect(planned(200).notes).toContain('Short.');
-    // Whole mebibytes: 191 of them.
-    expect(figureOf(200)).toMatchObject({
-      value: 200.28,
-      basis: 'survived by 5 of 5 starts: here',
+
+    it('which says so', () => {
+      const figureOf = (megabytes: number | null) =>
+        planned(megabytes).figures.find(({ name }) => name === 'memory limit');
+      expect(planned(200).notes).toContain('Short.');
+      // 191 MiB: 224 of them.
+      expect(figureOf(200)).toMatchObject({
+        value: 234.88,
+        basis: 'the next size above 200 MB, which was survived by 5 of 5 starts: here',
+      });
+      expect(figureOf(null)?.basis).toMatch(/^1.25 ×/);
+      // Never less than what is requested, and then it does not claim that this was tried.
+      expect(figureOf(10)).toMatchObject({
+        value: 70.25,
+        basis: expect.stringMatching(
+          /^steady memory, as the memory request: more than the next size above 10 MB, which was/,
+        ),
+      });
     });
-    expect(figureOf(null)?.basis).toMatch(/^1.25 ×/);
-    // Never less than what is requested, and then it does not claim that this was tried.
-    expect(figureOf(10)).toMatchObject({
-      value: 70.25,
-      basis: expect.stringMatching(/^steady memory, as the memory request: more than 10 MB, which was/),
+
+    /** A peak of 100 MB: less than a start needed. */
+    const low: MemoryBasis = {
+      ...publishedBasis('default'),
+      relistPeak: () => ({ value: 100, low: 95, high: 105 }),
+    };
+
+    it.each([
+      [60e6, 'does not fit', /steady use/],
+      [90e6, 'does not fit', /of the peak/],
+      [180e6, 'cannot tell', /more than steady use, but a start did not survive 190 MB/],
+      [210e6, 'fits', /above the peak of 100 MB, but below the recommended 234\.88 MB/],
+      [224 * MEBIBYTE, 'fits', /at least the recommended/],
+    ])('a limit of %d bytes today %s beside a lower measured peak', (limit, fit, because) => {
+      const [memory] = planned(200, limit, low).verdicts;
+      expect(memory).toMatchObject({ fit, because: expect.stringMatching(because) });
+    });
+
+    const high: MemoryBasis = { ...low, relistPeak: () => ({ value: 300, low: 280, high: 320 }) };
+
+    it.each([
+      ['an assumed peak', undefined],
+      ['a higher measured peak', high],
+    ])('a limit between what survived and what is recommended cannot be told beside %s', (_, basis) => {
+      expect(planned(200, 210e6, basis).verdicts[0]).toMatchObject({
+        fit: 'cannot tell',
+        because: expect.stringMatching(/and only a few starts survived 200 MB$/),
+      });
     });
   });
 });

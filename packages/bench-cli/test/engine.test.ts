@@ -534,6 +534,19 @@ describe('a resumed run', () => {
     expect(warnings).toContain('resumed where program is openssl, not node:crypto as before');
     expect(warnings).toHaveLength(2);
   });
+
+  it('says that it is another bench', async () => {
+    const { environment, generator } = await unfinished();
+    const git = { commit: '1234567', branch: null, dirty: true };
+    const left = { ...(await record()), environment: { ...environment, git } };
+    await writeFile(join(await onlyFolder(), 'run.json'), JSON.stringify(left));
+    expect(await resumed(), world.err()).toBe(0);
+    expect((await record()).warnings.join()).toMatch(
+      new RegExp(
+        `resumed where dinodns-bench is .*, not ${generator.version}, commit 1234567 with local changes as`,
+      ),
+    );
+  });
 });
 
 describe('comparisons', () => {

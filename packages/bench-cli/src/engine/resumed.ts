@@ -3,7 +3,9 @@ import { resolveSettings } from '../config/configuration.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { resumeWarnings } from '../measure/warnings.ts';
+import { benchText } from '../report/facts.ts';
 import { withPortablePaths } from '../results/portable-paths.ts';
+import { runHead } from '../results/run-head.ts';
 import type { World } from '../world.ts';
 import type { ExperimentPlan, Opened } from './experiment.ts';
 import { caseKeyOf, type LivingRecord, type RecordForm } from './form.ts';
@@ -127,12 +129,15 @@ export function continued<R extends LivingRecord>(
   { programs, environment, conditions, warnings }: Opened<unknown, unknown, unknown>,
 ): R {
   demandSamePrograms({ id: record.id, programs: form.programsOf(record) }, { programs });
+  // A bench that measures otherwise may explain a difference like any condition.
+  const bench = benchText({ ...runHead([], ''), environment });
+  const all = { environment, conditions: { ...conditions, 'dinodns-bench': bench }, warnings };
   // As the record has them: the same is said once.
-  const now = withPortablePaths({ environment, conditions, warnings }, { cwd, home: env.HOME });
+  const now = withPortablePaths(all, { cwd, home: env.HOME });
   const before = {
     environment: record.environment,
     warnings: record.warnings,
-    conditions: form.conditionsOf(record),
+    conditions: { ...form.conditionsOf(record), 'dinodns-bench': benchText(record) },
   };
   return { ...record, warnings: warningsAgain(before, now) };
 }

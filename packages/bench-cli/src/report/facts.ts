@@ -41,12 +41,18 @@ function counterFacts({ hardwareCounters }: RunRecord['environment']): Fact[] {
 /** What a record of any experiment says of where and when. */
 type Described = Pick<RunRecord, 'environment' | 'generator' | 'id' | 'startedAt' | 'endedAt'>;
 
+/** Which bench it was: `0.1.0, commit … with local changes`. */
+export function benchText({
+  generator,
+  environment: { git },
+}: Pick<Described, 'generator' | 'environment'>): string {
+  return `${generator.version}${git === null ? '' : `, commit ${git.commit}${git.dirty ? ' with local changes' : ''}`}`;
+}
+
 /** The machine, the program, the time. */
 export function environmentFacts(record: Described): Fact[] {
   const { environment: host } = record;
   const buffer = host.socketReceiveBufferBytes;
-  const commit =
-    host.git === null ? '' : `, commit ${host.git.commit}${host.git.dirty ? ' with local changes' : ''}`;
   return [
     ['CPU', `${host.cpuModel}, ${host.cpuCores} cores, ${formatCpus(host.availableCpus)} usable`],
     ['CPU governor', host.cpuGovernor ?? 'unknown'],
@@ -58,7 +64,7 @@ export function environmentFacts(record: Described): Fact[] {
     ['Node.js', host.nodeVersion],
     ...counterFacts(host),
     ...clusterFacts(record),
-    ['dinodns-bench', `${record.generator.version}${commit}`],
+    ['dinodns-bench', benchText(record)],
     ['Host', host.hostname],
     ['Run', `${record.id}, from ${record.startedAt} to ${record.endedAt ?? 'no end'}`],
   ];

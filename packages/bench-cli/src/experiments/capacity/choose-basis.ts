@@ -65,7 +65,7 @@ function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): Ben
 const USED = {
   memory: 'memory line',
   throughput: 'CPU-bound throughput for both kinds of lookups',
-  survive: 'limit for a cluster of at least this size, and at most twice it,',
+  survive: 'limit',
 } as const;
 
 function useless(id: string, what: keyof typeof USED, request: BasisRequest): BenchError {
@@ -119,7 +119,7 @@ function fromNamed<R extends { readonly id: string }, T extends object>(
     if (found === null) throw useless(record.id, what, request);
     if (typeof found !== 'string') return found;
     throw new BenchError('E_USAGE', `--basis: run ${record.id} cannot be used: ${found}`, {
-      fix: `Measure it again with the defaults of \`bench capacity ${what}\`, or omit the run.`,
+      fix: `Measure what the plan is for with the defaults of \`bench capacity ${what}\`, or omit the run.`,
     });
   });
   return first;
@@ -133,14 +133,6 @@ function usableBasis(record: MemoryRecord, request: BasisRequest & { origin: str
   if (found === null && memoryLines(record).length === 0)
     return 'there is no line through its starts: it takes at least two numbers of objects';
   return found;
-}
-
-function usableLimit(
-  record: SurviveRecord,
-  request: BasisRequest & { origin: string },
-): FoundIn<SurvivedLimit> {
-  const found = survivedLimit(record, request.size, request);
-  return found === null ? null : 'limit' in found ? found.limit : found.unusable;
 }
 
 const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
@@ -163,8 +155,11 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
     if (wanted === 'published') return undefined;
     for await (const record of ownRecords(store, kind, isWanted)) {
       const found = find(record);
-      if (typeof found === 'string') notes.push(`Run ${record.id} was not used, because ${found}.`);
-      else if (found !== null) return found;
+      if (typeof found === 'string') {
+        const reason = `was not used, because ${found}.`;
+        // Of several runs, only the newest says it.
+        if (!notes.some((note) => note.endsWith(reason))) notes.push(`Run ${record.id} ${reason}`);
+      } else if (found !== null) return found;
     }
     return undefined;
   }
@@ -172,7 +167,7 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
   const named = await namedRuns(store, names);
   let basis = fromNamed('memory', named.memory, request, measuredBasis);
   const throughput = fromNamed('throughput', named.throughput, request, throughputBasis);
-  const survived = fromNamed('survive', named.survive, sameVersion(request, basis), usableLimit);
+  const survived = fromNamed('survive', named.survive, sameVersion(request, basis), survivedLimit);
   const here = madeHere(world);
   const places = [
     ...(cluster === null ? [] : [["this cluster's history", madeOn(cluster)] as const]),
@@ -192,7 +187,7 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
       publishedThroughput(configuration),
     survived:
       survived ??
-      (await newest(surviveKind, here, (record) => usableLimit(record, sameVersion(own, basis)))) ??
+      (await newest(surviveKind, here, (record) => survivedLimit(record, sameVersion(own, basis)))) ??
       null,
   };
   if (!isUsable(chosen, request)) throw tooFar(chosen, objectsOf(size));

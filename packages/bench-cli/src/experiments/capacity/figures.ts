@@ -20,6 +20,19 @@ export function wholeMebibytes(megabytes: number): number {
   return Math.ceil((megabytes * BYTES_PER_MEGABYTE) / MEBIBYTE - 0.005);
 }
 
+const SET_STEP = 32 * MEBIBYTE;
+
+/**
+ * The limit to set where starts survived this one. Few starts leave a large chance of being killed, and starts of one size differ by up
+ * to 8 % (docs/capacity.md, the line): so a tenth more, and as people write limits.
+ */
+export function limitToSet(bytes: number): number {
+  return Math.ceil((bytes + bytes / 10) / SET_STEP) * SET_STEP;
+}
+
+/** The same in words. */
+export const LIMIT_TO_SET = 'the next multiple of 32 MiB that is at least a tenth larger';
+
 /** `66.6`: mebibytes as a bare number. */
 export function mebibytes(bytes: number, { largest } = beside(bytes)): string {
   return formatShort(bytes / MEBIBYTE, beside(largest / MEBIBYTE));

@@ -53,12 +53,16 @@ export interface MeasuredOptions {
   readonly origin: string;
 }
 
-/** `coredns-cluster@1.11.3` is version 1.11.3; a server without one has that of its program. */
+/** Of an image: `registry:5000/coredns:v1.13.1@sha256:…`. */
+const TAG = /:v?(\d+\.\d[\w.-]*)(?:@|$)/;
+
+/** `coredns-cluster@1.11.3` is version 1.11.3; a server without one has that of its program, or of the image that ran on a cluster. */
 export function versionOf(
   record: { readonly programs: readonly Pick<ServerRecord, 'name' | 'version'>[] },
   server: string,
 ): string {
-  return /@(.+)$/.exec(server)?.[1] ?? record.programs.find(({ name }) => name === server)?.version ?? '';
+  const found = record.programs.find(({ name }) => name === server)?.version ?? '';
+  return /@(.+)$/.exec(server)?.[1] ?? TAG.exec(found)?.[1] ?? found;
 }
 
 /** Null if the record has no line of this configuration and version. */

@@ -82,6 +82,7 @@ async function verify(
   settings: PlanSettings,
   target: CapacityTarget,
   plan: CapacityPlan,
+  version: string | null,
 ): Promise<Verified> {
   const display = createDisplay(world.stderr);
   const interruption = listenForInterruption(world, (text) => display.line(text));
@@ -91,7 +92,7 @@ async function verify(
       settings: kubernetesOf(settings),
       maxObjects: settings.maxObjects,
       memoryLimitBytes: settings.verifyLimit ?? null,
-      version: settings.corednsVersion ?? null,
+      version,
     });
   } finally {
     interruption.release();
@@ -114,8 +115,10 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
   );
   const made = planCapacity(demand, basis, throughput, survived);
   const uncounted = uncountedEndpoints(demand, basis);
-  if (uncounted !== null && settings.endpoints !== undefined) {
+  // The limit that survived counts them.
+  if (uncounted !== null && settings.endpoints !== undefined && survived === null) {
     throw new BenchError('E_USAGE', `--endpoints: ${uncounted}`, {
+      evidence: notes,
       fix: 'Measure them apart (bench capacity memory --endpoints-per-pod 1,3), or omit --endpoints if most pods are in one service.',
     });
   }
@@ -127,7 +130,11 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
     const path = resolve(world.cwd, settings.chart);
     await writeWhole(world.fs, world.processes.ownPid, path, await planSvg(plan, basis));
   }
-  const verified = settings.verify ? await verify(world, settings, target, plan) : null;
+  // An image that was named has its own.
+  const isImage = target === 'kubernetes' && settings.corednsImage !== undefined;
+  const planned = isImage ? null : (survived?.version ?? basis.version);
+  const version = settings.corednsVersion ?? planned;
+  const verified = settings.verify ? await verify(world, settings, target, plan, version) : null;
   const verification = verified?.verification;
   if (options.json) world.stdout.write(`${JSON.stringify({ ...plan, verification }, null, 2)}\n`);
   else if (options.yaml) world.stdout.write(planYaml(plan));

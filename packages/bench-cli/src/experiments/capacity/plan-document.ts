@@ -102,11 +102,11 @@ const heldText = ({ held }: Verification) => (held ? 'held' : 'did not hold');
 const reasonFor = (verification: Verification) =>
   verification.held ? heldReason(verification) : inMebibytes(verification.because);
 
-/** What was left of a limit that held, and whether a smaller one would have done. */
+/** What was left of a limit that held. Whether a smaller one would have held was not tried: what is used differs from start to start. */
 function marginText({ held, marginRatio }: Verification): string {
   if (!held || marginRatio === null) return '';
-  const less = marginRatio > 0.2 ? 'would have held as well' : 'would not have been enough';
-  return `; ${Math.round(marginRatio * 100)} % of the limit was never used, so that 80 % of it ${less}`;
+  const less = marginRatio > 0.2 ? 'more' : 'no more';
+  return `; ${Math.round(marginRatio * 100)} % of the limit was never used: 80 % of it is ${less} than was used`;
 }
 
 function verifiedFinding(verification: Verification): Finding {

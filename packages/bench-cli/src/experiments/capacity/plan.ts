@@ -1,6 +1,6 @@
 /** How much memory and how many replicas the DNS of a cluster needs. Pure. Every line names its basis. */
 import { formatCount } from '../../report/numbers.ts';
-import { BYTES_PER_MEGABYTE, wholeMebibytes } from './figures.ts';
+import { BYTES_PER_MEGABYTE, limitToSet, wholeMebibytes } from './figures.ts';
 import type { Expected, MemoryBasis, Size } from './memory-basis.ts';
 import type { CapacityPlan, Demand, Figure, Verdict } from './plan-record.ts';
 import {
@@ -66,6 +66,9 @@ interface Memory {
 /** At least as much, in mebibytes without a fraction. */
 const whole = (megabytes: number) => (wholeMebibytes(megabytes) * 2 ** 20) / BYTES_PER_MEGABYTE;
 
+const toSet = ({ megabytes }: SurvivedLimit) =>
+  limitToSet(megabytes * BYTES_PER_MEGABYTE) / BYTES_PER_MEGABYTE;
+
 function memoryOf(basis: MemoryBasis, size: Size, survived: SurvivedLimit | null): Memory {
   const steady = basis.steady(size);
   const peaks = [basis.coldStartPeak(size), basis.relistPeak(size)].filter((peak) => peak !== null);
@@ -78,35 +81,51 @@ function memoryOf(basis: MemoryBasis, size: Size, survived: SurvivedLimit | null
   // Steady memory with a full cache can be more than the peaks of a small cluster.
   const peak = largest === undefined ? assumed : largest.high < steady.high ? steady : largest;
   // Less than is requested cannot be a limit.
-  const limit = survived === null ? peak.high * LIMIT_MARGIN : Math.max(survived.megabytes, steady.high);
+  const limit = survived === null ? peak.high * LIMIT_MARGIN : Math.max(toSet(survived), steady.high);
   const amounts = { request: whole(steady.high), limit: whole(limit) };
   return { steady, peak, isPeakMeasured: largest !== undefined, ...amounts };
 }
 
 const textOf = (megabytes: number) => `${round(megabytes)} MB`;
 
-function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: number): [Verdict['fit'], string] {
+function memoryFit(
+  { steady, peak, isPeakMeasured, limit }: Memory,
+  today: number,
+  survived: SurvivedLimit | null,
+): [Verdict['fit'], string] {
   if (today < steady.value) return ['does not fit', `less than the ${textOf(steady.value)} of steady use`];
   if (today >= limit) return ['fits', `at least the recommended ${textOf(limit)}`];
-  if (isPeakMeasured && today < peak.low) {
+  // A line that cannot count endpoints may say more than starts of this size need.
+  const hasSurvivors = survived !== null && today >= survived.megabytes;
+  if (isPeakMeasured && today < peak.low && !hasSurvivors) {
     return ['does not fit', `less than the ${textOf(peak.value)} of the peak while all objects are read`];
   }
+  const killed = survived?.killedMegabytes ?? 0;
+  // It may have been in a larger cluster, so that this is not enough to say that it does not fit.
+  if (today <= killed)
+    return ['cannot tell', `more than steady use, but a start did not survive ${textOf(killed)}`];
   const largest = peak === steady ? 'steady memory' : 'the peak';
   if (isPeakMeasured && today >= peak.high) {
     return ['fits', `above ${largest} of ${textOf(peak.value)}, but below the recommended ${textOf(limit)}`];
   }
-  const why = isPeakMeasured
-    ? `it is within the interval of ${largest}`
-    : 'the peak is assumed, not measured';
+  const why = hasSurvivors
+    ? `only a few starts survived ${textOf(survived.megabytes)}`
+    : isPeakMeasured
+      ? `it is within the interval of ${largest}`
+      : 'the peak is assumed, not measured';
   return ['cannot tell', `more than steady use, less than the recommended ${textOf(limit)}, and ${why}`];
 }
 
-function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
+function memoryVerdict(
+  { memoryLimitBytes }: Demand,
+  memory: Memory,
+  survived: SurvivedLimit | null,
+): Verdict {
   const about = 'memory';
   if (memoryLimitBytes === null)
     return { about, fit: 'cannot tell', because: "today's memory limit is unknown; pass --memory-limit" };
   const today = memoryLimitBytes / BYTES_PER_MEGABYTE;
-  const [fit, because] = memoryFit(memory, today);
+  const [fit, because] = memoryFit(memory, today, survived);
   const link = because.startsWith('more') ? ': ' : ', ';
   return { about, fit, because: `the limit is ${textOf(today)}${link}${because}` };
 }
@@ -200,14 +219,16 @@ function replicaFigures({ qps, cores, source }: ThroughputBasis, replicas: numbe
 
 const steadyEnd = (isExact: boolean) => (isExact ? 'steady memory' : 'upper end of steady memory');
 
-/** A limit that survived is not taken below the request. */
+/** The limit is not taken below the request. */
 function limitBasis({ limit }: Memory, survived: SurvivedLimit | null, isExact: boolean): string {
   if (survived === null) return `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`;
-  if (limit === whole(survived.megabytes)) return survived.source;
-  return `${steadyEnd(isExact)}, as the memory request: more than ${textOf(survived.megabytes)}, which was ${survived.source}`;
+  const size = `the next size above ${textOf(survived.megabytes)}, which was ${survived.source}`;
+  return limit === whole(toSet(survived))
+    ? size
+    : `${steadyEnd(isExact)}, as the memory request: more than ${size}`;
 }
 
-/** The plan for a demand, from own measurements, or published ones; `survived`: the limit, instead of one above the peak. */
+/** The plan for a demand, from own measurements, or published ones; `survived`: what the limit goes by, instead of the peak. */
 export function planCapacity(
   demand: Demand,
   basis: MemoryBasis,
@@ -239,7 +260,7 @@ export function planCapacity(
     replicas,
     memoryRequestMegabytes: memory.request,
     memoryLimitMegabytes: memory.limit,
-    verdicts: [memoryVerdict(demand, memory), replicaVerdict(demand, replicas)],
+    verdicts: [memoryVerdict(demand, memory, survived), replicaVerdict(demand, replicas)],
     notes: [
       ...memoryNotes(configuration, basis),
       ...(survived?.notes ?? []),

@@ -1,15 +1,20 @@
 /** A limit that `bench capacity survive` has found, for a plan. Pure. */
+import { evidencesOf } from '../../engine/record.ts';
 import { formatCount } from '../../report/numbers.ts';
-import { formatDuration } from '../../text.ts';
-import { BYTES_PER_MEGABYTE } from './figures.ts';
+import { formatDuration, listed } from '../../text.ts';
+import { type ConfigurationName, watchesPods } from './configurations.ts';
+import { BYTES_PER_MEGABYTE, LIMIT_TO_SET } from './figures.ts';
 import { MEASURED, type MeasuredOptions, versionOf } from './measured-basis.ts';
-import { EXTRAPOLATION, objectsOf, type Size } from './memory-basis.ts';
+import { EXTRAPOLATION, type Size } from './memory-basis.ts';
 import { confirmedLimit, type SurviveRecord } from './survive/evidence.ts';
 import { pointOf, type SurvivePoint } from './survive/points.ts';
-import { MIN_STARTS } from './survive/search.ts';
+import { boundText, MIN_STARTS } from './survive/search.ts';
 
 export interface SurvivedLimit {
+  /** What starts have survived; `limitToSet` says what to set. */
   readonly megabytes: number;
+  /** The largest limit under which a start did not survive; null if none was tried that was too small. */
+  readonly killedMegabytes: number | null;
   /** Of CoreDNS. */
   readonly version: string;
   /** Which run, and of what. */
@@ -17,9 +22,6 @@ export interface SurvivedLimit {
   /** What a reader must know of it, as sentences. */
   readonly notes: readonly string[];
 }
-
-/** The limit that a run has for a plan, or why a run that has some gives none. */
-export type FoundLimit = { readonly limit: SurvivedLimit } | { readonly unusable: string };
 
 type Searched = Pick<SurviveRecord, 'id' | 'programs' | 'cases' | 'trials' | 'settings'>;
 
@@ -29,15 +31,31 @@ const MIN_OUTAGE_SECONDS = 10;
 /** The default of `--outage`: as long as an API server takes to restart. Shorter ones count, with a note. */
 const USUAL_OUTAGE_SECONDS = 120;
 
-/** A cluster with no less of anything needs no less; one with far more objects says little of this one. */
-function isNear(found: Size, wanted: Size): boolean {
-  return (
-    found.services >= wanted.services &&
-    found.pods >= wanted.pods &&
-    found.endpoints >= wanted.endpoints &&
-    objectsOf(found) <= EXTRAPOLATION.times * Math.max(1, objectsOf(wanted))
-  );
+/** A cluster grows between a run and its plan. A search knows its limit no closer, and the limit to set leaves more room. */
+const GROWTH = 1.05;
+
+/** What CoreDNS reads: with `pods insecure`, as by default, no pods. */
+function readBy(configuration: ConfigurationName, { services, pods, endpoints }: Size) {
+  return { services, endpoints, pods: watchesPods(configuration) ? pods : 0 };
 }
+
+const sum = ({ services, pods, endpoints }: Size) => services + pods + endpoints;
+
+/** `1,600 services with 15,000 addresses` */
+const sizeText = ({ services, pods, endpoints }: Size) =>
+  `${formatCount(services)} services with ${formatCount(endpoints)} addresses${pods === 0 ? '' : ` and ${formatCount(pods)} pods`}`;
+
+/** How much more of anything is wanted than was found: 1.03 for 3 %; at most 1 for no more. */
+const excess = (found: Size, wanted: Size) =>
+  Math.max(
+    ...(['services', 'pods', 'endpoints'] as const).map((of) =>
+      wanted[of] === 0 ? 0 : wanted[of] / found[of],
+    ),
+  );
+
+/** A cluster with no less of anything needs no less; one with far more objects says little of this one. */
+const isNear = (found: Size, wanted: Size) =>
+  excess(found, wanted) <= GROWTH && sum(found) <= EXTRAPOLATION.times * Math.max(1, sum(wanted));
 
 /** Why limits of a run with these settings are not for a plan; null if they are. */
 function tooWeak({ starts, outage }: Searched['settings']): string | null {
@@ -49,61 +67,92 @@ function tooWeak({ starts, outage }: Searched['settings']): string | null {
   return null;
 }
 
-/** A plan sets neither GOMEMLIMIT nor the variable that makes CoreDNS ask for streamed lists. */
-const isAsPlanned = ({ gomemlimit, lists }: SurvivePoint) => gomemlimit === 'none' && lists !== 'streamed';
+/** From this version on, CoreDNS asks for streamed lists by itself (client-go 0.35). */
+const STREAMS_SINCE = '1.14.3';
+
+const asksForStreams = (version: string) =>
+  /^\d/.test(version) && version.localeCompare(STREAMS_SINCE, 'en', { numeric: true }) >= 0;
+
+/** A plan sets neither GOMEMLIMIT nor the variable that makes older versions ask for streamed lists. */
+const isAsPlanned = ({ gomemlimit, lists }: SurvivePoint, version: string) =>
+  gomemlimit === 'none' && (lists !== 'streamed' || asksForStreams(version));
+
+interface LimitRequest extends MeasuredOptions {
+  readonly size: Size;
+}
 
 /**
  * The largest limit that was confirmed without settings that a plan does not make: of the smallest measured cluster that has no
- * less of anything. Null for a run of other clusters, configurations or versions.
+ * less of anything that CoreDNS reads. Otherwise why the run has none for the plan, as the end of a sentence.
  */
 export function survivedLimit(
   record: Searched,
-  size: Size,
-  { configuration, version, origin }: MeasuredOptions,
-): FoundLimit | null {
-  const near = record.cases
+  { configuration, version, origin, size }: LimitRequest,
+): SurvivedLimit | string {
+  const measured = record.cases
     .filter(({ aa }) => !aa)
     .map((item) => ({ item, point: pointOf(item) }))
     .filter(
       ({ point }) =>
         MEASURED[configuration].includes(point.configuration) &&
-        isNear(point.cluster, size) &&
         (version === null || versionOf(record, point.server) === version),
-    );
-  if (near.length === 0) return null;
+    )
+    .map(({ item, point }) => ({
+      ...{ item, point, version: versionOf(record, point.server) },
+      read: readBy(point.configuration, point.cluster),
+      wanted: readBy(point.configuration, size),
+    }));
+  const [first] = measured;
+  if (first === undefined)
+    return `it has no limit for CoreDNS${version === null ? '' : ` ${version}`} in the configuration ${configuration}`;
+  const near = measured.filter(({ read, wanted }) => isNear(read, wanted));
+  if (near.length === 0) {
+    const sizes = listed([...new Set(measured.map(({ read }) => sizeText(read)))]);
+    const assumed = size.endpoints === size.pods ? ' (one for each pod, unless --endpoints is given)' : '';
+    return `it has limits for ${sizes}, and the plan is for ${sizeText(first.wanted)}${assumed}`;
+  }
   const weakness = tooWeak(record.settings);
-  if (weakness !== null) return { unusable: weakness };
-  const planned = near.filter(({ point }) => isAsPlanned(point));
-  if (planned.length === 0)
-    return { unusable: 'it has no limit for CoreDNS without GOMEMLIMIT and with lists=default or paged' };
-  const server = planned.at(-1)?.point.server;
-  const smallest = Math.min(
-    ...planned.filter(({ point }) => point.server === server).map(({ point }) => point.objects),
-  );
-  const own = planned
-    .filter(({ point }) => point.server === server && point.objects === smallest)
-    .map(({ item, point }) => {
-      const isWhole = item.trials.ok >= item.trials.planned;
-      return { point, confirmed: isWhole ? confirmedLimit(record, item) : null };
+  if (weakness !== null) return weakness;
+  const planned = near.filter((each) => isAsPlanned(each.point, each.version));
+  const last = planned.at(-1);
+  if (last === undefined)
+    return `it has no limit for CoreDNS without GOMEMLIMIT and with lists=default or paged (or streamed, from ${STREAMS_SINCE} on)`;
+  const ofLast = planned.filter(({ point }) => point.server === last.point.server);
+  const smallest = Math.min(...ofLast.map(({ read }) => sum(read)));
+  const own = ofLast
+    .filter(({ read }) => sum(read) === smallest)
+    .map((each) => {
+      const isWhole = each.item.trials.ok >= each.item.trials.planned;
+      return { ...each, confirmed: isWhole ? confirmedLimit(record, each.item) : null };
     })
     .toSorted((a, b) => (b.confirmed?.limitBytes ?? 0) - (a.confirmed?.limitBytes ?? 0));
   const [largest] = own;
   if (largest === undefined || own.some(({ confirmed }) => confirmed === null) || largest.confirmed === null)
-    return { unusable: 'not all of its searches found a limit' };
-  const { point, confirmed } = largest;
-  const found = versionOf(record, point.server);
-  const what = `CoreDNS ${found}, ${point.configuration}, ${formatCount(point.objects)} objects, lists=${point.lists}`;
+    return 'not all of its searches found a limit';
+  const { point, confirmed, read, wanted } = largest;
+  const killed = own.flatMap(({ item }) =>
+    evidencesOf(record, item.key).flatMap(({ killedBytes }) => killedBytes ?? []),
+  );
+  const more = excess(read, wanted);
   const outage = Number(record.settings.outage);
-  const limit = {
+  const what = `CoreDNS ${last.version}, ${point.configuration}, ${formatCount(point.objects)} objects, lists=${point.lists}`;
+  return {
     megabytes: confirmed.limitBytes / BYTES_PER_MEGABYTE,
-    version: found,
+    killedMegabytes: killed.length === 0 ? null : Math.max(...killed) / BYTES_PER_MEGABYTE,
+    version: last.version,
     source: `survived by ${confirmed.starts} of ${confirmed.starts} starts: ${origin}, run ${record.id} (${what})`,
-    notes:
-      outage < USUAL_OUTAGE_SECONDS
+    notes: [
+      `Under the limit that starts survived, up to ${boundText(confirmed.starts)} of all starts may still be killed (95 % confidence), so a plan takes ${LIMIT_TO_SET}.`,
+      ...(more > 1
+        ? [
+            `The plan is for ${sizeText(wanted)}, ${Math.ceil((more - 1) * 100)} % more than the limit was measured with (${sizeText(read)}).`,
+          ]
+        : []),
+      ...(outage < USUAL_OUTAGE_SECONDS
         ? [
             `The memory limit was survived with an API server that was away for ${formatDuration(outage)}; the usual test is ${formatDuration(USUAL_OUTAGE_SECONDS)}.`,
           ]
-        : [],
+        : []),
+    ],
   };
-  return { limit };
 }

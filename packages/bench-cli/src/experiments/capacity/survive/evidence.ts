@@ -85,8 +85,8 @@ export interface ConfirmedLimit {
 
 /**
  * The largest limit that a search of a case has found: smaller ones are ruled out by starts of another search, or were luckier. If a start
- * under a larger limit used more than that, the smallest limit that was tried above what it used. Null if a search has found none, if
- * a start at or above it did not survive, or if it rests on fewer starts than a search asks for.
+ * under a larger limit used more than that, the smallest limit that was tried above what it used. Null if a search has found none, or
+ * if it rests on fewer starts than a search asks for.
  */
 export function confirmedLimit(
   record: Pick<SurviveRecord, 'trials'>,
@@ -96,7 +96,6 @@ export function confirmedLimit(
   if (searches.length === 0 || trials.failed > 0) return null;
   const found = Math.max(...searches.map((search) => search.limitBytes));
   const above = searches.flatMap(({ starts }) => starts).filter((start) => start.limitBytes >= found);
-  if (above.some((start) => start.outcome !== 'survived')) return null;
   const used = isPeakOwn(variantNamed(subject))
     ? Math.max(...above.map(({ peakBytes }) => peakBytes ?? 0))
     : 0;
