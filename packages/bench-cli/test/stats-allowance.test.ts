@@ -1,7 +1,7 @@
 /**
  * Comparisons that allow for what others took: simulated runs in which a neighbour takes CPUs in phases, with a known truth. The
- * table of `docs/method.md` has the same simulations with 4,000 runs each:
- * `ALLOWANCE_RUNS=4000 pnpm test stats-allowance`.
+ * table of `docs/method.md` has the same simulations with 2,000 runs each:
+ * `ALLOWANCE_RUNS=2000 pnpm test stats-allowance`.
  */
 import { randomFractions } from '@dinodns-bench/test-support';
 import { describe, expect, it } from 'vitest';

@@ -8,7 +8,7 @@ import type { Calibration, CalibrationProbe } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import type { Deployment } from '../targets/target.ts';
 import { loadAndObserve, runLoaders } from './load.ts';
-import { limitOfLoad } from './measured.ts';
+import { coresUnderLoad, limitOfLoad } from './measured.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { deployTrial } from './trial.ts';
 import type { TrialContext } from './trial-context.ts';
@@ -80,7 +80,7 @@ async function probe(
     loader: context.loader.kind,
     quotaShare,
     qps: load.qps,
-    serverCores: observation === null ? null : observation.cpuSeconds / load.runTimeSeconds,
+    serverCores: coresUnderLoad(observation, load),
     loaderCores: cores.length === 0 ? null : cores.reduce((sum, value) => sum + value, 0),
     limitedBy: limitOfLoad({ context, planned, server, deployment }, outcomes, load, observation),
   };

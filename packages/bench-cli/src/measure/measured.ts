@@ -97,6 +97,14 @@ export async function measuredOf(
   };
 }
 
+/** CPUs in use while queries were sent: the time in which they were observed also holds the start and end of the loaders. */
+export function coresUnderLoad(
+  observed: Pick<Observation, 'cpuSeconds'> | null,
+  { runTimeSeconds }: Pick<LoadResult, 'runTimeSeconds'>,
+): number | null {
+  return observed === null ? null : observed.cpuSeconds / runTimeSeconds;
+}
+
 /** What kept this load from being higher. */
 export function limitOfLoad(
   { context, planned, server, deployment }: Subject,
@@ -106,8 +114,7 @@ export function limitOfLoad(
 ): LimitedBy {
   const { configuration, target } = context;
   return limitingFactor({
-    // Over the time in which queries were sent: the window also includes the loaders' start.
-    serverCores: observation === null ? null : observation.cpuSeconds / load.runTimeSeconds,
+    serverCores: coresUnderLoad(observation, load),
     serverAllowance: enforcedAllowance(
       // Where it runs, nobody set the run's limit.
       server.existing?.kind === 'address' ? 'none' : target.cpuLimits.method,

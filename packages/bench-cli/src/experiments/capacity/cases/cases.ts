@@ -37,6 +37,7 @@ export const ESTIMANDS: readonly Estimand<CasesEvidence>[] = [
     ...{ name: 'queries', title: 'queries per second', unit: 'queries/s', better: 'more', compared: 'no' },
     of: unlessBound(({ queriesPerSecond }) => queriesPerSecond),
   },
+  // Both over the time of the load.
   less('cpu', 'CPU per lookup', 'CPU seconds', 'ratio', ({ saturation: { cpuCores, lookupsPerSecond } }) =>
     cpuCores === null ? null : cpuCores / lookupsPerSecond,
   ),

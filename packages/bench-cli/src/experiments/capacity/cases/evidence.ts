@@ -14,7 +14,10 @@ const loadSchema = z.object({
   /** Of a lookup, from its first query to its last answer. */
   lookupLatencySeconds: z.object({ mean: seconds, p99: seconds.nullable() }),
   queryLatencySeconds: seconds.nullable(),
-  /** Cores that the server used; of a caching tier, with the server behind it. Null where that was not seen. */
+  /**
+   * CPUs that the server used over the time of the load, and in older records over the time in which it was observed, which
+   * is longer; of a caching tier, with the server behind it. Null where that was not seen.
+   */
   cpuCores: nonnegative.nullable(),
   memoryBytes: bytes.nullable(),
   lostRatio: ratio,

@@ -10,10 +10,10 @@ import type {
 import { type DecidedServers, openServers } from '../../../engine/servers.ts';
 import { BenchError } from '../../../errors.ts';
 import { loadAndObserve } from '../../../measure/load.ts';
-import { measuredOf, type Subject } from '../../../measure/measured.ts';
+import { coresUnderLoad, measuredOf, type Subject } from '../../../measure/measured.ts';
 import { checkAndWarmUp, withServer } from '../../../measure/trial.ts';
 import type { TrialContext } from '../../../measure/trial-context.ts';
-import type { LoadResult, TrialMetrics } from '../../../results/record.ts';
+import type { LoadResult } from '../../../results/record.ts';
 import type { LimitedBy } from '../../../results/record-units.ts';
 import type { Server } from '../../../servers/server.ts';
 import { percentileIn } from '../../../stats/percentile.ts';
@@ -89,19 +89,25 @@ async function loadAt(
   const loaded = await loadAndObserve(context, planned, deployment, {
     ...{ stage, ratePerSecond, openLoop: false, durationSeconds, progress },
   });
-  const { load, metrics, limitedBy } = await measuredOf({ ...others, planned }, loaded, 0, null);
-  return figuresOf(load, metrics, limitedBy, ratePerSecond);
+  const { load, server, limitedBy } = await measuredOf({ ...others, planned }, loaded, 0, null);
+  const used = server && { cpuSeconds: server.cpuSeconds, memoryBytes: server.memoryBytes?.mean ?? null };
+  return figuresOf(load, used, limitedBy, ratePerSecond);
 }
 
-type Metrics = Pick<TrialMetrics, 'cpuCores' | 'memoryBytes'>;
+/** By the server, from before the load to after it. */
+export interface Used {
+  readonly cpuSeconds: number;
+  readonly memoryBytes: number | null;
+}
 
 /** @throws BenchError `E_LOADER_FAILED` for a load that was no lookups */
 export function figuresOf(
-  { lookups, qps, latencySeconds, queriesLost, queriesSent }: LoadResult,
-  { cpuCores, memoryBytes }: Metrics,
+  load: LoadResult,
+  used: Used | null,
   limitedBy: LimitedBy,
   wantedLookupsPerSecond: number | null,
 ): LoadFigures {
+  const { lookups, qps, latencySeconds, queriesLost, queriesSent } = load;
   if (lookups === null || lookups.latencySeconds === null)
     throw new BenchError('E_LOADER_FAILED', 'the load generator reported no lookups', {
       fix: 'Check that it is of this version.',
@@ -115,8 +121,8 @@ export function figuresOf(
       p99: percentileIn(lookups.latencyPercentiles, 99),
     },
     queryLatencySeconds: latencySeconds?.mean ?? null,
-    cpuCores,
-    memoryBytes,
+    cpuCores: coresUnderLoad(used, load),
+    memoryBytes: used?.memoryBytes ?? null,
     lostRatio: queriesSent === 0 ? 0 : queriesLost / queriesSent,
     limitedBy,
   };

@@ -3,8 +3,8 @@
  * `{"event":"started"}` to `{"event":"result",…}` it watches the processes with these names.
  *
  * Settings (environment): NAMES, with commas. Arguments: the command.
- * Output: after that of the load generator, `{"usage":{"cpuCores":…,"memoryBytes":…}}`: of all these processes together, the mean
- * CPU and the mean anonymous memory.
+ * Output: after that of the load generator, `{"usage":{"cpuSeconds":…,"memoryBytes":…}}`: of all these processes together,
+ * the CPU time and the mean anonymous memory.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -16,15 +16,13 @@ const SAMPLE_MS = 250;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 let pids = [];
-let begin;
+let begunWith;
 const memory = [];
 const cpuSeconds = () => sum(pids.map(cpuSecondsOf));
 const sample = () => memory.push(sum(pids.map((pid) => memoryOf(pid).anonymousBytes ?? 0)));
 
 function usage() {
-  const seconds = (performance.now() - begin.at) / 1000;
-  const cpuCores = Math.max(0, cpuSeconds() - begin.cpuSeconds) / seconds;
-  return { cpuCores, memoryBytes: sum(memory) / memory.length };
+  return { cpuSeconds: Math.max(0, cpuSeconds() - begunWith), memoryBytes: sum(memory) / memory.length };
 }
 
 const [program, ...given] = process.argv.slice(2);
@@ -35,10 +33,10 @@ createInterface({ input: generator.stdout }).on('line', (line) => {
   console.log(line);
   if (line.startsWith('{"event":"started"')) {
     pids = findProcesses(NAMES);
-    begin = { at: performance.now(), cpuSeconds: cpuSeconds() };
+    begunWith = cpuSeconds();
     sample();
     timer = setInterval(sample, SAMPLE_MS);
-  } else if (line.startsWith('{"event":"result"') && begin !== undefined) last = usage();
+  } else if (line.startsWith('{"event":"result"') && begunWith !== undefined) last = usage();
 });
 generator.on('close', (code) => {
   clearInterval(timer);

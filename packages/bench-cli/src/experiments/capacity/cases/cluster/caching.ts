@@ -38,7 +38,7 @@ import { demandClusterServers } from '../../machine.ts';
 import { type CacheState, cacheStates, subjectsAt } from '../caching.ts';
 import type { CasesPlan } from '../cases.ts';
 import type { CasesEvidence } from '../evidence.ts';
-import { figuresOf } from '../server-cases.ts';
+import { figuresOf, type Used } from '../server-cases.ts';
 import type { CachingSettings } from '../settings.ts';
 import { DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL, tierName } from '../subjects.ts';
 import { LOOKUP_RULES } from '../throughput.ts';
@@ -173,7 +173,7 @@ async function openTiers(
     // The plan has no others.
     const tier = tierOf(images, { subject, cache: point.cache as CacheState });
     let end: DriverEnd | null = null;
-    let usage: Usage | null = null;
+    let usage: Used | null = null;
     await runOnce(run, {
       ...tierPod({
         ...{ settings: run.settings, tier, watch: watch.mount, loaderImage: loader },
@@ -230,13 +230,12 @@ export function tierLoad(
   };
 }
 
-const usageSchema = z.object({ usage: z.object({ cpuCores: z.number(), memoryBytes: z.number() }) });
-type Usage = z.output<typeof usageSchema>['usage'];
+const usageSchema = z.object({ usage: z.object({ cpuSeconds: z.number(), memoryBytes: z.number() }) });
 
 type DriverEnd = Extract<NonNullable<ReturnType<typeof parseEvent>>, { readonly event: 'result' | 'error' }>;
 
 /** @throws BenchError `E_LOADER_FAILED` without figures, `E_WRONG_ANSWER` if lookups of names that exist found nothing */
-export function evidenceOf(end: DriverEnd | null, usage: Usage | null): CasesEvidence {
+export function evidenceOf(end: DriverEnd | null, usage: Used | null): CasesEvidence {
   if (end?.event !== 'result') {
     throw new BenchError('E_LOADER_FAILED', end?.message ?? 'the load generator ended without a result', {
       fix: '`kubectl get events` may say why its pod ended.',
@@ -253,11 +252,10 @@ export function evidenceOf(end: DriverEnd | null, usage: Usage | null): CasesEvi
       { fix: 'Check the images, and that the servers may read the API server.' },
     );
   }
-  const used = { cpuCores: usage?.cpuCores ?? null, memoryBytes: usage?.memoryBytes ?? null };
   const limitedBy = end.result.generator.wasTheLimit ? 'loader' : 'unknown';
   return {
     names: SERVICES,
-    saturation: figuresOf(load, used, limitedBy, null),
+    saturation: figuresOf(load, usage, limitedBy, null),
     half: null,
     counters: {},
     // Every lookup had to find something instead.

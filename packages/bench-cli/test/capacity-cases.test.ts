@@ -1,0 +1,57 @@
+/** The figures of a load of `bench capacity throughput` and `caching`, from what was counted. */
+import { describe, expect, it } from 'vitest';
+import { ESTIMANDS } from '../src/experiments/capacity/cases/cases.ts';
+import { figuresOf } from '../src/experiments/capacity/cases/server-cases.ts';
+import type { LoadResult } from '../src/results/record.ts';
+
+/** Two seconds of 2,000 lookups of five queries. */
+const load: LoadResult = {
+  queriesSent: 10_000,
+  queriesCompleted: 10_000,
+  queriesLost: 0,
+  queriesInterrupted: 0,
+  responseCodes: { NOERROR: 2000, NXDOMAIN: 8000 },
+  averageRequestBytes: 30,
+  averageResponseBytes: 44,
+  runTimeSeconds: 2,
+  qps: 5000,
+  latencySeconds: { mean: 0.002, min: 0.001, max: 0.004, standardDeviation: 0.001 },
+  connections: null,
+  intervals: [],
+  latencyPercentiles: null,
+  latencyHistogram: null,
+  hdrHistogram: null,
+  lookups: {
+    count: 2000,
+    found: 2000,
+    failed: 0,
+    perSecond: 1000,
+    latencySeconds: { mean: 0.01, min: 0.005, max: 0.02 },
+    latencyPercentiles: null,
+    hdrHistogram: null,
+  },
+};
+
+describe('CPU of a load', () => {
+  const figure = (cpuSeconds: number | null, name: string) => {
+    const used = cpuSeconds === null ? null : { cpuSeconds, memoryBytes: 50e6 };
+    const evidence = {
+      names: 100,
+      saturation: figuresOf(load, used, 'server', null),
+      half: null,
+      counters: {},
+      checkedAnswers: 400,
+    };
+    return ESTIMANDS.find((estimand) => estimand.name === name)?.of(evidence);
+  };
+
+  it('is that of the load, however long the server was observed', () => {
+    expect(figure(0.98, 'cpu')).toBeCloseTo(0.98 / 2000, 9);
+    expect(figure(0.98, 'cores')).toBeCloseTo(0.49, 9);
+  });
+
+  it('is unknown where nothing was observed', () => {
+    expect(figure(null, 'cpu')).toBeNull();
+    expect(figure(null, 'memory')).toBeNull();
+  });
+});
