@@ -124,11 +124,11 @@ describe('memory by own measurements', () => {
     return planCapacity({ ...demand, memoryLimitBytes }, basis, publishedThroughput('default'));
   };
 
-  it('requests the upper end of steady memory, and limits to 1.25 times the upper end of the largest peak', () => {
-    // In whole mebibytes, 52.23 and 65.29 MB. Student's t for 10 degrees of freedom: 2.228 times the scatter of 2 % around each line.
+  it('requests the upper end of steady memory, and limits to 1.25 times the upper end of the largest peak and the pages of the program', () => {
+    // In whole mebibytes, 52.23 and 65.29 MB, and 50 MiB for the program. Student's t for 10 degrees of freedom: 2.228 times the scatter of 2 % around each line.
     expect(figureOf(planned(), 'steady memory')).toBe(50);
     expect(planned().memoryRequestMegabytes).toBeCloseTo((50 * 2 ** 20) / 1e6, 2);
-    expect(planned().memoryLimitMegabytes).toBeCloseTo((63 * 2 ** 20) / 1e6, 2);
+    expect(planned().memoryLimitMegabytes).toBeCloseTo((113 * 2 ** 20) / 1e6, 2);
     expect(figureOf(planned(), 'steady memory, by the published formula')).toBe(64);
     const bases = planned().figures.map((figure) => figure.basis);
     expect(bases.join('\n')).toContain(
@@ -140,8 +140,13 @@ describe('memory by own measurements', () => {
     [45e6, 'does not fit', /steady use/],
     [47e6, 'does not fit', /less than the 50 MB of steady use/],
     [51e6, 'cannot tell', /within the interval of the peak/],
-    [60e6, 'fits', /below the recommended 66\.06 MB/],
-    [63 * 2 ** 20, 'fits', /at least the recommended/],
+    [60e6, 'cannot tell', /may not hold the peak and the 52\.43 MB of the program/],
+    [
+      110e6,
+      'fits',
+      /above the peak of 50 MB and the 52\.43 MB of the program, but below the recommended 118\.49 MB/,
+    ],
+    [113 * 2 ** 20, 'fits', /at least the recommended/],
   ])('a limit of %d bytes %s', (limit, fit, because) => {
     const verdict = planned(limit).verdicts.find(({ about }) => about === 'memory');
     expect(verdict?.fit).toBe(fit);
@@ -150,7 +155,8 @@ describe('memory by own measurements', () => {
 
   it.each([
     [40.5e6, 'it is within the interval of steady memory'],
-    [45e6, 'above steady memory of 40 MB, but below the recommended'],
+    [45e6, 'may not hold steady memory and the 52.43 MB of the program'],
+    [100e6, 'above steady memory of 40 MB and the 52.43 MB of the program, but below the recommended'],
   ])(
     'of a cluster so small that a full cache is more than the peaks, a limit of %d bytes is: %s',
     (limit, because) => {

@@ -21,6 +21,7 @@ import { aloneAfter, oneAtATime } from '../src/experiments/capacity/one-at-a-tim
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
 import { limitChart, surviveDocument } from '../src/experiments/capacity/survive/document.ts';
 import {
+  COUNTED,
   confirmedLimit,
   type SurviveEvidence,
   type SurviveRecord,
@@ -473,7 +474,8 @@ function searched(changes: Partial<SurviveSettings> = {}): SurviveRecord<Survive
   ] as const;
   const record = {
     ...{ ...head, environment, startedAt, endedAt, experiment: surviveKind.experiment, settings },
-    ...{ subjects, baseline: subjects[0]?.name ?? null, estimands: [...estimands], trials, conditions: {} },
+    ...{ subjects, baseline: subjects[0]?.name ?? null, estimands: [...estimands], trials },
+    conditions: { [COUNTED]: 'anonymous memory, and the pages of the program, as in a container' },
   };
   return { ...record, cases: summarizeCases(planned, 3, record) };
 }
@@ -790,6 +792,12 @@ describe('a record', () => {
     expect(limitOf(searched(), null, pods, services, endpoints)).toBe(
       `it has limits for 500 services with 4,500 addresses and 2,000 services with 18,000 addresses, and the plan is for ${given} services with ${wanted} addresses${assumed}`,
     );
+  });
+
+  it('adds the pages of the program to limits that were found without them', () => {
+    const limit = limitOf({ ...searched(), conditions: {} }, null, 18_000, 2000, 18_000);
+    expect(limit).toMatchObject({ megabytes: expect.closeTo((260 * MEBIBYTE) / 1e6, 3) });
+    expect(JSON.stringify(limit)).toContain('50.0 MiB more than was measured, for the pages of the program');
   });
 
   it('gives a plan the limit of a cluster with fewer pods, unless CoreDNS reads them, or 5 % less of anything', () => {

@@ -31,7 +31,7 @@ async function verified(memoryLimitBytes: number, queriesPerSecond: number) {
     seconds: 1,
     queriesPerSecond,
     memoryLimitBytes,
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(150_000),
   });
   expect(await readdir(temporary)).toEqual([]);
   const groups = await readdir('/sys/fs/cgroup', { recursive: true });
@@ -55,9 +55,11 @@ describe('a verification on this machine', () => {
     expect(marginRatio).toBeCloseTo(1 - (peakBytes ?? 0) / 150e6, 6);
   }, 90_000);
 
-  it('fails under a limit that is too small: the kernel kills it, and that is said', async () => {
+  it('fails under a limit that is too small: it is killed, or gets nowhere without its program, and that is said', async () => {
     const { held, because } = await verified(8e6, 0);
     expect(held).toBe(false);
-    expect(because).toBe('under a limit of 7.63 MiB it ran out of memory and was killed by the kernel');
-  }, 90_000);
+    expect(because).toMatch(
+      /^under a limit of 7\.63 MiB it (ran out of memory and was killed by the kernel|lived, but the phase cold-start took more than 9\d s)$/,
+    );
+  }, 180_000);
 });

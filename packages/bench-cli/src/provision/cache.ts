@@ -30,20 +30,21 @@ export function cacheError(path: string, cause: unknown): BenchError {
   );
 }
 
-/**
- * Calls `make` with an empty staging directory on the same file system as the cache, and deletes it
- * afterwards, whatever happened. Leftovers of killed runs are deleted first.
- */
-export async function withStaging<T>(world: World, make: (directory: string) => Promise<T>): Promise<T> {
+/** Makes an empty directory on the same file system as the cache, for the caller to delete. Leftovers of killed runs are deleted first. */
+export async function makeStaging(world: World): Promise<string> {
   const parent = join(cacheRoot(world), 'staging');
-  let directory: string;
   try {
     await world.fs.mkdir(parent, { recursive: true });
     await removeAbandonedDirectories(world, parent);
-    directory = await world.fs.mkdtemp(join(parent, `${ownedName('coredns', await thisOwner(world))}-`));
+    return await world.fs.mkdtemp(join(parent, `${ownedName('coredns', await thisOwner(world))}-`));
   } catch (cause) {
     throw cacheError(parent, cause);
   }
+}
+
+/** Calls `make` with a staging directory, and deletes it afterwards, whatever happened. */
+export async function withStaging<T>(world: World, make: (directory: string) => Promise<T>): Promise<T> {
+  const directory = await makeStaging(world);
   try {
     return await make(directory);
   } finally {

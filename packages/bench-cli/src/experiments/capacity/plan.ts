@@ -1,6 +1,6 @@
 /** How much memory and how many replicas the DNS of a cluster needs. Pure. Every line names its basis. */
 import { formatCount } from '../../report/numbers.ts';
-import { BYTES_PER_MEGABYTE, limitToSet, wholeMebibytes } from './figures.ts';
+import { BYTES_PER_MEGABYTE, limitToSet, PROGRAM_BYTES, wholeMebibytes } from './figures.ts';
 import type { Expected, MemoryBasis, Size } from './memory-basis.ts';
 import type { CapacityPlan, Demand, Figure, Verdict } from './plan-record.ts';
 import {
@@ -57,6 +57,8 @@ interface Memory {
   readonly steady: Expected;
   /** The largest peak, or `steady` where that is more. */
   readonly peak: Expected;
+  /** Pages of the program, which may count besides. */
+  readonly program: number;
   readonly isPeakMeasured: boolean;
   /** In whole mebibytes, as people write them. */
   readonly request: number;
@@ -80,16 +82,19 @@ function memoryOf(basis: MemoryBasis, size: Size, survived: SurvivedLimit | null
   };
   // Steady memory with a full cache can be more than the peaks of a small cluster.
   const peak = largest === undefined ? assumed : largest.high < steady.high ? steady : largest;
+  // Published figures are of whole containers, measured ones are anonymous memory.
+  const program = basis.kind === 'measured' ? PROGRAM_BYTES / BYTES_PER_MEGABYTE : 0;
   // Less than is requested cannot be a limit.
-  const limit = survived === null ? peak.high * LIMIT_MARGIN : Math.max(toSet(survived), steady.high);
+  const limit =
+    survived === null ? peak.high * LIMIT_MARGIN + program : Math.max(toSet(survived), steady.high);
   const amounts = { request: whole(steady.high), limit: whole(limit) };
-  return { steady, peak, isPeakMeasured: largest !== undefined, ...amounts };
+  return { steady, peak, program, isPeakMeasured: largest !== undefined, ...amounts };
 }
 
 const textOf = (megabytes: number) => `${round(megabytes)} MB`;
 
 function memoryFit(
-  { steady, peak, isPeakMeasured, limit }: Memory,
+  { steady, peak, program, isPeakMeasured, limit }: Memory,
   today: number,
   survived: SurvivedLimit | null,
 ): [Verdict['fit'], string] {
@@ -105,13 +110,17 @@ function memoryFit(
   if (today <= killed)
     return ['cannot tell', `more than steady use, but a start did not survive ${textOf(killed)}`];
   const largest = peak === steady ? 'steady memory' : 'the peak';
-  if (isPeakMeasured && today >= peak.high) {
-    return ['fits', `above ${largest} of ${textOf(peak.value)}, but below the recommended ${textOf(limit)}`];
+  const withProgram = program === 0 ? '' : ` and the ${textOf(program)} of the program`;
+  if (isPeakMeasured && today >= peak.high + program) {
+    const above = `above ${largest} of ${textOf(peak.value)}${withProgram}`;
+    return ['fits', `${above}, but below the recommended ${textOf(limit)}`];
   }
   const why = hasSurvivors
     ? `only a few starts survived ${textOf(survived.megabytes)}`
     : isPeakMeasured
-      ? `it is within the interval of ${largest}`
+      ? today >= peak.high
+        ? `it may not hold ${largest}${withProgram}`
+        : `it is within the interval of ${largest}`
       : 'the peak is assumed, not measured';
   return ['cannot tell', `more than steady use, less than the recommended ${textOf(limit)}, and ${why}`];
 }
@@ -145,7 +154,7 @@ function memoryNotes(configuration: Configuration, basis: MemoryBasis): string[]
   const published = `The published formula is of CoreDNS 1.2.5 and was made from ${PUBLISHED_POINTS[configuration].length} sizes; least squares through its own data gives (pods + services) ÷ ${formatCount(data.objectsPerMegabyte)} + ${data.baseMegabytes.toFixed(1)} MB.`;
   if (basis.kind === 'measured') {
     const upper =
-      'Steady memory and peaks are anonymous memory, which is what counts against a limit; request and limit use the upper end of the interval that 95 % of all starts are in.';
+      'Steady memory and peaks are anonymous memory. The pages of the program count against the limit of the container that reads them first, and the limit has room for them. Request and limit use the upper end of the interval that 95 % of all starts are in.';
     return [upper, published];
   }
   return [

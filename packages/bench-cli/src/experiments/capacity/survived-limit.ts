@@ -3,10 +3,10 @@ import { evidencesOf } from '../../engine/record.ts';
 import { formatCount } from '../../report/numbers.ts';
 import { formatDuration, listed } from '../../text.ts';
 import { type ConfigurationName, watchesPods } from './configurations.ts';
-import { BYTES_PER_MEGABYTE, LIMIT_TO_SET } from './figures.ts';
+import { BYTES_PER_MEGABYTE, LIMIT_TO_SET, memoryText, PROGRAM_BYTES } from './figures.ts';
 import { MEASURED, type MeasuredOptions, versionOf } from './measured-basis.ts';
 import { EXTRAPOLATION, type Size } from './memory-basis.ts';
-import { confirmedLimit, type SurviveRecord } from './survive/evidence.ts';
+import { COUNTED, confirmedLimit, type SurviveRecord } from './survive/evidence.ts';
 import { pointOf, type SurvivePoint } from './survive/points.ts';
 import { boundText, MIN_STARTS } from './survive/search.ts';
 
@@ -23,7 +23,7 @@ export interface SurvivedLimit {
   readonly notes: readonly string[];
 }
 
-type Searched = Pick<SurviveRecord, 'id' | 'programs' | 'cases' | 'trials' | 'settings'>;
+type Searched = Pick<SurviveRecord, 'id' | 'programs' | 'cases' | 'trials' | 'settings' | 'conditions'>;
 
 /** After a shorter outage, CoreDNS may not even have noticed it. */
 const MIN_OUTAGE_SECONDS = 10;
@@ -136,13 +136,20 @@ export function survivedLimit(
   const more = excess(read, wanted);
   const outage = Number(record.settings.outage);
   const what = `CoreDNS ${last.version}, ${point.configuration}, ${formatCount(point.objects)} objects, lists=${point.lists}`;
+  const program = COUNTED in record.conditions ? 0 : PROGRAM_BYTES;
+  const withProgram = (bytes: number) => (bytes + program) / BYTES_PER_MEGABYTE;
   return {
-    megabytes: confirmed.limitBytes / BYTES_PER_MEGABYTE,
-    killedMegabytes: killed.length === 0 ? null : Math.max(...killed) / BYTES_PER_MEGABYTE,
+    megabytes: withProgram(confirmed.limitBytes),
+    killedMegabytes: killed.length === 0 ? null : withProgram(Math.max(...killed)),
     version: last.version,
     source: `survived by ${confirmed.starts} of ${confirmed.starts} starts: ${origin}, run ${record.id} (${what})`,
     notes: [
       `Under the limit that starts survived, up to ${boundText(confirmed.starts)} of all starts may still be killed (95 % confidence), so a plan takes ${LIMIT_TO_SET}.`,
+      ...(program === 0
+        ? []
+        : [
+            `The limit that starts survived is counted with ${memoryText(withProgram(0))} more than was measured, for the pages of the program: that run did not count them.`,
+          ]),
       ...(more > 1
         ? [
             `The plan is for ${sizeText(wanted)}, ${Math.ceil((more - 1) * 100)} % more than the limit was measured with (${sizeText(read)}).`,

@@ -53,6 +53,9 @@ export type SurviveEvidence = z.output<typeof surviveEvidenceSchema>;
 
 export const SURVIVE_NAME = 'capacity-survive';
 
+/** The condition that says that limits hold the pages of the program as well. Not on a cluster: who was charged for them is not known. */
+export const COUNTED = 'counted against the limit';
+
 /** For commands that read its records. */
 export const surviveKind = engineKind<typeof surviveEvidenceSchema, Readonly<Record<string, unknown>>>(
   SURVIVE_NAME,

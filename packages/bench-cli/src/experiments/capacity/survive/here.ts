@@ -13,7 +13,7 @@ import { deployCoredns } from '../deploy-coredns.ts';
 import { loadsInto, openCoredns } from '../machine.ts';
 import { writeQueryFiles } from '../memory/queries.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import type { SurviveEvidence } from './evidence.ts';
+import { COUNTED, type SurviveEvidence } from './evidence.ts';
 import { findLimit, LEAST_BYTES, limitConditions, titleOf } from './find-limit.ts';
 import type { StepSeconds } from './patience.ts';
 import { planSearches } from './plan-searches.ts';
@@ -111,7 +111,7 @@ export async function openHere(
     conditions: {
       ...opened.conditions,
       'side by side': `up to ${decided.lanes} starts`,
-      'counted against the limit': 'anonymous memory, and the pages of the program, as in a container',
+      [COUNTED]: 'anonymous memory, and the pages of the program, as in a container',
       ...limitConditions(settings),
     },
     ...revised,

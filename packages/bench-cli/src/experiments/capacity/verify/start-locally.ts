@@ -16,17 +16,18 @@ import { close, endedAfter } from '../../../engine/close.ts';
 import { BenchError } from '../../../errors.ts';
 import { findExecutable } from '../../../machine/find-executable.ts';
 import { runToEnd } from '../../../process.ts';
-import { withStaging } from '../../../provision/cache.ts';
+import { makeStaging } from '../../../provision/cache.ts';
 import { resolvConf } from '../../../servers/coredns-cluster/definition.ts';
 import { findFreePort, retryTaken, saysTaken } from '../../../targets/local/free-port.ts';
 import { describeExit, logTail } from '../../../targets/local/instance.ts';
-import { openMemoryGroup } from '../../../targets/local/memory-group.ts';
+import { type MemoryGroup, openMemoryGroup } from '../../../targets/local/memory-group.ts';
 import { withParentDeathSignal } from '../../../targets/local/wrapping.ts';
 import type { World } from '../../../world.ts';
 import { existingNames } from '../beside/existing-names.ts';
 import { type Measuring, measuringEnvironment, PROGRAM_ENTRY } from '../beside/program.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
 import { PUBLISHED_SEARCH } from '../published.ts';
+import { patienceSeconds } from '../survive/patience.ts';
 import type { Shown } from './verification.ts';
 
 export interface LocalStartRequest extends Measuring {
@@ -66,11 +67,18 @@ async function openApi(
   return { API_SERVER: server.url };
 }
 
-async function perform(
-  request: LocalStartRequest,
-  staging: string,
+/** A copy of CoreDNS whose pages count against the limit of the group. */
+async function copiedInto(
+  group: MemoryGroup,
+  { world, coredns }: LocalStartRequest,
   made: AsyncDisposableStack,
-): Promise<LocalStartResult> {
+): Promise<string> {
+  const staging = await makeStaging(world);
+  made.defer(() => world.fs.rm(staging, { recursive: true, force: true }));
+  return group.copyProgram(coredns, staging);
+}
+
+async function perform(request: LocalStartRequest, made: AsyncDisposableStack): Promise<LocalStartResult> {
   const { world, cluster, corefile, memoryLimitBytes, signal } = request;
   const directory = await world.fs.mkdtemp(join(world.env.TMPDIR ?? '/tmp', 'dinodns-bench-capacity-'));
   made.defer(() => world.fs.rm(directory, { recursive: true, force: true }));
@@ -97,7 +105,9 @@ async function perform(
   const group =
     memoryLimitBytes === null ? null : await openMemoryGroup(world, 'capacity-verify', memoryLimitBytes);
   if (group !== null) made.defer(() => group.remove());
-  const coredns = (await group?.copyProgram(request.coredns, staging)) ?? request.coredns;
+  const coredns = group === null ? request.coredns : await copiedInto(group, request, made);
+  // With too little memory, the kernel drops pages of the program again and again instead of killing it.
+  const patience = Math.ceil(patienceSeconds('relist', {}, cluster.spec, 0));
   const setpriv = await findExecutable(world, 'setpriv');
   const command = withParentDeathSignal(setpriv, [coredns, '-conf', fileAt('Corefile')]);
   const running = await world.processes.start(group === null ? command : group.wrap(command), {
@@ -114,6 +124,8 @@ async function perform(
     {
       env: {
         ...measuringEnvironment(request),
+        PATIENCE: JSON.stringify({ 'cold-start': patience, relist: patience }),
+        READY_SECONDS: String(2 * patience),
         NAMESPACE: cluster.namespaceName(0),
         DOMAIN: cluster.spec.domain,
         ...api,
@@ -137,6 +149,8 @@ async function perform(
   if (reader.total !== null) return shown(null);
   if (group !== null && (await group.kills()) > 0)
     return shown('it ran out of memory and was killed by the kernel');
+  if (reader.late !== null)
+    return shown(`it lived, but the phase ${reader.late} took more than ${patience} s`);
   if (saysTaken([...running.lastLines, beside.stdout, beside.stderr])) {
     throw new BenchError('E_PORT_TAKEN', 'a port for CoreDNS was taken by another program meanwhile', {
       fix: '`ss -lntup` shows what is listening. Verify again.',
@@ -155,13 +169,11 @@ async function perform(
 
 /** Everything that it starts has ended when it resolves or rejects. */
 export function startLocally(request: LocalStartRequest): Promise<LocalStartResult> {
-  return retryTaken(() =>
-    withStaging(request.world, (staging) => {
-      const made = new AsyncDisposableStack();
-      return endedAfter(
-        () => perform(request, staging, made),
-        () => close(made),
-      );
-    }),
-  );
+  return retryTaken(() => {
+    const made = new AsyncDisposableStack();
+    return endedAfter(
+      () => perform(request, made),
+      () => close(made),
+    );
+  });
 }
