@@ -126,21 +126,25 @@ describe.runIf(native)('what a handler leaves', () => {
       settings++;
       return libc.timerfd_settime(...given);
     };
+    const all = Promise.withResolvers<void>();
     let received = 0;
     const onBatch = (batch: Batch) => {
       received += batch.count;
-      return 'nothing' as const;
+      if (received === 200) setImmediate(all.resolve);
+      return received === 200 ? undefined : ('nothing' as const);
     };
     const server = keep(new NativeUdpSocket({ ...libc, timerfd_settime }, options({ onBatch })));
     const flood = new Worker(new URL('support/one-by-one.ts', import.meta.url), {
       workerData: { port: server.local.port, datagrams: 200 },
     });
     onTestFinished(async () => void (await flood.terminate()));
-    await expect.poll(() => received, { timeout: 10_000, interval: 100 }).toBe(200);
+    await all.promise;
+    expect(received).toBe(200);
     expect(timeouts.filter((timeout) => timeout > 0)).toEqual([]);
-    // Its timers of 100 ms, and what V8 sets now and then: a wait for each datagram would be 200.
-    expect(timeouts.length).toBeGreaterThan(150);
-    expect(settings).toBeLessThan(100);
+    // One for each datagram, but for those that come together on a busy machine.
+    expect(timeouts.length).toBeGreaterThan(20);
+    // What V8 sets now and then: for each wait, they would be as many.
+    expect(settings).toBeLessThan(timeouts.length / 2);
   });
 
   it('reports what it throws', async () => {

@@ -10,7 +10,7 @@ const cwd = fileURLToPath(new URL('..', import.meta.url));
 async function evaluate(program: string): Promise<string> {
   const code = `import { openUdpSocket } from '@dinodns-bench/batched-udp';\n${program}`;
   const args = ['--expose-gc', '--input-type=module', '--eval', code];
-  const { stdout } = await run(process.execPath, args, { cwd, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, args, { cwd, timeout: 50_000 });
   return stdout;
 }
 

@@ -216,7 +216,8 @@ describe('the private CoreDNS', () => {
       ...{ ...pod, unit: 'start-1', phases: ['cold-start'], seconds: 1, queriesPerSecond: 0 },
       ...{ changes: true, signal },
     });
-    const job = await vi.waitUntil(() => objects.get('/apis/batch/v1/namespaces/n/jobs/start-1') as V1Job);
+    const jobPath = '/apis/batch/v1/namespaces/n/jobs/start-1';
+    const job = await vi.waitUntil(() => objects.get(jobPath) as V1Job, { timeout: 30_000 });
     const { env = [] } = job.spec?.template.spec?.containers[1] ?? {};
     const settingOf = (wanted: string) => env.find(({ name }) => name === wanted)?.value ?? '';
     expect(settingOf('CHANGES')).toBe('true');

@@ -72,4 +72,4 @@ it('is measured through all stages, can be interrupted and resumed, and leaves n
   const size = ['--pods', '380', '--services', '20', '--autopath'];
   expect(await world.bench('capacity', 'plan', ...size, '--json'), world.err()).toBe(0);
   expect(world.out()).toContain(`this machine's history, run ${kept.id}`);
-}, 180_000);
+}, 400_000);

@@ -50,11 +50,11 @@ it('a new Service resolves soon after its event, with and without changes; the r
     // Nobody would have to ask more than once, had it been there before it was created.
     expect(evidence.queries).toBeGreaterThan(2 * 20);
     if (trial.case.endsWith('churn=0')) expect(evidence.heldChurnPerSecond).toBe(0);
-    else expect(evidence.heldChurnPerSecond).toBeGreaterThan(20);
+    else expect(evidence.heldChurnPerSecond).toBeGreaterThan(1);
   }
   expect(programs[0]?.files.Corefile).toContain('disable denial');
   expect(world.out()).toContain('How long a new Service takes to resolve');
   for (const { process } of world.started) expect(process.exit).toBeDefined();
 
   expect(await world.bench('report', 'latest', '--format', 'csv')).toBe(0);
-}, 120_000);
+}, 240_000);

@@ -225,7 +225,8 @@ it('counts as stuck after ten times what a step took in a start that survived, a
   expect(Object.keys(steps)).toEqual(['cold start', 'full cache']);
   const relistSeconds = removedAt - begin - (steps['cold start'] ?? 0);
   expect(relistSeconds).toBeGreaterThan(20);
-  expect(relistSeconds).toBeLessThan(30);
+  // Without such a start, it would be more than 90.
+  expect(relistSeconds).toBeLessThan(80);
   expect(await nextAt).toBeGreaterThanOrEqual(removedAt);
 });
 

@@ -7,6 +7,7 @@ import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
 import { type SurviveRecord, surviveKind } from '../src/experiments/capacity/survive/evidence.ts';
 import { createStore } from '../src/results/store.ts';
+import { controlGroups } from './local-fixtures.ts';
 import { useCluster } from './support/api-server.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -26,11 +27,11 @@ const BENCH = fileURLToPath(new URL('../bin/bench.js', import.meta.url));
 
 /** Control groups of a process, with what runs in them. */
 async function groupsOf(owner: number): Promise<readonly { path: string; pids: readonly string[] }[]> {
-  const all = await readdir('/sys/fs/cgroup', { recursive: true });
+  const all = await controlGroups();
   const own = all.filter((path) => /capacity-survive[^/]*$/.test(path) && path.includes(`-${owner}-`));
   return Promise.all(
     own.map(async (path) => {
-      const text = await readFile(`/sys/fs/cgroup/${path}/cgroup.procs`, 'utf8').catch(() => '');
+      const text = await readFile(`${path}/cgroup.procs`, 'utf8').catch(() => '');
       return { path, pids: text.split('\n').filter((pid) => pid !== '') };
     }),
   );
@@ -52,6 +53,9 @@ async function running(directory: string): Promise<string[]> {
   return found.flat();
 }
 
+/** For what hangs: a start takes some seconds, but ten times as long beside 20 other programs, and one that gets nowhere a minute more. */
+const SEARCH_MS = 300_000;
+
 const SMALL = [
   '--trials',
   '2',
@@ -68,81 +72,86 @@ const SMALL = [
 ];
 const FACTORS = ['--factors', 'lists=streamed;config=nocache'];
 
-it('finds a limit between one that killed and one that was survived; killed or interrupted, leaves nothing behind and goes on', async () => {
-  const cluster = await startApiServer({
-    cluster: defineCluster({ pods: 300, services: 2000, endpoints: 9000 }),
-  });
-  onTestFinished(() => cluster.close());
-  await useCluster(world, cluster.url);
+it(
+  'finds a limit between one that killed and one that was survived; killed or interrupted, leaves nothing behind and goes on',
+  async () => {
+    const cluster = await startApiServer({
+      cluster: defineCluster({ pods: 300, services: 2000, endpoints: 9000 }),
+    });
+    onTestFinished(() => cluster.close());
+    await useCluster(world, cluster.url);
 
-  // Killed in its second search.
-  const bench = spawn(
-    world.processes.nodePath,
-    [BENCH, 'capacity', 'survive', '--from-cluster', ...FACTORS, ...SMALL],
-    { cwd: world.cwd, env: world.env, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  onTestFinished(() => void bench.kill('SIGKILL'));
-  const owner = bench.pid ?? 0;
-  let log = '';
-  bench.stderr.on('data', (data) => {
-    log += String(data);
-  });
-  await expect.poll(() => log, { timeout: 120_000 }).toMatch(/^1\/2 .*: memory limit needed/m);
-  // A search takes long: a log has a line for each of its starts.
-  expect(log).toMatch(/^1\/2 {2}CoreDNS, streamed lists, trial 1: start 1, \S+ MiB: survived/m);
-  await expect.poll(() => pidsOf(owner), { timeout: 30_000 }).not.toEqual([]);
-  bench.kill('SIGKILL');
-  await expect.poll(() => running(world.directory), { timeout: 5000 }).toEqual([]);
-  expect(await pidsOf(owner)).toEqual([]);
-  const kept = await record();
-  expect(kept).toMatchObject({ status: 'running', trials: [{ status: 'ok' }] });
+    // Killed in its second search.
+    const bench = spawn(
+      world.processes.nodePath,
+      [BENCH, 'capacity', 'survive', '--from-cluster', ...FACTORS, ...SMALL],
+      { cwd: world.cwd, env: world.env, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    onTestFinished(() => void bench.kill('SIGKILL'));
+    const owner = bench.pid ?? 0;
+    let log = '';
+    bench.stderr.on('data', (data) => {
+      log += String(data);
+    });
+    await expect.poll(() => log, { timeout: SEARCH_MS }).toMatch(/^1\/2 .*: memory limit needed/m);
+    // A search takes long: a log has a line for each of its starts. On a busy machine, the first may have to be made again.
+    expect(log).toMatch(/^1\/2 {2}CoreDNS, streamed lists, trial 1: start \d, \S+ MiB: survived/m);
+    await expect.poll(() => pidsOf(owner), { timeout: SEARCH_MS }).not.toEqual([]);
+    bench.kill('SIGKILL');
+    await expect.poll(() => running(world.directory)).toEqual([]);
+    // A process leaves its group a moment after its memory.
+    await expect.poll(() => pidsOf(owner)).toEqual([]);
+    const kept = await record();
+    expect(kept).toMatchObject({ status: 'running', trials: [{ status: 'ok' }] });
 
-  // Resumed, and interrupted in the second search.
-  const resumed = world.bench('capacity', 'survive', '--resume', 'latest');
-  await expect.poll(() => pidsOf(process.pid), { timeout: 30_000 }).not.toEqual([]);
-  world.send('SIGINT');
-  expect(await resumed, world.err()).toBe(130);
-  expect(world.err()).toMatch(/Continue with: pnpm bench capacity survive --resume \d{8}-/);
-  for (const { process: started } of world.started) expect(started.exit).toBeDefined();
-  expect([...(await groupsOf(process.pid)), ...(await groupsOf(owner))]).toEqual([]);
+    // Resumed, and interrupted in the second search.
+    const resumed = world.bench('capacity', 'survive', '--resume', 'latest');
+    await expect.poll(() => pidsOf(process.pid), { timeout: SEARCH_MS }).not.toEqual([]);
+    world.send('SIGINT');
+    expect(await resumed, world.err()).toBe(130);
+    expect(world.err()).toMatch(/Continue with: pnpm bench capacity survive --resume \d{8}-/);
+    for (const { process: started } of world.started) expect(started.exit).toBeDefined();
+    expect([...(await groupsOf(process.pid)), ...(await groupsOf(owner))]).toEqual([]);
 
-  expect(await world.bench('capacity', 'survive', '--resume', 'latest'), world.err()).toBe(0);
-  const { status, trials, cases, settings } = await record();
-  expect(status).toBe('complete');
-  // What was counted is what a run goes on with.
-  expect(settings).toMatchObject({ fromCluster: false, objects: [cases[0]?.point.objects] });
-  expect(cases[0]?.point.endpoints).toBeGreaterThanOrEqual(9000);
-  expect(trials.slice(0, 1)).toEqual(kept.trials);
-  const trial = trials[1];
-  if (trial?.status !== 'ok') throw new Error(trial?.failure.message);
-  const { limitBytes, killedBytes, starts, streamed } = trial.evidence;
-  expect(trial.figures.limit).toBe(limitBytes);
-  // Observed: the kernel counted it.
-  const killed = starts.filter(({ outcome }) => outcome === 'killed');
-  expect(Math.max(...killed.map((start) => start.limitBytes))).toBe(killedBytes);
-  expect(limitBytes).toBeGreaterThan(killedBytes ?? Number.POSITIVE_INFINITY);
-  const survived = starts.filter((start) => start.limitBytes === limitBytes);
-  expect(survived.map(({ outcome }) => outcome)).toEqual(['survived']);
-  for (const { scenarios, peakBytes } of survived) {
-    expect(scenarios.map(({ name }) => name)).toEqual([
-      'cold start',
-      'relist',
-      'replaced endpoints',
-      'API server outage',
-    ]);
-    for (const { rightSeconds, queries, name } of scenarios) {
-      // In so small a cluster, no headless Service need be among the replaced ones.
-      if (name !== 'replaced endpoints') expect(rightSeconds, name).toBeGreaterThanOrEqual(0);
-      if (name !== 'cold start') expect(queries?.sent).toBeGreaterThan(0);
+    expect(await world.bench('capacity', 'survive', '--resume', 'latest'), world.err()).toBe(0);
+    const { status, trials, cases, settings } = await record();
+    expect(status).toBe('complete');
+    // What was counted is what a run goes on with.
+    expect(settings).toMatchObject({ fromCluster: false, objects: [cases[0]?.point.objects] });
+    expect(cases[0]?.point.endpoints).toBeGreaterThanOrEqual(9000);
+    expect(trials.slice(0, 1)).toEqual(kept.trials);
+    const trial = trials[1];
+    if (trial?.status !== 'ok') throw new Error(trial?.failure.message);
+    const { limitBytes, killedBytes, starts, streamed } = trial.evidence;
+    expect(trial.figures.limit).toBe(limitBytes);
+    // Observed: the kernel killed it, or, just below what it needs, it lived and got nowhere. Kills: capacity-verify.servers.test.ts.
+    const failed = starts.filter(({ outcome }) => outcome !== 'survived');
+    expect(Math.max(...failed.map((start) => start.limitBytes))).toBe(killedBytes);
+    expect(limitBytes).toBeGreaterThan(killedBytes ?? Number.POSITIVE_INFINITY);
+    const survived = starts.filter((start) => start.limitBytes === limitBytes);
+    expect(survived.map(({ outcome }) => outcome)).toEqual(['survived']);
+    for (const { scenarios, peakBytes } of survived) {
+      expect(scenarios.map(({ name }) => name)).toEqual([
+        'cold start',
+        'relist',
+        'replaced endpoints',
+        'API server outage',
+      ]);
+      for (const { rightSeconds, queries, name } of scenarios) {
+        // In so small a cluster, no headless Service need be among the replaced ones.
+        if (name !== 'replaced endpoints') expect(rightSeconds, name).toBeGreaterThanOrEqual(0);
+        if (name !== 'cold start') expect(queries?.sent).toBeGreaterThan(0);
+      }
+      expect(peakBytes).toBeGreaterThan(5e6);
+      expect(peakBytes).toBeLessThan(limitBytes);
     }
-    expect(peakBytes).toBeGreaterThan(5e6);
-    expect(peakBytes).toBeLessThan(limitBytes);
-  }
-  expect(streamed.toSorted()).toEqual(['endpointslices', 'namespaces', 'services']);
-  const limits = trials.map((each) => (each.status === 'ok' ? Number(each.figures.limit) : 0));
-  expect(cases[0]?.summary.limit?.median).toBe(limits.reduce((sum, limit) => sum + limit) / 2);
-  expect(world.out()).toContain('Limits that survived');
+    expect(streamed.toSorted()).toEqual(['endpointslices', 'namespaces', 'services']);
+    const limits = trials.map((each) => (each.status === 'ok' ? Number(each.figures.limit) : 0));
+    expect(cases[0]?.summary.limit?.median).toBe(limits.reduce((sum, limit) => sum + limit) / 2);
+    expect(world.out()).toContain('Limits that survived');
 
-  for (const { process: started } of world.started) expect(started.exit).toBeDefined();
-  expect(await groupsOf(process.pid)).toEqual([]);
-}, 240_000);
+    for (const { process: started } of world.started) expect(started.exit).toBeDefined();
+    expect(await groupsOf(process.pid)).toEqual([]);
+  },
+  3 * SEARCH_MS,
+);

@@ -205,6 +205,8 @@ describe('the search', () => {
         expect.stringMatching(/^start 3, .*: the loader was killed$/),
       ]);
       expect(parts.join('\n')).toMatch(/start 3, .*: made again, because the loader was killed/);
+      const silent = new BenchError('E_NO_ANSWER', 'the API server did not answer', { fix: 'Repeat it.' });
+      expect((await searchWith([2], silent)).repeated).toEqual([expect.stringMatching(/^start 2, /)]);
     });
 
     it('ends with the third of them, and with one that would fail again', async () => {

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
 import { judge } from '../src/experiments/capacity/verify/verification.ts';
 import { realWorld } from '../src/world.ts';
+import { controlGroups } from './local-fixtures.ts';
 
 const { describe, it } = fileNeeds('coredns', 'root');
 
@@ -34,7 +35,7 @@ async function verified(memoryLimitBytes: number, queriesPerSecond: number) {
     signal: AbortSignal.timeout(150_000),
   });
   expect(await readdir(temporary)).toEqual([]);
-  const groups = await readdir('/sys/fs/cgroup', { recursive: true });
+  const groups = await controlGroups();
   expect(
     groups.filter((name) => name.includes(`capacity-verify@`) && name.includes(`-${process.pid}-`)),
   ).toEqual([]);

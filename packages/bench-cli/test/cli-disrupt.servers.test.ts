@@ -38,7 +38,7 @@ it('after Ctrl-C while a server is down', { timeout: 120_000 }, async () => {
   expect(servers()).toHaveLength(2);
 });
 
-it('after SIGKILL', async () => {
+it('after SIGKILL', { timeout: 180_000 }, async () => {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const bench = spawn(world.processes.nodePath, [main, ...ONCE, '--fault', 'upstream-silent'], {
     cwd: world.directory,
@@ -48,7 +48,7 @@ it('after SIGKILL', async () => {
   const running = async () => (await readAllProcessStats(world)).filter(({ state }) => state !== 'Z');
   const children = async () => (await running()).filter(({ parentPid }) => parentPid === bench.pid);
   // The server and the load generator.
-  await expect.poll(async () => (await children()).length).toBe(2);
+  await expect.poll(async () => (await children()).length, { timeout: 120_000 }).toBe(2);
   const pids = (await children()).map(({ pid }) => pid);
   bench.kill('SIGKILL');
   await expect.poll(async () => (await running()).filter(({ pid }) => pids.includes(pid))).toEqual([]);

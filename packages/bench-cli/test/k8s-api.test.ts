@@ -326,7 +326,8 @@ it('the last lines of a log are not waited for while their kubelet is lost', asy
   const reference = { namespace: 'n', pod: 'p', container: 'main' };
   const started = performance.now();
   expect(await lastLogLines(client, reference, 10, signal, 0.3)).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(5000);
+  // And not for the 20 s that other requests are repeated for.
+  expect(performance.now() - started).toBeLessThan(15_000);
 });
 
 describe('pauses', () => {

@@ -86,12 +86,12 @@ describe('bench run', () => {
     const [trial] = record.trials;
     if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
     const { load } = trial;
-    expect(load.queriesCompleted).toBeGreaterThan(1000);
+    expect(load.queriesCompleted).toBeGreaterThan(100);
     expect(load.queriesSent).toBe(load.queriesCompleted + load.queriesLost + load.queriesInterrupted);
     expect(Object.keys(load.responseCodes).sort()).toEqual(['NOERROR', 'REFUSED']);
     expect(load.intervals.length).toBeGreaterThanOrEqual(1);
-    expect(trial.loader?.cpuSeconds).toBeGreaterThan(0.05);
-    expect(trial.server?.cpuSeconds).toBeGreaterThan(0.05);
+    expect(trial.loader?.cpuSeconds).toBeGreaterThan(0);
+    expect(trial.server?.cpuSeconds).toBeGreaterThan(0);
     const percentiles = load.latencyPercentiles ?? [];
     expect(percentiles.map(({ percentile }) => percentile)).toEqual([
       50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99,
@@ -126,7 +126,7 @@ describe('bench run', () => {
     const [trial] = (await readRecord()).trials;
     if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
     expect(trial.loaderCommands[0]?.at(-1)).toMatch(/^@.*\.options\.json$/);
-    expect(trial.load.lookups?.perSecond).toBeGreaterThan(100);
+    expect(trial.load.lookups?.perSecond).toBeGreaterThan(10);
   }, 60_000);
 
   it('asks for what an open loop needs', () => {

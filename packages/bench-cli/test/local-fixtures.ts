@@ -1,5 +1,7 @@
 /** What the tests of the local target share: servers as scripts, and groups of a run of their own. */
 import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { DnsQuery } from '../src/dns/client.ts';
 import type { InstancePlan, Server } from '../src/servers/server.ts';
@@ -8,6 +10,17 @@ import { realWorld, type World } from '../src/world.ts';
 /** A run id that no other test uses. */
 export function uniqueRunId(): string {
   return `test-${randomBytes(4).toString('hex')}`;
+}
+
+/**
+ * The paths of all control groups. Not by a recursive `readdir`, which fails when one goes away meanwhile: those of other tests and of
+ * pods come and go all the time.
+ */
+export async function controlGroups(directory = '/sys/fs/cgroup'): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const own = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
+  const below = await Promise.all(own.map((group) => controlGroups(group).catch(() => [])));
+  return [...own, ...below.flat()];
 }
 
 /** The real world with some of its file system functions replaced. */

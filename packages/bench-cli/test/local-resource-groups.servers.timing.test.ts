@@ -17,7 +17,7 @@ import { createProcessGroup } from '../src/targets/local/process-group.ts';
 import type { ResourceGroup, ResourceGroups } from '../src/targets/local/resource-group.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
 import { realWorld, type World } from '../src/world.ts';
-import { systemError, uniqueRunId, worldWithFs } from './local-fixtures.ts';
+import { controlGroups, systemError, uniqueRunId, worldWithFs } from './local-fixtures.ts';
 
 const world = realWorld();
 const LOOP = 'while :; do :; done';
@@ -52,8 +52,7 @@ async function observeFor(seconds: number, group: ResourceGroup) {
 /** Names of the control groups that some run of this process made and that are still there. */
 async function groupsLeft(): Promise<string[]> {
   const own = `-${world.processes.ownPid}-`;
-  const entries = await readdir('/sys/fs/cgroup', { recursive: true });
-  return entries.filter((path) => path.includes('dinodns-bench-') && path.includes(own));
+  return (await controlGroups()).filter((path) => path.includes('dinodns-bench-') && path.includes(own));
 }
 
 describe('a CPU quota', () => {
@@ -237,8 +236,7 @@ describe('a killed bench', () => {
       await expect.poll(() => runs(root)).toBe(false);
       await groupsOf('quota');
       for (const pid of pids) await expect.poll(() => runs(pid)).toBe(false);
-      const entries = await readdir('/sys/fs/cgroup', { recursive: true });
-      expect(entries.filter((path) => path.includes(`-${bench.pid}-`))).toEqual([]);
+      expect((await controlGroups()).filter((path) => path.includes(`-${bench.pid}-`))).toEqual([]);
     },
   );
 

@@ -13,7 +13,9 @@ import { createDnsClient } from '../src/dns/client.ts';
 import { decodeAnswer } from '../src/dns/message.ts';
 import { BenchError } from '../src/errors.ts';
 import { checkAnswers, judgeSignedAnswer } from '../src/measure/answer-check.ts';
+import { checkDeployment, type Subject } from '../src/measure/measured.ts';
 import { findServer } from '../src/servers/registry.ts';
+import type { Deployment } from '../src/targets/target.ts';
 import { loadWorkload } from '../src/workload/load-workload.ts';
 import { expectationOf, predictedCodes, zoneSetOf } from '../src/workload/workload.ts';
 import { realClock } from '../src/world.ts';
@@ -194,6 +196,16 @@ describe('checkAnswers', () => {
     expect(await check(dropOnce)).toBe(20);
     expect(await problem(only('example7.com', () => null))).toContain('nothing usable');
   });
+});
+
+it('an echo has no answers to check, but is reached before its load begins', async () => {
+  const reached: string[] = [];
+  const deployment = {
+    endpoints: [{ address: '10.96.0.10', port: 53 }],
+    reached: async ({ address }: { address: string }) => void reached.push(address),
+  } as unknown as Deployment;
+  expect(await checkDeployment({ server: findServer('echo', DEFAULTS), deployment } as Subject)).toBe(0);
+  expect(reached).toEqual(['10.96.0.10']);
 });
 
 describe('workloads', () => {

@@ -154,7 +154,7 @@ describe('CoreDNS from its release', () => {
     const began = machine.world.clock.monotonicSeconds();
     const [, , problem] = (await failureOf(machine)).evidence;
     expect(problem).toContain('no answer within 2 s');
-    expect(machine.world.clock.monotonicSeconds() - began).toBeLessThan(7);
+    expect(machine.world.clock.monotonicSeconds() - began).toBeLessThan(30);
   });
 
   test('is given up when the run is interrupted, and nothing is left', async () => {

@@ -106,7 +106,7 @@ describe('the gate', () => {
       const { ended, clock } = times.get(index) ?? {};
       expect(ended).toBeGreaterThan(0.3);
       // The clock of this machine, read in the time of a message there and back.
-      expect(clock?.roundTripSeconds).toBeLessThan(0.5);
+      expect(clock?.roundTripSeconds).toBeLessThan(5);
       expect(Math.abs(clock?.offsetSeconds ?? 1)).toBeLessThanOrEqual(
         (clock?.roundTripSeconds ?? 0) / 2 + 0.005,
       );

@@ -231,7 +231,7 @@ describe('the controls', () => {
     const seconds = (performance.now() - begin) / 1000;
     const { changes } = JSON.parse(await (await fetch(`${server.url}/control/changes`)).text());
     // A busy machine may make fewer, and never more.
-    expect(changes.length).toBeGreaterThan(20);
+    expect(changes.length).toBeGreaterThan(5);
     expect(changes.length).toBeLessThan(100 * seconds + 40);
     for (const { atSeconds } of changes) expect(Math.abs(atSeconds - Date.now() / 1000)).toBeLessThan(30);
     const versions = changes.map(({ resourceVersion }: { resourceVersion: number }) => resourceVersion);
@@ -240,7 +240,7 @@ describe('the controls', () => {
 
   it('announce a Service with its name and address, and create exactly that one', async () => {
     const before = process.hrtime.bigint();
-    const response = await fetch(`${server.url}/control/announce?after=0.5`, { method: 'POST' });
+    const response = await fetch(`${server.url}/control/announce?after=2`, { method: 'POST' });
     const { service } = JSON.parse(await response.text());
     const announced = () => server.churn.changesAfter(0).filter(({ name }) => name === service.name);
     expect(announced()).toEqual([]);
@@ -248,7 +248,7 @@ describe('the controls', () => {
     const [change] = announced();
     expect(change).toMatchObject({ type: 'ADDED', address: service.address });
     const seconds = (change?.monotonicSeconds ?? 0) - Number(before) / 1e9;
-    expect(seconds).toBeGreaterThan(0.49);
+    expect(seconds).toBeGreaterThan(1.99);
     expect(seconds).toBeLessThan(30);
     // It is not one of the churn's, which deletes the oldest of its own.
     expect(server.churn.delete()?.name).not.toBe(service.name);
@@ -285,7 +285,8 @@ describe('the controls', () => {
   it('take the server away for a while: afterwards it knows no earlier version', async () => {
     const { metadata } = await get('/api/v1/services');
     await post('/control/announce?after=0.1');
-    expect((await post('/control/outage?seconds=0.3')).status).toBe(200);
+    // Long enough to be seen.
+    expect((await post('/control/outage?seconds=2')).status).toBe(200);
     const isAway = () =>
       get('/version').then(
         () => false,

@@ -204,7 +204,7 @@ describe.each(corednsVersions())('CoreDNS $version', ({ version, path }) => {
       try {
         const { name } = second.churn.create();
         await expect
-          .poll(() => ask(port, { name, type: 'A' }), { timeout: 25_000 })
+          .poll(() => ask(port, { name, type: 'A' }), { timeout: 50_000 })
           .toMatchObject({ rcode: 'NOERROR' });
       } finally {
         await second.close();

@@ -21,8 +21,8 @@ it('brings queries and answers to the right client, and nothing while it is lost
   const [a, b] = [await open(), await open()];
   const path = await openPath({ address: '127.0.0.1', port: server.address().port });
   try {
-    const ask = async (client: typeof a, text: string) => {
-      const answer = once(client, 'message', { signal: AbortSignal.timeout(400) });
+    const ask = async (client: typeof a, text: string, milliseconds = 20_000) => {
+      const answer = once(client, 'message', { signal: AbortSignal.timeout(milliseconds) });
       client.send(text, path.port, path.address);
       return answer.then(([bytes]) => String(bytes)).catch(() => null);
     };
@@ -30,7 +30,7 @@ it('brings queries and answers to the right client, and nothing while it is lost
     // Each client has a socket of its own behind the path, and keeps it.
     expect(new Set(seen).size).toBe(2);
     path.lose(true);
-    expect(await ask(a, 'lost')).toBeNull();
+    expect(await ask(a, 'lost', 1000)).toBeNull();
     path.lose(false);
     expect(await ask(a, 'again')).toBe('answer to again');
     expect(seen).toHaveLength(3);

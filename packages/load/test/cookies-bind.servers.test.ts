@@ -53,7 +53,7 @@ async function startBind(): Promise<number> {
     await ended;
     rmSync(directory, { recursive: true });
   });
-  for (let tries = 0; tries < 50 && child.exitCode === null; tries++) if (await answers(port)) return port;
+  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) if (await answers(port)) return port;
   throw new Error('named does not answer');
 }
 

@@ -14,7 +14,8 @@ async function ask(behaviour: Behaviour, count: number, options: Partial<CannonI
     server: `127.0.0.1:${server.port}`,
     workload: { kind: 'names', names: ['one.test', 'two.test'] },
     maxQueries: count,
-    timeoutSeconds: 0.5,
+    // The server is in this process, which may wait for the CPU.
+    timeoutSeconds: 5,
     durationSeconds: 30,
     ...options,
   });
@@ -44,18 +45,18 @@ it('sends only what it counts: its warm-up does not reach the server', async () 
 it('counts lost and late answers separately, and excludes them from latency', async () => {
   const { result } = await ask(
     (query, reply, number) => {
-      if (number % 10 === 0) reply(answerTo(query), 800);
+      if (number % 10 === 0) reply(answerTo(query), 2250);
       else if (number % 10 !== 1) reply(answerTo(query));
     },
     100,
     // Two consecutive timeouts: answers to the first ones arrive during the second.
-    { load: { kind: 'closed', outstanding: 10 } },
+    { load: { kind: 'closed', outstanding: 10 }, timeoutSeconds: 1.5 },
   );
   expect(result.counts).toMatchObject({ sent: 100, answered: 80, lost: 20 });
   expect(result.counts.late).toBeGreaterThan(0);
   expect(result.lostRatio).toBeCloseTo(0.2);
   expect(result.latencySeconds?.count).toBe(80);
-  expect(result.latencySeconds?.max).toBeLessThan(0.6);
+  expect(result.latencySeconds?.max).toBeLessThan(1.6);
 });
 
 it('counts duplicates, and takes the first answer', async () => {
@@ -137,9 +138,9 @@ it('retries only on request, and measures latency from the first attempt', async
     if (second.has(key)) reply(answerTo(query));
     second.add(key);
   };
-  const { result } = await ask(behaviour, 10, { retries: 1, timeoutSeconds: 0.2 });
+  const { result } = await ask(behaviour, 10, { retries: 1, timeoutSeconds: 1 });
   expect(result.counts).toMatchObject({ sent: 10, retried: 10, answered: 10, lost: 0 });
-  expect(result.latencySeconds?.min).toBeGreaterThan(0.2);
+  expect(result.latencySeconds?.min).toBeGreaterThan(1);
   const without = await ask(() => undefined, 10, { timeoutSeconds: 0.2 });
   expect(without.result.counts).toMatchObject({ sent: 10, retried: 0, answered: 0, lost: 10 });
   expect(without.server.queries.length).toBeLessThanOrEqual(11);
@@ -205,7 +206,7 @@ it('matches random labels by the question that was actually sent', async () => {
       reply(number % 5 === 0 ? wrongQuestion(query) : answerTo(query));
     },
     50,
-    { workload: { kind: 'names', names: ['one.test'], randomLabelLength: 12 } },
+    { workload: { kind: 'names', names: ['one.test'], randomLabelLength: 12 }, timeoutSeconds: 1.5 },
   );
   expect(result.counts).toMatchObject({ sent: 50, answered: 40, mismatched: 10, lost: 10 });
   const names = new Set(server.queries.map((query) => query.subarray(12).toString('latin1')));

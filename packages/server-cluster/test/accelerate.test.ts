@@ -22,6 +22,9 @@ import type { Log } from '../src/log/log.ts';
 import { ask, type Endpoint, query, RCODE, TRANSPORTS } from './support/client.ts';
 import { record, zone } from './support/in-process.ts';
 
+/** Milliseconds: far more than anything here takes, since the machine may be busy. */
+const PATIENCE = 20_000;
+
 const servers: DefaultServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) {
@@ -128,7 +131,7 @@ describe.each([
         ['Www.Example.org', 1],
         ['none.example.org', 0],
       ]);
-    });
+    }, PATIENCE);
     expect(hits(udp)).toBe(0);
   });
 });
@@ -270,7 +273,7 @@ describe('observe', () => {
     expect(hits(udp)).toBe(asked - seen);
     // Five standard deviations of a binomial distribution around 200.
     expect(Math.abs(seen - asked * 0.25)).toBeLessThan(5 * Math.sqrt(asked * 0.25 * 0.75));
-    await vi.waitFor(() => expect(answered).toBe(seen));
+    await vi.waitFor(() => expect(answered).toBe(seen), PATIENCE);
   });
 
   test('two observers each see their own share, even if queries reach the framework for other reasons', async () => {

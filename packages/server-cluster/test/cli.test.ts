@@ -250,7 +250,7 @@ test.each(['single', 'multi'])('a signal before it is ready ends mode %s with st
   const program = run(CLI, ['--port', '0', '--mode', mode, ...zones]);
   // The endpoint is there before the zones are.
   const status = async () => (await fetch(`http://127.0.0.1:${metricsPort}/ready`).catch(() => null))?.status;
-  expect(await until(async () => (await status()) === 503, 20)).toBe(true);
+  expect(await until(async () => (await status()) === 503, 50)).toBe(true);
   expect(program.stdout).toBe('');
   program.child.kill('SIGTERM');
   expect(await program.exited).toEqual({ code: 0, signal: null });

@@ -199,8 +199,15 @@ describe('with rate limiting', () => {
       const reply = await ask('udp', server.ready, 'example1.com', 'A', additionals(cookie as Buffer));
       expect(reply.answers).toHaveLength(1);
     }
-    expect((await ask('udp', server.ready, 'example1.com')).isTruncated).toBe(true);
-    const refused = await ask('udp', server.ready, 'example1.com', 'A', additionals(CLIENT));
+    // A busy machine may take so long for one that one more is allowed, but not for many at once.
+    const limited = async (more = {}) => {
+      const asking = Array.from({ length: 20 }, () => ask('udp', server.ready, 'example1.com', 'A', more));
+      const found = (await Promise.all(asking)).find(({ answers }) => answers.length === 0);
+      if (found === undefined) throw new Error('none was limited');
+      return found;
+    };
+    expect((await limited()).isTruncated).toBe(true);
+    const refused = await limited(additionals(CLIENT));
     // BADCOOKIE is 23: 7 here, and 1 in the OPT record.
     expect([refused.rcode, refused.isTruncated, refused.answers]).toEqual([7, false, []]);
     expect(refused.additionals).toMatchObject([{ type: 'OPT', extendedRcode: 1 }]);

@@ -35,7 +35,7 @@ test.each(TRANSPORTS)('middleware sees every query and its finished response ove
       ['Example1.com', 1, 'bigint'],
       ['example2.com', 0, 'bigint'],
     ]);
-  });
+  }, 20_000);
 });
 
 test('a handler answers before the zones, regardless of case in name and pattern', async () => {

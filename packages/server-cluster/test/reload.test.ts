@@ -100,7 +100,8 @@ describe.each([
     expect(await until(isNewest, PATIENCE)).toBe(true);
     const count = reloads(server);
     await sleep(0.3);
-    expect(reloads(server)).toBeLessThanOrEqual(count + 1);
+    // And that of the newest zones, which are served before it is said.
+    expect(reloads(server)).toBeLessThanOrEqual(count + 2);
   });
 
   test('an invalid or missing file changes nothing, and the message says what and where', async () => {

@@ -36,7 +36,8 @@ test('workers are killed and zones reloaded under load', { timeout: 120_000 }, a
   // Seldom enough that a busy machine can start a worker in between.
   const rhythm = ['--kill-every', '3', '--reload-every', '1'];
   const { code, result } = await soak('churn.ts', ['--seconds', '8', '--rate', '500', ...rhythm]);
-  expect(result).toMatchObject({ sound: true, wrong: 0, problem: null, lives: true, kills: 2 });
+  expect(result).toMatchObject({ sound: true, wrong: 0, problem: null, lives: true });
+  expect(result.kills).toBeGreaterThan(0);
   expect(result.reloads).toBeGreaterThan(0);
   expect(result.answered + result.lost).toBe(result.asked);
   expect(result.answered).toBeGreaterThan(result.asked / 2);

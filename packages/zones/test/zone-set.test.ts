@@ -88,9 +88,11 @@ describe('lookup', () => {
   it('takes constant time for a billion zones', () => {
     const zoneSet = defineZoneSet({ to: 1_000_000_000, parity: 'all' });
     expect(zoneSet.size).toBe(1_000_000_000);
-    const start = performance.now();
+    // CPU time, because other programs take the machine.
+    const start = process.threadCpuUsage();
     for (let index = 0; index < 10_000; index++) zoneSet.lookup('example999999999.com', 'A');
-    expect(performance.now() - start).toBeLessThan(1000);
+    const { user, system } = process.threadCpuUsage(start);
+    expect((user + system) / 1e6).toBeLessThan(1);
     expect(zoneSet.lookup('example1000000000.com', 'A').kind).toBe('answer');
     expect(zoneSet.lookup('example1000000001.com', 'A').kind).toBe('no-such-zone');
   });

@@ -48,6 +48,11 @@ export interface Deployment {
   readonly files: Readonly<Record<string, string>>;
   /** A client beside the loader, for the answer check: it reaches the endpoint as the loader does. */
   openClient(endpoint: Endpoint, workload: BenchWorkload): Promise<DnsClient>;
+  /**
+   * Resolves once the endpoint answers, whatever it says: for a server without answers to check. Rejects with `E_SERVER_START`.
+   * Absent where a server is reached as soon as it is ready.
+   */
+  reached?(endpoint: Endpoint): Promise<void>;
   /** Begins to observe all processes of all instances. */
   observe(options?: ObserveOptions): Promise<ObservationWindow>;
   /**

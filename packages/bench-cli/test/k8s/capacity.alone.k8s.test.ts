@@ -139,7 +139,7 @@ describe('bench capacity propagation --target kubernetes', () => {
       const asked = Number(trial.case.split('churn=')[1]);
       expect(evidence.heldChurnPerSecond).toBeLessThanOrEqual(asked * 1.1);
       // A busy machine may not hold it; what it held is in the record.
-      if (asked > 0) expect(evidence.heldChurnPerSecond).toBeGreaterThan(asked / 4);
+      if (asked > 0) expect(evidence.heldChurnPerSecond).toBeGreaterThan(asked / 20);
     }
     expect(world.out()).toContain('How long a new Service takes to resolve');
   });

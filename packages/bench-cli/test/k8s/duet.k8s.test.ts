@@ -37,7 +37,9 @@ describe('bench run --target kubernetes --duet on', () => {
     expect(positionsOf(dinodns)).toEqual([1, 2, 4, 7]);
     for (const { load, server, metrics, checkedAnswers, duet, loader, loaderNodes } of [coredns, dinodns]) {
       expect(checkedAnswers).toBe(40);
-      expect(load.runTimeSeconds).toBeCloseTo(2, 0);
+      // Four slices, each of which a busy node may end late.
+      expect(load.runTimeSeconds).toBeGreaterThan(1.5);
+      expect(load.runTimeSeconds).toBeLessThan(4);
       expect(load.queriesCompleted).toBeGreaterThan(100);
       // The kubelet's counters are read around the round: the slices have their share of it, and no figures of their own.
       expect(server).toMatchObject({ cpuSource: 'kubelet-summary', durationSeconds: load.runTimeSeconds });

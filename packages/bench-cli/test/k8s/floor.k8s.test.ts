@@ -26,7 +26,7 @@ describe('echo, knot and nsd behind a Service', () => {
     expect(status, world.err()).toBe(0);
     expect(record.cases.map(({ server }) => server)).toEqual(SERVERS);
     for (const trial of ok(record)) {
-      expect(trial.load.queriesCompleted, trial.key).toBeGreaterThan(500);
+      expect(trial.load.queriesCompleted, trial.key).toBeGreaterThan(100);
     }
   });
 

@@ -25,6 +25,9 @@ export const TRANSPORTS: readonly Transport[] = ['udp', 'tcp'];
 
 export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 };
 
+/** How long a reply may take that must come: on a busy machine a server may have to wait for the CPU. */
+const PATIENCE_SECONDS = 15;
+
 let lastId = 0;
 
 /** A query for one name as bytes. */
@@ -121,7 +124,7 @@ export class TcpClient {
     }
   }
 
-  async receive(count: number, seconds = 5): Promise<Buffer[]> {
+  async receive(count: number, seconds = PATIENCE_SECONDS): Promise<Buffer[]> {
     const deadline = performance.now() + seconds * 1000;
     while (this.messages.length < count && !this.ended && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -147,9 +150,6 @@ export async function send(
 ): Promise<Buffer | undefined> {
   return (transport === 'udp' ? sendUdp : sendTcp)(endpoint, message, seconds);
 }
-
-/** How long a reply may take that must come: on a busy machine a server may have to wait for the CPU. */
-const PATIENCE_SECONDS = 15;
 
 /** Sends bytes and decodes the reply. Throws if there is none. */
 export async function exchange(transport: Transport, endpoint: Endpoint, message: Buffer): Promise<Reply> {

@@ -88,7 +88,7 @@ export async function ask(
   port: number,
   name: string,
   type: string,
-  { withTtl = true, timeout = 2000 }: { withTtl?: boolean; timeout?: number } = {},
+  { withTtl = true, timeout = 15_000 }: { withTtl?: boolean; timeout?: number } = {},
 ): Promise<Answer> {
   const packet = dnsPacket.encode(queryFor(name, type));
   let message = dnsPacket.decode(await askUdp(port, packet, timeout));

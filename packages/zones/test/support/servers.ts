@@ -133,7 +133,7 @@ export async function startProcess(
 
 async function waitUntilReady(child: ChildProcess, port: number, zoneSet: ZoneSet): Promise<void> {
   const [zone] = zoneSet.zones();
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 50_000;
   while (Date.now() < end) {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`exited with ${child.exitCode}`);
@@ -141,7 +141,7 @@ async function waitUntilReady(child: ChildProcess, port: number, zoneSet: ZoneSe
     if (answer?.rcode === 'NOERROR') return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('no answer within 20 s');
+  throw new Error('no answer within 50 s');
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {

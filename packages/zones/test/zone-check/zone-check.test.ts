@@ -70,13 +70,14 @@ describe('a zone', () => {
     expect(findings.filter(({ rule }) => rule === 'no-address')).toHaveLength(count);
   });
 
-  it('of 50,000 names takes at most five seconds', () => {
+  it('of 50,000 names takes at most five seconds of CPU time', () => {
     const records = Array.from({ length: 50_000 }, (_, index) =>
       recordOf(`h${index} A 192.0.2.1`, index, 'large.test'),
     );
-    const start = performance.now();
+    const start = process.threadCpuUsage();
     const { findings } = checkZone(encodeName('large.test'), records);
-    expect(performance.now() - start).toBeLessThan(5000);
+    const { user, system } = process.threadCpuUsage(start);
+    expect((user + system) / 1e6).toBeLessThan(5);
     expect(findings.map(({ rule }) => rule)).toEqual(['no-soa', 'no-ns']);
   });
 });

@@ -200,7 +200,7 @@ describe('problems of zone files', () => {
     const source = JSON.stringify(import.meta.resolve('../../src/zone-file/read-file.ts'));
     const read = `import { readZoneFile } from ${source}; [...readZoneFile(${JSON.stringify(pipe)})];`;
     const options = ['--conditions=@dinodns-bench/source', '--input-type=module', '--eval', read];
-    const { stderr } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 20_000 });
+    const { stderr } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 50_000 });
     expect(stderr).toContain('it is not a regular file');
   });
 

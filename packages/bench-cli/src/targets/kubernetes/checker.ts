@@ -57,7 +57,7 @@ function* chunked(queries: Iterable<DnsQuery>): Generator<DnsQuery[]> {
 
 async function askAll(
   run: ClusterRun,
-  request: CheckRequest,
+  request: Omit<CheckRequest, 'workload'>,
   queries: readonly DnsQuery[],
 ): Promise<ReadonlyMap<string, Buffer | string>> {
   const { signal, transport, service, pods, readiness } = request;
@@ -105,6 +105,14 @@ function notAnswering(said: readonly string[], exitCode: number | null): BenchEr
     evidence: said.slice(-10),
     fix: 'It runs in the image given by --dinodns-image, which must contain Node.js.',
   });
+}
+
+/** Resolves once all pods and the Service answer: pods that are ready do so at once, kube-proxy may still refuse them. */
+export async function waitUntilReached(
+  run: ClusterRun,
+  request: Omit<CheckRequest, 'workload'>,
+): Promise<void> {
+  await askAll(run, request, []);
 }
 
 /** Sends every distinct query of the workload inside the cluster; the client answers from the results. */

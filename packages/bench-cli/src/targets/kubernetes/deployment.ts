@@ -12,7 +12,7 @@ import { once } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { parseReadyLine } from '../ready-line.ts';
 import type { Deployment, DeployRequest, ObserveOptions } from '../target.ts';
-import { openCheckedClient } from './checker.ts';
+import { openCheckedClient, waitUntilReached } from './checker.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { dnsContainer, observedContainer } from './dns-container.ts';
 import { CONTAINER } from './objects/pods.ts';
@@ -162,6 +162,13 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
   const died = deathOf(deployed, over.signal);
   died.catch((error: unknown) => dead.abort(error));
 
+  const checkOf = (service: Endpoint) => ({
+    service,
+    pods: instances.map(({ address, port }) => ({ address, port })),
+    transport: request.transport,
+    readiness: deployed.readiness,
+    signal: alive,
+  });
   const remove = once(async () => {
     over.abort(new Error('the deployment is removed'));
     // A failure to save the logs must not stop the removal.
@@ -175,18 +182,12 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
     endpoints: [deployed.service],
     files: deployed.files,
     openClient: async (service, workload) => {
-      const client = await openCheckedClient(run, {
-        service,
-        pods: instances.map(({ address, port }) => ({ address, port })),
-        transport: request.transport,
-        workload,
-        readiness: deployed.readiness,
-        signal: alive,
-      });
+      const client = await openCheckedClient(run, { ...checkOf(service), workload });
       const workers = await readWorkers(deployed, alive);
       if (workers !== null) instances = instances.map((instance) => ({ ...instance, workers }));
       return client;
     },
+    reached: (service) => waitUntilReached(run, checkOf(service)),
     observe: (options = {}) => observe(deployed, options, alive),
     died,
     lastLogLines: () => lastLines(deployed),

@@ -15,8 +15,8 @@ export const LEAST_BYTES = 16 * MEBIBYTE;
 /** More starts than any search takes: bounds move by every start that is killed. */
 const MAX_STARTS = 500;
 
-/** What ended a start without saying anything of memory: the load generator, or a program beside CoreDNS. */
-const REPEATABLE: readonly ErrorCode[] = ['E_LOADER_FAILED', 'E_SERVER_START'];
+/** What ended a start without saying anything of memory: the load generator, or a program beside CoreDNS, also one that fell silent. */
+const REPEATABLE: readonly ErrorCode[] = ['E_LOADER_FAILED', 'E_SERVER_START', 'E_NO_ANSWER'];
 
 /** A search takes a quarter of an hour, so that a busy moment does not end it; a lasting fault does. */
 const MAX_REPEATS = 2;
