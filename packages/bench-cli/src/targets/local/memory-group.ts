@@ -84,6 +84,21 @@ async function demandDisk(world: World, directory: string): Promise<void> {
   );
 }
 
+/**
+ * How much the kernel reads from the disk around a page that is missing, in KiB; null where it does not say. The more, the sooner a group
+ * that is full gets nowhere: each page of its program that comes back drops as many others.
+ */
+export async function readAhead(world: World, directory: string): Promise<number | null> {
+  const { dev } = await world.fs.stat(directory);
+  // As makedev(3) packs them.
+  const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
+  for (const path of [`class/bdi/${major}:${minor}`, `dev/block/${major}:${minor}/../queue`]) {
+    const text = await readIfThere(world, `/sys/${path}/read_ahead_kb`);
+    if (text !== null) return Number(text);
+  }
+  return null;
+}
+
 async function openIn(
   world: World,
   { limits, eventsFile }: Version,

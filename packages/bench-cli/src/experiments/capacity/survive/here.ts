@@ -7,7 +7,7 @@ import type {
   TrialEvents,
 } from '../../../engine/experiment.ts';
 import { withStaging } from '../../../provision/cache.ts';
-import { openMemoryGroup } from '../../../targets/local/memory-group.ts';
+import { openMemoryGroup, readAhead } from '../../../targets/local/memory-group.ts';
 import { fileNameOf } from '../../../text.ts';
 import { deployCoredns } from '../deploy-coredns.ts';
 import { loadsInto, openCoredns } from '../machine.ts';
@@ -54,6 +54,7 @@ export async function openHere(
   });
   const { context } = opened;
   if (counted !== null) display.line(counted.text);
+  const ahead = await withStaging(world, (directory) => readAhead(world, directory));
   const alone = oneAtATime();
   let groups = 0;
 
@@ -111,6 +112,7 @@ export async function openHere(
     conditions: {
       ...opened.conditions,
       'side by side': `up to ${decided.lanes} starts`,
+      'read around a missing page': ahead === null ? 'not known' : `${ahead} KiB`,
       [COUNTED]: 'anonymous memory, and the pages of the program, as in a container',
       ...limitConditions(settings),
     },
