@@ -68,7 +68,7 @@ const VERSIONS: readonly Version[] = [
   },
 ];
 
-/** Of <linux/magic.h>: tmpfs and ramfs. */
+/** Of <linux/magic.h>: tmpfs and its predecessor. */
 const IN_MEMORY = [0x0102_1994, 0x8584_58f6];
 const COPY_SECONDS = 60;
 
