@@ -10,7 +10,7 @@ import { QUERY_DIRECTORY } from './objects/encryption.ts';
 import { type JobRequest, jobOf } from './objects/job.ts';
 import { type Component, unitLabels, unitSelector } from './objects/labels.ts';
 import { CONTAINER } from './objects/pods.ts';
-import { assessPod } from './pod-state.ts';
+import { assessPod, isOnLostNode } from './pod-state.ts';
 import { programFile, programName, uploadFiles } from './programs.ts';
 import { type PodSelection, podError, waitForPods } from './wait-for-pods.ts';
 
@@ -74,6 +74,16 @@ async function started(run: JobRun): Promise<V1Pod> {
   }
 }
 
+/** Nothing more is heard of such a pod, not even its end. */
+function onLostNode({ what }: JobRun, { metadata, spec }: V1Pod): BenchError {
+  const node = spec?.nodeName ?? 'unknown';
+  return new BenchError(
+    'E_LOADER_FAILED',
+    `${what}: pod ${metadata?.name} ran on node ${node}, which does not answer any more`,
+    { fix: `Check the node: \`kubectl describe node ${node}\`. Repeat the trial with --resume.` },
+  );
+}
+
 /**
  * Creates the Job, passes on its lines as they come, and resolves when it has ended, whatever its exit status.
  * The Job is deleted in any case. Rejects with a BenchError if it cannot run or does not end.
@@ -103,6 +113,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
           });
         }
         const exit = exitOf(current);
+        if (exit === undefined && isOnLostNode(current)) throw onLostNode(run, current);
         if (exit === undefined) continue;
         run.onEnd?.(current);
         const verdict = assessPod(current);
