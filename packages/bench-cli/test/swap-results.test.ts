@@ -311,7 +311,7 @@ describe('the report of a swap', () => {
     const shown = loadedFrom([0.999, 0.95]);
     expect(shown).toContain('In each load they sent together for 95.0 % of the time or more.');
     expect(shown).toContain(
-      'began within 1.0 ms of each other, by one clock that all of them reached in 2.0 ms',
+      'began within 1.0 ms of each other, by one clock that each of them reached in 2.0 ms or less at best. The clocks',
     );
     expect(loadedFrom([0.999, null])).toContain('they may not have been simultaneous');
   });
