@@ -22,6 +22,8 @@ export interface JobRun extends PodSelection {
   /** How long it may run from then on. */
   readonly runSeconds: number;
   readonly onLine: (line: string) => void;
+  /** Called with the pod once it has started, or has already ended. */
+  readonly onStart?: (pod: V1Pod) => void;
   /** Called with the pod once it has ended, before a bad end is reported. */
   readonly onEnd?: (pod: V1Pod) => void;
 }
@@ -103,6 +105,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
   );
   try {
     const pod = await started({ ...run, signal });
+    run.onStart?.(pod);
     let outcome: JobOutcome | undefined;
     const end = (async () => {
       for await (const { objects } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
@@ -166,7 +169,7 @@ export interface OnceRequest
       | ('image' | 'command' | 'env' | 'resources' | 'mounts' | 'node' | 'needsBindService' | 'inNodeNetwork')
       | 'change'
     >,
-    Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine' | 'onEnd'> {
+    Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine' | 'onStart' | 'onEnd'> {
   /** Its name, with a number behind it unless it is unique by itself. */
   readonly name: string;
   readonly isUnique?: true;
