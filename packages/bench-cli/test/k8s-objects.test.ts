@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { V1NodeSystemInfo, V1Toleration } from '@kubernetes/client-node';
+import type { V1Node, V1NodeSystemInfo, V1Toleration } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { makeCertificates } from '../src/certificates/certificates.ts';
@@ -22,12 +22,13 @@ import {
 } from '../src/targets/kubernetes/cluster-facts.ts';
 import { imageTag } from '../src/targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../src/targets/kubernetes/images.ts';
+import { coresOfServerNode } from '../src/targets/kubernetes/kubernetes-target.ts';
 import { demandPlaces, fullNodes } from '../src/targets/kubernetes/node-room.ts';
 import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
 import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
 import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
-import { loaderRequest } from '../src/targets/kubernetes/open-cluster.ts';
+import { loaderRequest, sharedCpusOf } from '../src/targets/kubernetes/open-cluster.ts';
 import { parseReadyLine } from '../src/targets/ready-line.ts';
 import { zoneSetOf } from '../src/workload/workload.ts';
 import { realWorld } from '../src/world.ts';
@@ -255,6 +256,31 @@ it('nodes with one boot ID are named as one machine, whatever is measured on the
   );
   expect(environment.cluster?.nodes).toHaveLength(items.length);
   expect(warnings).toEqual([expect.stringMatching(/^nodes a, c are one machine /)]);
+});
+
+it('servers and loaders share the CPUs of a machine, however many nodes it is', () => {
+  const node = (name: string, bootID: string, cpu: string) => ({
+    metadata: { name },
+    status: { nodeInfo: { bootID } as V1NodeSystemInfo, allocatable: { cpu } },
+  });
+  const [a, b, c] = [node('a', '1', '2'), node('b', '1', '1900m'), node('c', '2', '8')];
+  const shared = (serverNodes: V1Node[], loaderNodes: V1Node[]) => sharedCpusOf({ serverNodes, loaderNodes });
+  expect(shared([a], [a])).toBe(2);
+  expect(shared([a], [b])).toBe(2);
+  expect(shared([a, b], [a, b])).toBe(2);
+  expect(shared([a], [c])).toBe(Number.POSITIVE_INFINITY);
+  // Unknown boot IDs are those of different machines.
+  expect(shared([node('d', '', '4')], [node('e', '', '4')])).toBe(Number.POSITIVE_INFINITY);
+});
+
+it('--workers node needs nodes that are alike', () => {
+  const cores = (nodes: Record<string, number>, workers: 'node' | 'quota' = 'node') =>
+    coresOfServerNode({ nodeCpus: new Map(Object.entries(nodes)), settings: { workers } });
+  expect(cores({ a: 8, b: 8 })).toBe(8);
+  expect(cores({ a: 8, b: 4 }, 'quota')).toBeNull();
+  expect(() => cores({ a: 8, b: 4 })).toThrow(
+    expect.objectContaining({ code: 'E_CONFIG', evidence: ['a has 8', 'b has 4'] }),
+  );
 });
 
 describe('small parts', () => {

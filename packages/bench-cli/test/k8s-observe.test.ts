@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { BenchError } from '../src/errors.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { parseThrottling } from '../src/observe/kubernetes/cadvisor.ts';
-import { parseGoDuration, parsePodMetrics } from '../src/observe/kubernetes/metrics-api.ts';
-import { windowsWithin } from '../src/observe/kubernetes/observe-metrics.ts';
+import { type PodWindow, parseGoDuration, parsePodMetrics } from '../src/observe/kubernetes/metrics-api.ts';
+import { observeMetrics, windowsWithin } from '../src/observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../src/observe/kubernetes/observe-pods.ts';
+import { podFigures } from '../src/observe/kubernetes/pod-figures.ts';
 import type { PodReading, ThrottlingReading } from '../src/observe/kubernetes/pod-reading.ts';
 import { podSource } from '../src/observe/kubernetes/pod-source.ts';
 import { parseSummary } from '../src/observe/kubernetes/summary.ts';
@@ -192,6 +193,71 @@ function kubelet(clock: Clock, every: number, idleCores = 0) {
   return { usage, throttling, windows: async () => [] };
 }
 
+describe('observing pods with the metrics API', () => {
+  const pods = ['a', 'b'].map((node) => ({ name: `of-${node}`, node, container: null }));
+  const { signal } = new AbortController();
+
+  /**
+   * Windows of 10 s each, reported 2 s after their end, by the clocks of the nodes: pods use a core under load, from second 100 on. That
+   * of node b is `ahead`, or falls silent.
+   */
+  async function observed({
+    seconds = 60,
+    ahead = 0,
+    silentFrom = Number.POSITIVE_INFINITY,
+    lateBy = 0,
+  }: {
+    seconds?: number;
+    ahead?: number;
+    silentFrom?: number;
+    lateBy?: number;
+  }) {
+    const clock = fakeClock();
+    clock.seconds = 80;
+    const windows = async (): Promise<PodWindow[]> =>
+      pods.flatMap(({ name, node }) => {
+        const late = 2 + (node === 'b' ? lateBy : 0);
+        const end = Math.floor((clock.seconds - late) / 10) * 10;
+        const cpuCores = end - 10 >= 100 && end <= 100 + seconds ? 1 : 0;
+        const endUnixSeconds = end + (node === 'b' ? ahead : 0);
+        const isSilent = node === 'b' && clock.seconds >= silentFrom;
+        return isSilent
+          ? []
+          : [{ pod: name, endUnixSeconds, seconds: 10, cpuCores, memoryBytes: 1, sidecars: [] }];
+      });
+    const window = await observeMetrics({ clock, source: { windows }, pods, clockOffsetSeconds: 0, signal });
+    while (clock.seconds < 100) await clock.sleep(1);
+    window.started?.();
+    // Polls and this are two that wait: time passes for both of them.
+    while (clock.seconds < 100 + seconds) await clock.sleep(0.5);
+    return { clock, end: await window.end().catch((error: unknown) => error) };
+  }
+
+  it('sums up windows within the load, and waits for the last one of each pod', async () => {
+    for (const lateBy of [0, 15]) {
+      const { end, clock } = await observed({ lateBy });
+      expect(end).toMatchObject({ cpuSource: 'metrics-api', cpuCores: 2 });
+      // That which ends after the load, at second 170.
+      expect(clock.seconds).toBeGreaterThanOrEqual(172 + lateBy);
+    }
+  });
+
+  it('has no figures where the clock of a node is ahead: its windows would hold the time before the load', async () => {
+    expect((await observed({ ahead: 30 })).end).toMatchObject({
+      code: 'E_NO_FIGURES',
+      message: expect.stringMatching(/^the clock of node b is at least 2\d seconds ahead of that of the API/),
+    });
+  });
+
+  it('names the node of the pod that it says nothing of, and is silent about loads that are too short', async () => {
+    expect((await observed({ silentFrom: 90 })).end).toMatchObject({
+      code: 'E_NO_FIGURES',
+      message: expect.stringContaining('no window within the load of pod of-b on node b, so'),
+    });
+    expect((await observed({ silentFrom: 90, seconds: 12 })).end).toBeNull();
+  });
+});
+
 describe('observing pods', () => {
   const pods = [{ name: 'p', node: 'n', container: null }];
   const { signal } = new AbortController();
@@ -230,6 +296,42 @@ describe('observing pods', () => {
       expect(seen?.cpuSeconds).toBeLessThan(10.3);
     },
   );
+
+  it.each([1, 10])(
+    'says what they use while idle by its own times, looking every %d seconds',
+    async (every) => {
+      const clock = fakeClock();
+      const window = await observePods({
+        ...{ clock, source: kubelet(clock, every, 0.012), pods, loadSeconds: 0, signal },
+      });
+      const began = clock.seconds;
+      expect(window.readSeconds?.()).toBeNull();
+      await clock.sleep(4);
+      const seen = await window.end();
+      expect(clock.seconds).toBeLessThan(30);
+      const readSeconds = window.readSeconds?.() ?? 0;
+      expect(readSeconds).toBeGreaterThan(clock.seconds - began - every);
+      expect((seen?.cpuSeconds ?? 0) / readSeconds).toBeCloseTo(0.012, 9);
+    },
+  );
+
+  it('has no reading of an interval that began before the load', () => {
+    // A core is used from second 10 on.
+    const at = (seconds: number) => {
+      const cpu = { stamp: String(seconds), cpuSeconds: Math.max(0, seconds - 10) };
+      return new Map([['p', { cpu, memoryBytes: 1, processes: 1, sidecars: new Map() }]]);
+    };
+    const settled = (seconds: number) => ({ values: at(seconds), stale: [] });
+    const figures = podFigures({
+      ...{ pods, startedAt: 10, endedAt: 16, throttling: { begin: null, end: null } },
+      usage: { begin: settled(7), end: settled(16) },
+      samples: [7, 9, 11, 13, 15].map((seconds) => ({ atSeconds: seconds, readings: at(seconds) })),
+    });
+    expect(figures?.observation.samples).toMatchObject([
+      { atSeconds: 3, cpuCores: 1 },
+      { atSeconds: 5, cpuCores: 1 },
+    ]);
+  });
 
   it('does not know what they use without load if it has not looked', async () => {
     const clock = fakeClock();

@@ -1,12 +1,17 @@
 import type { V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
+import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
+import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import { demandOneImage } from '../src/targets/kubernetes/inspect-images.ts';
 import {
   assessAdoptedPod,
   assessCreation,
   assessPod,
   assessRunningPod,
+  isOnLostNode,
 } from '../src/targets/kubernetes/pod-state.ts';
+import { runOnce } from '../src/targets/kubernetes/run-job.ts';
+import { jobCluster } from './support/job-cluster.ts';
 
 interface Given {
   state?: V1ContainerState;
@@ -50,6 +55,53 @@ function pod(given: Given): V1Pod {
 const waiting = (reason: string, message = '') => ({ waiting: { reason, message } });
 const terminated = (exitCode: number, reason = 'Error') => ({ terminated: { exitCode, reason } });
 const running = { running: {} };
+
+describe('a pod on a node that is lost', () => {
+  const lost = (given: Given, isReady = false) => {
+    const { status, ...rest } = pod({ ...given, ready: true });
+    const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
+    return isOnLostNode({ ...rest, status: { ...status, conditions } });
+  };
+
+  it('runs and is ready by the last word of its kubelet, and is not by that of the node controller', () => {
+    expect(lost({ state: running })).toBe(true);
+    expect(lost({ state: running }, true)).toBe(false);
+    expect(lost({ state: running, deleted: true })).toBe(false);
+    expect(lost({ state: terminated(0) })).toBe(false);
+    // By its kubelet: it is being started, or its container has just ended.
+    expect(isOnLostNode(pod({ state: running }))).toBe(false);
+    expect(isOnLostNode(pod({}))).toBe(false);
+  });
+
+  it('fails at once, with the name of the node, if a Job waits for its end', async () => {
+    const { world, client, print, loseNode } = await jobCluster();
+    const run = {
+      ...{
+        world,
+        client,
+        runId: 'run',
+        namespace: 'n',
+        settings: kubernetesOf({}),
+        pullSecrets: [],
+        jobs: 0,
+      },
+    } as unknown as ClusterRun;
+    const started = Promise.withResolvers<void>();
+    const outcome = runOnce(run, {
+      ...{ name: 'load', label: 'loader', image: 'i', what: 'the loader', runSeconds: 600 },
+      signal: new AbortController().signal,
+      onLine: () => started.resolve(),
+    });
+    print('sending\n');
+    await started.promise;
+    loseNode();
+    await expect(outcome).rejects.toMatchObject({
+      code: 'E_LOADER_FAILED',
+      message: expect.stringContaining('ran on node node-1, which does not answer any more'),
+      fix: expect.stringContaining('kubectl describe node node-1'),
+    });
+  });
+});
 
 describe('the state of a pod', () => {
   it.each([

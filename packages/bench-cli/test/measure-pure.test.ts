@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
-import { mergeLoads, recordedLoads } from '../src/measure/merge-loads.ts';
+import { mergeLoads, mergeTogether, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
 import { clusterNameWarnings, runWarnings } from '../src/measure/warnings.ts';
@@ -172,6 +172,22 @@ describe('mergeLoads', () => {
     expect(merged.latencySeconds?.standardDeviation).toBeCloseTo(whole.standardDeviation, 12);
   });
 
+  it('weighs the time of a connection by their number', () => {
+    const connections = (count: number, mean: number | null) => ({
+      ...{ count, reconnections: 0 },
+      latencySeconds: mean === null ? null : { mean, min: mean / 2, max: 2 * mean },
+    });
+    const merged = mergeLoads([
+      load({ connections: connections(30, 0.001) }),
+      load({ connections: connections(10, 0.005) }),
+      load({ connections: connections(7, null) }),
+    ]);
+    expect(merged.connections).toEqual({
+      ...{ count: 47, reconnections: 0 },
+      latencySeconds: { mean: expect.closeTo(0.002, 12), min: 0.0005, max: 0.01 },
+    });
+  });
+
   it('does not let a loader without answers spoil the latency of the other', () => {
     const merged = mergeLoads([
       load(),
@@ -179,6 +195,24 @@ describe('mergeLoads', () => {
     ]);
     expect(merged.latencySeconds?.mean).toBe(0.002);
     expect(merged.averageResponseBytes).toBe(44);
+  });
+});
+
+describe('mergeTogether', () => {
+  // The server answers 1,000 a second: each loader gets them all in the second that it has alone, and else half.
+  const outcome = (startSeconds: number, window = true) => ({
+    result: load({ runTimeSeconds: 10, queriesCompleted: 1000 + 9 * 500, qps: 550 }),
+    ...(window ? { window: { startSeconds, endSeconds: startSeconds + 10 } } : {}),
+  });
+
+  it('counts what a loader got while it was alone as that of the server, not of another one', () => {
+    expect(mergeTogether([outcome(0), outcome(1)], null).qps).toBeCloseTo(1000, 9);
+  });
+
+  it('adds the rates where one was asked for, or where it is not known when they sent', () => {
+    expect(mergeTogether([outcome(0), outcome(1)], 1100).qps).toBe(1100);
+    expect(mergeTogether([outcome(0), outcome(1, false)], null).qps).toBe(1100);
+    expect(mergeTogether([outcome(0)], null).qps).toBe(550);
   });
 });
 

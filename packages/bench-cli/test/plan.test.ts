@@ -94,6 +94,7 @@ describe('isContended', () => {
     expect(isContended(0.5, 1, 1)).toBe(true);
     expect(plan({ tier: '2', mode: 'single' }, 3).cases[0]?.contended).toBe(true);
     expect(plan({ tier: '2', mode: 'multi' }, 3).cases[0]?.contended).toBe(false);
+    expect(plan({ tier: '2', mode: 'multi', loaders: '2' }, 3).cases[0]?.contended).toBe(true);
   });
 });
 

@@ -23,11 +23,13 @@ import {
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
+import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
+import { realClock } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
 
 const IMAGE = '/spec/template/spec/containers/0/image';
@@ -47,6 +49,53 @@ const edit: PlannedEdit = {
 const object = (image: string, { uid = 'u1', name = 'coredns', labels = {} } = {}) => ({
   metadata: { uid, labels },
   spec: { template: { spec: { containers: [{ name, image }] } } },
+});
+
+describe('a load', () => {
+  it.each([
+    [1, 1, { clients: 20, threads: 1, outstanding: 100 }],
+    [1, 2, { clients: 20, threads: 1, outstanding: 100 }],
+    [3, 1, { clients: 300, threads: 3, outstanding: 300 }],
+    [3, 3, { clients: 100, threads: 1, outstanding: 100 }],
+    [30, 30, { clients: 100, threads: 1, outstanding: 100 }],
+    [4, 3, { clients: 200, threads: 2, outstanding: 200 }],
+  ])('to %d pods from %d load generators grows with the pods, not with both', (pods, count, each) => {
+    expect(loadOfEach(pods, count)).toEqual(each);
+  });
+
+  it('of a single generator has whether that was the limit', async () => {
+    const outcome = {
+      result: { qps: 10 },
+      observation: null,
+      wasTheLimit: true,
+      command: [],
+      node: 'node-1',
+    };
+    const request = {
+      ...{ kind: 'internal', seconds: 0.01, name: 'placement-1', rawDirectory: 'raw' },
+      ...{ queryFiles: { internal: 'i', external: 'e' }, signal: new AbortController().signal },
+      run: { client: { clock: realClock }, observation: 'none' },
+      settings: { rate: 10, loaders: 1, loadPerNode: false },
+      workload: { namespace: 'n', container: 'dns', cpuLimitCores: null, service: { address: '10.0.0.1' } },
+      pods: [{ metadata: { name: 'dns-1' }, spec: { nodeName: 'node-1', containers: [{}] } }],
+      loader: {
+        kind: 'builtin',
+        load: async ({ onStarted }: { onStarted: () => void }) => {
+          onStarted();
+          return outcome;
+        },
+      },
+    } as unknown as PhaseRequest;
+    expect((await measurePhase(request)).loaders).toEqual({
+      overlap: null,
+      each: [
+        {
+          ...{ startSeconds: null, endSeconds: null, cpuSeconds: null, cpuCores: null },
+          ...{ wasTheLimit: true, node: 'node-1' },
+        },
+      ],
+    });
+  });
 });
 
 describe('a JSON pointer', () => {

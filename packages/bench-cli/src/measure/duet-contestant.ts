@@ -7,7 +7,7 @@ import type { Server } from '../servers/server.ts';
 import type { Deployment } from '../targets/target.ts';
 import type { ServerCounting } from './count-server.ts';
 import { type Loaded, limitOfLoad, type Subject } from './measured.ts';
-import { mergeLoads } from './merge-loads.ts';
+import { mergeTogether } from './merge-loads.ts';
 import type { NeighbourMeter } from './neighbours.ts';
 import type { TrialContext, TrialProgress } from './trial-context.ts';
 
@@ -107,7 +107,7 @@ export function sliceOf(
   neighbours: Neighbours | null,
   place: SlicePlace,
 ): Slice {
-  const load = mergeLoads(outcomes.map(({ result }) => result));
+  const load = mergeTogether(outcomes, subject.planned.case.ratePerSecond);
   return {
     ...place,
     durationSeconds: load.runTimeSeconds,

@@ -28,7 +28,7 @@ import {
   loaderCores,
 } from './limiting-factor.ts';
 import { loaderCpuFor, loadFor } from './load.ts';
-import { mergeLoads, recordedLoads } from './merge-loads.ts';
+import { mergeTogether, recordedLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
 import { codesProblem } from './response-codes.ts';
 import { describeLoaders } from './several-loaders.ts';
@@ -75,7 +75,7 @@ export async function measuredOf(
 ): Promise<Measured> {
   const { context, planned } = subject;
   const loads = outcomes.map(({ result }) => result);
-  const load = mergeLoads(loads);
+  const load = mergeTogether(outcomes, maxRate?.rate ?? planned.case.ratePerSecond);
   await refuseUselessLoad(load, subject, passes);
   return {
     loaderCommands: outcomes.map(({ command }) => [...command]),

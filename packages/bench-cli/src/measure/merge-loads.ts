@@ -1,5 +1,6 @@
 /** The results of several loaders, one per instance, merged as if from one: what a load-balancing Service would show. */
 import { mergedLatencyDetail } from '../loaders/builtin/result.ts';
+import type { LoadOutcome } from '../loaders/loader.ts';
 import type { LoadResult, LookupResult } from '../results/record.ts';
 import { sum } from '../stats/intervals.ts';
 
@@ -66,17 +67,20 @@ function mergeIntervals(results: readonly LoadResult[]): LoadResult['intervals']
 function mergeConnections(results: readonly LoadResult[]): LoadResult['connections'] {
   const parts = results.flatMap((result) => result.connections ?? []);
   if (parts.length === 0) return null;
-  const latencies = parts.flatMap((part) => part.latencySeconds ?? []);
+  const timed = parts.flatMap(({ latencySeconds: latency, count }) =>
+    latency === null ? [] : [{ latency, n: count }],
+  );
+  const n = sum(timed.map((part) => part.n));
   return {
     count: sum(parts.map((part) => part.count)),
     reconnections: sum(parts.map((part) => part.reconnections)),
     latencySeconds:
-      latencies.length === 0
+      n === 0
         ? null
         : {
-            mean: sum(latencies.map(({ mean }) => mean)) / latencies.length,
-            min: Math.min(...latencies.map(({ min }) => min)),
-            max: Math.max(...latencies.map(({ max }) => max)),
+            mean: sum(timed.map((part) => part.latency.mean * part.n)) / n,
+            min: Math.min(...timed.map((part) => part.latency.min)),
+            max: Math.max(...timed.map((part) => part.latency.max)),
           },
   };
 }
@@ -140,6 +144,23 @@ export function mergeLoads(results: readonly LoadResult[]): LoadResult {
     ...mergedLatencyDetail(results.map(({ hdrHistogram }) => hdrHistogram)),
     lookups: mergeLookups(results.flatMap(({ lookups }) => lookups ?? [])),
   };
+}
+
+/**
+ * The loads of loaders that waited for each other. Without a rate, one that begins or ends alone has the whole server for that time,
+ * so that the sum of their rates is more than the server answers: then the rate is over all the time in which one of them sent.
+ * @param ratePerSecond What all of them were asked for; null for no rate.
+ */
+export function mergeTogether(
+  outcomes: readonly Pick<LoadOutcome, 'result' | 'window'>[],
+  ratePerSecond: number | null,
+): LoadResult {
+  const merged = mergeLoads(outcomes.map(({ result }) => result));
+  const windows = outcomes.flatMap(({ window }) => window ?? []);
+  if (ratePerSecond !== null || outcomes.length === 1 || windows.length < outcomes.length) return merged;
+  const start = Math.min(...windows.map(({ startSeconds }) => startSeconds));
+  const end = Math.max(...windows.map(({ endSeconds }) => endSeconds));
+  return { ...merged, qps: merged.queriesCompleted / (end - start) };
 }
 
 /**

@@ -16,9 +16,9 @@ import { clusterWorkload, isClusterWorkload } from '../targets/kubernetes/cluste
 import { existingServiceWarning, findService } from '../targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
-import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
+import { coresOfServerNode, createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
 import { cpusText, demandPlaces } from '../targets/kubernetes/node-room.ts';
-import { openCluster } from '../targets/kubernetes/open-cluster.ts';
+import { type OpenedCluster, openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 import { echoOf, needsCalibration } from './needs-calibration.ts';
@@ -135,8 +135,13 @@ function replicasOf({ plan, configuration, servers }: PrepareRequest) {
 }
 
 /** Servers that do not fit beside each other would only show as trials that fail, after minutes. */
-function demandRoom({ plan }: PrepareRequest, cores: number, sharedCpus: number): void {
-  if (plan.duet === null || cores <= sharedCpus) return;
+function demandRoom(
+  { plan }: PrepareRequest,
+  cores: number,
+  { sharedCpus, cluster }: Pick<OpenedCluster, 'sharedCpus' | 'cluster'>,
+): void {
+  const suitable = cluster.nodes.filter(({ roles }) => roles.length > 0);
+  if (plan.duet === null || suitable.length > 1 || cores <= sharedCpus) return;
   throw new BenchError(
     'E_POD_UNSCHEDULABLE',
     `--duet: all servers of a round are up at once and request ${cpusText(cores)} together, and the only suitable node has ${cpusText(sharedCpus)}`,
@@ -165,8 +170,9 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     force,
   });
   try {
-    demandRoom(request, serverCores, opened.sharedCpus);
+    demandRoom(request, serverCores, opened);
     demandPlaces(settings.replicas, replicasOf(request), opened.cluster.nodes);
+    if (request.plan.cases.some(({ mode }) => mode === 'multi')) coresOfServerNode(opened.run);
     display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
     display.live('  inspecting the images');
     const inspected = await inspectImages(opened.run, servers, loaderKind, signal);

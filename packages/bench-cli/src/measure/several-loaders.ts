@@ -5,17 +5,34 @@ import { overlapOf } from '../loaders/gate/gate.ts';
 import type { LoadOutcome } from '../loaders/loader.ts';
 import type { OkTrial, Trial } from '../results/record.ts';
 
+type SeveralLoaders = NonNullable<OkTrial['loaders']>;
+
 /** With less of the duration in common, the sum of the loads never existed: the trial fails. */
 const MIN_OVERLAP = 0.9;
 /** With less than this, readers are told. */
 const FULL_OVERLAP = 0.99;
+
+type LoaderFacts = Pick<LoadOutcome, 'observation' | 'wasTheLimit' | 'node' | 'window' | 'clock'>;
+
+/** Each by itself, for the record. */
+export function eachLoader(outcomes: readonly LoaderFacts[]): SeveralLoaders['each'] {
+  return outcomes.map(({ observation, wasTheLimit, node, window, clock }) => ({
+    startSeconds: window?.startSeconds ?? null,
+    endSeconds: window?.endSeconds ?? null,
+    cpuSeconds: observation?.cpuSeconds ?? null,
+    cpuCores: observation?.cpuCores ?? null,
+    wasTheLimit,
+    ...(node === undefined ? {} : { node }),
+    ...(clock === undefined ? {} : { clock: { ...clock } }),
+  }));
+}
 
 /**
  * For the record; nothing for a single loader.
  * @throws BenchError `E_LOADER_FAILED` if they sent together for too little of the time.
  */
 export function describeLoaders(
-  outcomes: readonly Pick<LoadOutcome, 'observation' | 'wasTheLimit' | 'node' | 'window' | 'clock'>[],
+  outcomes: readonly LoaderFacts[],
   { loaders, durationSeconds }: Pick<RunConfiguration, 'loaders' | 'durationSeconds'>,
 ): Pick<OkTrial, 'loaders'> {
   if (loaders === 1) return {};
@@ -34,16 +51,7 @@ export function describeLoaders(
       },
     );
   }
-  const each = outcomes.map(({ observation, wasTheLimit, node, window, clock }) => ({
-    startSeconds: window?.startSeconds ?? null,
-    endSeconds: window?.endSeconds ?? null,
-    cpuSeconds: observation?.cpuSeconds ?? null,
-    cpuCores: observation?.cpuCores ?? null,
-    wasTheLimit,
-    ...(node === undefined ? {} : { node }),
-    ...(clock === undefined ? {} : { clock: { ...clock } }),
-  }));
-  return { loaders: { overlap, each } };
+  return { loaders: { overlap, each: eachLoader(outcomes) } };
 }
 
 function percent(share: number): string {

@@ -83,7 +83,7 @@ export function clusterWarnings(
   if (contended.length > 0) {
     const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
     warnings.push(
-      `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the node they share: marked "contended"; these figures do not describe the servers alone`,
+      `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the machine they share: marked "contended"; these figures do not describe the servers alone`,
     );
   }
   return warnings;

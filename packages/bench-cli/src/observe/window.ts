@@ -9,6 +9,11 @@ export interface ObservationWindow {
   end(): Promise<Observation | null>;
   /** After `end`: each instance separately. Absent or null where only their sum was observed. */
   instances?(): readonly InstanceObservation[] | null;
+  /**
+   * After `end`: seconds between the readings that `cpuSeconds` is the difference of, which begin before the window and end after
+   * it. Absent or null where the source says only what was used within it.
+   */
+  readSeconds?(): number | null;
   /** Cores that the servers used while they waited, just before the window. Absent or null where that was not observed. */
   idleCores?(): number | null;
 }

@@ -158,7 +158,7 @@ function withoutExcluded(cases: readonly PlannedCase[], { exclude }: RunConfigur
 
 function planCases(configuration: RunConfiguration, availableCpus: number): PlannedCase[] {
   demandSize(configuration);
-  const { trials, threads } = configuration;
+  const { trials, threads, loaders } = configuration;
   const cases = pointsOf(configuration).flatMap((point): PlannedCase[] => {
     const allowances = allowancesOf(point.tier, point.mode);
     return contenders(configuration).map(({ server, aa }) => ({
@@ -168,7 +168,7 @@ function planCases(configuration: RunConfiguration, availableCpus: number): Plan
       ...point,
       instances: allowances.length,
       allowances,
-      contended: isContended(point.tier, threads * allowances.length, availableCpus),
+      contended: isContended(point.tier, loaders * threads * allowances.length, availableCpus),
       plannedTrials: trials,
     }));
   });

@@ -93,8 +93,8 @@ export const severalLoadersSchema = z.object({
       /** On a cluster. */
       node: z.string().optional(),
       /**
-       * How far the clock of its machine is ahead of the clock of the times above, wrong by half of the round trip at most. A
-       * loader was let go at most one round trip after another.
+       * How far the clock of its machine is ahead of the clock of the times above, wrong by half of the round trip at most, which is
+       * that of the quickest of some messages.
        */
       clock: z.object({ offsetSeconds: z.number(), roundTripSeconds: seconds }).optional(),
     }),

@@ -16,6 +16,8 @@ export interface JobCluster {
   print(text: string): void;
   /** Of the first container of each pod. */
   end(terminated: NonNullable<V1ContainerState['terminated']>): void;
+  /** The node of all pods: they are unready, and nothing more is heard of them. */
+  loseNode(): void;
 }
 
 export async function jobCluster(): Promise<JobCluster> {
@@ -44,10 +46,10 @@ export async function jobCluster(): Promise<JobCluster> {
     const [first] = spec?.template.spec?.containers ?? [];
     const status = {
       conditions: [{ type: 'Ready', status: 'True' }],
-      containerStatuses: [{ name: first?.name ?? '', state: { running: {} } }],
+      containerStatuses: [{ name: first?.name ?? '', ready: true, state: { running: {} } }],
     } as V1Pod['status'];
     keep(`/api/v1/namespaces/${metadata?.namespace}/pods/${name}`, {
-      ...{ metadata: { name, labels }, spec: spec?.template.spec, status },
+      ...{ metadata: { name, labels }, spec: { ...spec?.template.spec, nodeName: 'node-1' }, status },
     } as V1Pod);
   }
 
@@ -101,6 +103,14 @@ export async function jobCluster(): Promise<JobCluster> {
       }
       isEnded = true;
       for (const response of logs) response.end();
+    },
+    loseNode() {
+      for (const [path, object] of objects) {
+        const { status, ...pod } = object as V1Pod;
+        if (!path.includes('/pods/')) continue;
+        const conditions = [{ type: 'Ready', status: 'False' }];
+        keep(path, { ...pod, status: { ...status, conditions } } as V1Pod);
+      }
     },
   };
 }

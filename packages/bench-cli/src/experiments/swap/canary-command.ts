@@ -18,13 +18,18 @@ const SPARE_SECONDS = 60;
 
 type CanarySettings = SettingsOf<typeof PLACE_SETTINGS> & Pick<SwapSettings, 'duration'>;
 
+interface Seen {
+  readonly node: string;
+  readonly count: CanaryFigures;
+}
+
 async function watch(
   world: World,
   settings: CanarySettings,
   { service }: DnsWorkload,
   { signal, force }: Interruption,
   say: (text: string) => void,
-): Promise<CanaryFigures> {
+): Promise<Seen> {
   const { duration } = settings;
   const runId = newRunId(world.clock.now());
   const needs = { loadSeconds: duration, serverCores: 0 };
@@ -40,13 +45,13 @@ async function watch(
   canary.take();
   say(`asking Service ${name} ${CANARY_RATE} times a second for ${duration} s`);
   await world.clock.sleep(duration, signal);
-  return await canary.takeSettled(signal);
+  return { node: canary.node, count: await canary.takeSettled(signal) };
 }
 
-function canaryText({ service, title }: DnsWorkload, count: CanaryFigures): string {
+function canaryText({ service, title }: DnsWorkload, { node, count }: Seen): string {
   const { longestLossSeconds } = count;
   const inRow = longestLossSeconds > 0 ? `, ${longestLossSeconds} s in a row at most` : '';
-  return `${title} through Service ${service.name} (${service.address}): lost ${lostOf(count)} queries in ${count.seconds} s${inRow}\n`;
+  return `${title} through Service ${service.name} (${service.address}), asked from node ${node}: lost ${lostOf(count)} queries in ${count.seconds} s${inRow}\n`;
 }
 
 /** Changes nothing. */
@@ -60,10 +65,11 @@ export async function canaryCommand(world: World, settings: CanarySettings, json
   try {
     const { client } = await openChangeable(world, settings.context, interruption.force);
     const workload = await findWorkload(client, choiceOf(settings), interruption.signal);
-    const count = await watch(world, settings, workload, interruption, say);
+    const seen = await watch(world, settings, workload, interruption, say);
     const { title, service } = workload;
-    const text = JSON.stringify({ workload: title, service: service.name, ...count }, null, 2);
-    world.stdout.write(json ? `${text}\n` : canaryText(workload, count));
+    const { node, count } = seen;
+    const text = JSON.stringify({ workload: title, service: service.name, node, ...count }, null, 2);
+    world.stdout.write(json ? `${text}\n` : canaryText(workload, seen));
     return EXIT_STATUS.success;
   } finally {
     interruption.release();

@@ -10,7 +10,7 @@ import { formatFixed, formatMillicores, formatTime, signed } from '../../report/
 import { capitalized, counted, listed } from '../../text.ts';
 import { costCharts, timeChart } from './charts.ts';
 import { type CanaryFigures, NAME_SETS, type NameSet, type SwapRecord } from './evidence.ts';
-import { estimandName, type FigureName, figuresOf } from './figures.ts';
+import { estimandName, type FigureName, figuresOf, isLoaderLimited } from './figures.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS, countsOf } from './in-place/canary-count.ts';
 import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
 import { podTable, readingsTable, senderBlocks } from './readings.ts';
@@ -108,13 +108,22 @@ function findingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding
 /** A tail that is this many times as long is told, also where the pairs do not show it. */
 const TOLD_RATIO = 2;
 
-/** What clients waited for the slowest answers. */
+/** The loads with these names of all placements, and those in which a load generator was the limit. */
+function loadsOf(record: SwapRecord, names: readonly NameSet[]) {
+  const loads = placementsOf(record).flatMap(({ evidence: { phases } }) =>
+    phases.filter(({ kind }) => kind !== 'idle' && names.includes(kind)),
+  );
+  return { count: loads.length, limited: loads.filter(isLoaderLimited).length };
+}
+
+/** What clients waited for the slowest answers; nothing where that was the load generator's in part. */
 function tailFindingOf(record: SwapRecord, { a, b }: Sides, names: NameSet): Finding[] {
   const name = estimandName('p99', names);
   const estimand = record.estimands.find((each) => each.name === name);
   const delta = b.comparison?.deltas[name];
   const [base, own] = [medianOf(a, 'p99', names), medianOf(b, 'p99', names)];
   if (estimand === undefined || delta == null || base === null || own === null) return [];
+  if (loadsOf(record, [names]).limited > 0) return [];
   const isOpen = delta.verdict === 'no difference shown';
   if (isOpen && Math.max(own / base, base / own) < TOLD_RATIO) return [];
   const [versionA, versionB] = [a, b].map(({ subject }) => versionOf(record, subject));
@@ -257,20 +266,30 @@ function methodOf({ settings, conditions }: SwapRecord): string[] {
     `A load counts if at least 98 % of the rate was held and, for CPU, if it raised it visibly; a placement if no pod was restarted, replaced or of another version. Before the first one, version A has answered at the rate for ${PROBE_SECONDS} s; only the placements show whether it holds for a whole load.`,
     ...(method === 'in-place'
       ? [
-          `A canary in the cluster asks ${CANARY_RATE} queries a second through the Service, from a new socket each, from before the first change until everything is put back; a query without an answer within ${CANARY_TIMEOUT_SECONDS} s, or with SERVFAIL or REFUSED, is lost. Each change of the image is a rolling update by the workload's own strategy: bench swap canary shows what an ordinary one loses.`,
+          `A canary on one node asks ${CANARY_RATE} queries a second through the Service, from a new socket each, from before the first change until everything is put back; a query without an answer within ${CANARY_TIMEOUT_SECONDS} s, or with SERVFAIL or REFUSED, is lost. If the Service prefers the pods of the client's node, it sees only those. Each change of the image is a rolling update by the workload's own strategy: bench swap canary shows what an ordinary one loses.`,
         ]
       : []),
   ];
 }
 
-/** Of figures that are missing beside a verdict. */
+/** Nothing where the DNS answered a load generator that kept up. */
+function loaderWarnings(record: SwapRecord): string[] {
+  const { count, limited } = loadsOf(record, NAME_SETS);
+  return limited === 0
+    ? []
+    : [
+        `in ${limited} of ${counted(count, 'load')} a load generator was the limit: it sent queries or took answers late. Latency p99 and losses of the DNS are at most those shown, and are not compared. Keep other work off the nodes that send, or give --loader-cpu`,
+      ];
+}
+
+/** Of figures that are missing or bounded beside a verdict. */
 function warningsOf(record: SwapRecord, sides: Sides | null): string[] {
   const beside = NAME_SETS.filter((names) => sides !== null && netDelta(sides.b, names) !== null);
   const all = beside.flatMap((names) => reasonsOf(record, names).map((reason) => ({ names, reason })));
   const reasons = [...Map.groupBy(all, ({ reason }) => reason)].map(([reason, [first, ...others]]) =>
     first === undefined || others.length > 0 ? reason : `${first.names}, ${reason}`,
   );
-  return [...reasons, ...rateAdvice(record)];
+  return [...reasons, ...rateAdvice(record), ...loaderWarnings(record)];
 }
 
 const TABLES: readonly {

@@ -25,13 +25,18 @@ const phaseSchema = z.object({
   load: loadResultSchema.nullable(),
   /** Of the DNS containers, without their sidecars; null where nothing could be observed. */
   observation: observationSchema.nullable(),
+  /**
+   * Between the readings of CPU at both ends, by the kubelet's clock in whole seconds: longer than the phase, and idle for the rest.
+   * Null where the source does not say; absent in old records.
+   */
+  readSeconds: seconds.nullable().optional(),
   /** Each pod by itself; null where only their sum was observed. */
   instances: z.array(instanceObservationSchema).nullable(),
   /** With several load generators: what each sent, and from which node; `load` is the sum. */
   senders: z
     .array(z.object({ node: z.string(), queriesSent: count, queriesCompleted: count, queriesLost: count }))
     .optional(),
-  /** When they sent, in the same order. */
+  /** When each load generator sent, and whether it was the limit, in the same order; in old records only of several. */
   loaders: severalLoadersSchema.optional(),
 });
 export type Phase = z.output<typeof phaseSchema>;

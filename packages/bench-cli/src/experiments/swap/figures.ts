@@ -1,5 +1,7 @@
 /** From a placement to figures, by name set. A placement is one value, however long it was. Pure. */
-import type { Estimand } from '../../engine/estimand.ts';
+import type { Bound, Estimand } from '../../engine/estimand.ts';
+import { anyWasTheLimit } from '../../measure/limiting-factor.ts';
+import { sum } from '../../stats/intervals.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
 import { percentileIn } from '../../stats/percentile.ts';
 import { NAME_SETS, type NameSet, type Phase, type SwapEvidence } from './evidence.ts';
@@ -8,14 +10,23 @@ import type { SwapSettings } from './settings.ts';
 /** Share of the rate below which a phase does not count. */
 export const MIN_RATE_RATIO = 0.98;
 
-/** Mean over the idle windows, each as long as it was. */
+/** Mean over the idle windows, each as long as the time between its readings. */
 function idleCoresOf({ phases }: SwapEvidence): number | null {
-  const observed = phases.flatMap(({ kind, observation }) =>
-    kind === 'idle' && observation !== null ? [observation] : [],
+  const observed = phases.flatMap(({ kind, observation, readSeconds }) =>
+    kind === 'idle' && observation !== null
+      ? [{ used: observation.cpuSeconds, length: readSeconds ?? observation.durationSeconds }]
+      : [],
   );
-  const whole = observed.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
-  if (whole === 0) return null;
-  return observed.reduce((sum, { cpuCores, durationSeconds }) => sum + cpuCores * durationSeconds, 0) / whole;
+  const whole = sum(observed.map(({ length }) => length));
+  return whole === 0 ? null : sum(observed.map(({ used }) => used)) / whole;
+}
+
+/** Without what the pods used between the readings before and after the load, when they were idle. */
+function loadedCoresOf({ observation, readSeconds }: Phase, idleCores: number | null): number | null {
+  if (observation === null || readSeconds == null || idleCores === null) return observation?.cpuCores ?? null;
+  const { cpuSeconds, durationSeconds } = observation;
+  const idleSeconds = Math.max(0, readSeconds - durationSeconds);
+  return Math.max(0, cpuSeconds - idleCores * idleSeconds) / durationSeconds;
 }
 
 type Pace = Pick<SwapSettings, 'rate' | 'duration'>;
@@ -23,14 +34,14 @@ type Pace = Pick<SwapSettings, 'rate' | 'duration'>;
 /** Why the CPU of this load says nothing about it; null if it does. */
 function invisible(
   { observation }: Phase,
-  idleCores: number | null,
+  { idleCores, loadedCores }: Pick<PlacementFigures, 'idleCores' | 'loadedCores'>,
   { rate, duration }: Pace,
 ): string | null {
   if (observation === null) return 'its CPU could not be read';
   const samples = observation.samples.map(({ cpuCores }) => cpuCores);
   const visibility = loadVisibility({
     idleCores,
-    loadedCores: observation.cpuCores,
+    loadedCores,
     // Its mean where there are too few.
     readings: samples.length > 0 ? samples : [observation.cpuCores],
     seconds: duration,
@@ -49,10 +60,25 @@ const NOTHING = {
   memoryBytes: null,
 };
 
+/** What a client saw: bounds where the load generator was the limit. */
+type Seen = 'lostRatio' | 'p99Seconds';
+
 /** `excluded`: why figures are missing; null where none is. */
-export type PlacementFigures = Readonly<Record<'idleCores' | keyof typeof NOTHING, number | null>> & {
+export type PlacementFigures = Readonly<
+  Record<'idleCores' | Exclude<keyof typeof NOTHING, Seen>, number | null> &
+    Record<Seen, number | Bound | null>
+> & {
   readonly excluded: string | null;
 };
+
+/** Whether a load generator was the limit of a load: it sent late, or took answers late. */
+export const isLoaderLimited = ({ loaders }: Phase): boolean =>
+  loaders !== undefined && anyWasTheLimit(loaders.each) === true;
+
+/** What the load generator added is not known; nothing can be less than nothing. */
+function seenIn(phase: Phase, value: number | null): number | Bound | null {
+  return value === null || value === 0 || !isLoaderLimited(phase) ? value : { bound: value };
+}
 
 /**
  * Figures of a load that did not hold the rate are none; CPU that does not show the load is none. So nothing is said by
@@ -68,9 +94,9 @@ export function figuresOf(evidence: SwapEvidence, names: NameSet, pace: Pace): P
     const excluded = `${(rateHeldRatio * 100).toFixed(1)} % of the rate was held`;
     return { ...NOTHING, idleCores, rateHeldRatio, excluded };
   }
-  const excluded = invisible(phase, idleCores, pace);
-  const { observation } = phase;
-  const loadedCores = excluded === null ? (observation?.cpuCores ?? null) : null;
+  const measured = loadedCoresOf(phase, idleCores);
+  const excluded = invisible(phase, { idleCores, loadedCores: measured }, pace);
+  const loadedCores = excluded === null ? measured : null;
   const netCores = idleCores === null || loadedCores === null ? null : loadedCores - idleCores;
   return {
     idleCores,
@@ -78,9 +104,9 @@ export function figuresOf(evidence: SwapEvidence, names: NameSet, pace: Pace): P
     netCores,
     cpuSecondsPerQuery: netCores === null ? null : netCores / load.qps,
     rateHeldRatio,
-    lostRatio: load.queriesSent === 0 ? null : load.queriesLost / load.queriesSent,
-    p99Seconds: percentileIn(load.latencyPercentiles, 99),
-    memoryBytes: observation?.memoryBytes?.mean ?? null,
+    lostRatio: seenIn(phase, load.queriesSent === 0 ? null : load.queriesLost / load.queriesSent),
+    p99Seconds: seenIn(phase, percentileIn(load.latencyPercentiles, 99)),
+    memoryBytes: phase.observation?.memoryBytes?.mean ?? null,
     excluded,
   };
 }

@@ -1,8 +1,8 @@
 /** Measures one phase of a placement: CPU of the DNS containers, idle or under load. */
 import type { LoadOutcome } from '../../loaders/loader.ts';
-import { loadFor, loadTogether, observeLoad } from '../../measure/load.ts';
+import { loadFor, loadTogether, observeLoad, SOCKETS_PER_INSTANCE } from '../../measure/load.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
-import { describeLoaders } from '../../measure/several-loaders.ts';
+import { describeLoaders, eachLoader } from '../../measure/several-loaders.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import { openPodWindow } from '../../targets/kubernetes/deployment.ts';
 import type { Phase } from './evidence.ts';
@@ -44,6 +44,12 @@ function shareOf(ratePerSecond: number, places: number, index: number): number {
   return index < ratePerSecond - whole * places ? whole + 1 : whole;
 }
 
+/** What each of `count` loaders has: together at least what one in front of all pods would have, and not that times `count`. */
+export function loadOfEach(pods: number, count: number): ReturnType<typeof loadFor> {
+  const clients = pods === 1 ? LOAD.clients : SOCKETS_PER_INSTANCE;
+  return loadFor({ ...LOAD, clients }, { instances: Math.ceil(pods / count) });
+}
+
 /** Several loaders start together and share the rate, and all stop as soon as one fails. */
 function sendAll(
   request: PhaseRequest,
@@ -53,7 +59,7 @@ function sendAll(
   const { run, loader, settings, workload, pods, kind, seconds, signal } = request;
   const queryFile = request.queryFiles[kind === 'external' ? kind : 'internal'];
   const outputFile = `${request.rawDirectory}/${request.name}-${kind}`;
-  const endpoint = { address: workload.service.address, port: 53, instances: pods.length };
+  const endpoint = { address: workload.service.address, port: 53 };
   const { length: count } = places;
   const together = { clock: run.client.clock, loader, count, isGated: count > 1, signal };
   return loadTogether({ ...together, runSeconds: seconds + TIMEOUT_SECONDS }, (index) => {
@@ -63,7 +69,7 @@ function sendAll(
       durationSeconds: seconds,
       ratePerSecond: shareOf(settings.rate, count, index),
       openLoop: loader.kind === 'builtin',
-      ...loadFor(LOAD, endpoint),
+      ...loadOfEach(pods.length, count),
       timeoutSeconds: TIMEOUT_SECONDS,
       outputFile: `${outputFile}${count === 1 ? '' : `-${index + 1}`}.txt`,
       ...(node === undefined ? {} : { onNode: node }),
@@ -76,7 +82,8 @@ type Senders = Pick<Phase, 'senders' | 'loaders'>;
 
 /** @throws BenchError `E_LOADER_FAILED` if they sent together for too little of the time */
 function sendersOf(outcomes: readonly LoadOutcome[], durationSeconds: number): Senders {
-  if (outcomes.length === 1) return {};
+  // It has no other to wait for, nor to be compared with.
+  if (outcomes.length === 1) return { loaders: { overlap: null, each: eachLoader(outcomes) } };
   return {
     ...describeLoaders(outcomes, { loaders: outcomes.length, durationSeconds }),
     senders: outcomes.map(({ node = '', result: { queriesSent, queriesCompleted, queriesLost } }) => ({
@@ -100,7 +107,6 @@ async function underLoad(request: PhaseRequest, window: ObservationWindow) {
 }
 
 async function idle(request: PhaseRequest, window: ObservationWindow) {
-  window.started?.();
   await request.run.client.clock.sleep(request.seconds, request.signal);
   const endedAt = timeOf(request);
   return { load: null, endedAt, observation: await window.end() };
@@ -115,6 +121,7 @@ export async function measurePhase(request: PhaseRequest): Promise<Phase> {
     const instances = window.instances?.() ?? null;
     return {
       ...{ kind, startedAt, ...measured },
+      readSeconds: window.readSeconds?.() ?? null,
       instances: instances === null ? null : [...instances],
     };
   } finally {

@@ -50,8 +50,10 @@ export const readingsCsv: Renderer<SwapRecord> = {
 };
 
 function coresOf(phases: readonly Phase[], wanted: string, pod: string): string {
-  const { instances = null } = phases.find(({ kind }) => kind === wanted) ?? {};
-  const cores = instances?.find(({ name }) => name === pod)?.cpuCores ?? null;
+  const phase = phases.find(({ kind }) => kind === wanted);
+  const { cpuSeconds = null, cpuCores = null } = phase?.instances?.find(({ name }) => name === pod) ?? {};
+  const readSeconds = wanted === 'idle' ? (phase?.readSeconds ?? null) : null;
+  const cores = cpuSeconds === null || readSeconds === null ? cpuCores : cpuSeconds / readSeconds;
   return cores === null ? NOTHING : formatMillicores(cores);
 }
 

@@ -13,7 +13,7 @@ export interface LoadWindow {
 export interface GateClock {
   /** Seconds that it is ahead; wrong by half of the round trip at most. */
   readonly offsetSeconds: number;
-  /** Of a message to the loader and back, which is also how much later than the others it can have been let go. */
+  /** Of the quickest of some messages to the loader and back; the one that let it go may have taken longer. */
   readonly roundTripSeconds: number;
 }
 

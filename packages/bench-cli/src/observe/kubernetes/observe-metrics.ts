@@ -3,6 +3,7 @@
  * seconds. Only windows entirely within the load are used.
  */
 
+import { BenchError } from '../../errors.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
@@ -25,6 +26,8 @@ const POLL_SECONDS = 4;
 const LATE_SECONDS = 35;
 /** Timestamps are in whole seconds, and clocks differ. */
 const SLACK_SECONDS = 1.5;
+/** How far the cluster's clock is from ours is known to a second, or to half of a slow request. */
+const AHEAD_SECONDS = 3;
 
 /** The windows of each pod that lie within [begin, end], in seconds since 1970. */
 export function windowsWithin(
@@ -44,16 +47,57 @@ export function windowsWithin(
   return byPod;
 }
 
-/** Null from `end` if no whole window lay within the load: then the trial was too short for this source. */
+/** As metrics-server's manifest sets it. */
+const USUAL_WINDOW_SECONDS = 15;
+
+/** A load as long as this holds a whole window, however the two lie. */
+const secondsNeeded = (windows: readonly PodWindow[]) =>
+  2 * Math.max(USUAL_WINDOW_SECONDS, ...windows.map(({ seconds }) => seconds));
+
+const nodesOf = (pods: readonly PodPlace[]) => [...new Set(pods.map(({ node }) => node))].join(', ');
+
+/** Without the figures of one pod, the sum of the others would be too small: there is none. */
+function silent(pods: readonly PodPlace[]): BenchError {
+  return new BenchError(
+    'E_NO_FIGURES',
+    `the metrics API has no window within the load of pod ${pods.map(({ name }) => name).join(', ')} on node ${nodesOf(pods)}, so CPU and memory of the server are not known`,
+    {
+      fix: 'Check that the node is healthy, and that its clock is that of the API server. Repeat the trial with --resume, or measure without CPU and memory: --observe none.',
+    },
+  );
+}
+
+/** Which windows lie within the load, only clocks that agree can tell. */
+function ahead(pods: readonly PodPlace[], seconds: number): BenchError {
+  return new BenchError(
+    'E_NO_FIGURES',
+    `the clock of node ${nodesOf(pods)} is at least ${seconds.toFixed(0)} seconds ahead of that of the API server, so it is not known which windows of the metrics API lie within the load`,
+    {
+      fix: 'Set the clock of the node (NTP). Repeat the trial with --resume, or measure without CPU and memory: --observe none.',
+    },
+  );
+}
+
+/**
+ * Null from `end` if the load was too short to hold a window of each pod for certain, and did not. `end` rejects with `E_NO_FIGURES` if
+ * a longer one has none, or if windows end in the future: then the clock of the node is not that of the API server.
+ */
 export async function observeMetrics(options: ObserveMetricsOptions): Promise<ObservationWindow> {
   const { clock, source, pods, clockOffsetSeconds, signal } = options;
   const nowInCluster = () => clock.now().getTime() / 1000 + clockOffsetSeconds;
   let startedAt = nowInCluster();
   const seen: PodWindow[] = [];
+  /** By pod: how many seconds in the future a window ended. */
+  const early = new Map<string, number>();
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
   const poll = async () => {
-    seen.push(...(await source.windows().catch(() => [])));
+    const windows = await source.windows().catch(() => []);
+    const now = nowInCluster();
+    for (const { pod, endUnixSeconds } of windows)
+      if (endUnixSeconds > now + AHEAD_SECONDS)
+        early.set(pod, Math.max(early.get(pod) ?? 0, endUnixSeconds - now));
+    seen.push(...windows);
   };
   const sampling = (async () => {
     for (;;) {
@@ -70,16 +114,24 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
     const endedAt = nowInCluster();
     // The last window within the load is reported some time after it.
     while (nowInCluster() < endedAt + LATE_SECONDS) {
-      const newest = Math.max(0, ...seen.map(({ endUnixSeconds }) => endUnixSeconds));
-      if (newest > endedAt) break;
+      const isReported = ({ name }: PodPlace) =>
+        seen.some(({ pod, endUnixSeconds }) => pod === name && endUnixSeconds > endedAt);
+      if (pods.every(isReported)) break;
       await clock.sleep(POLL_SECONDS, signal);
     }
     stop.abort(new Error('the window is over'));
     await sampling;
+    if (early.size > 0)
+      throw ahead(
+        pods.filter(({ name }) => early.has(name)),
+        Math.max(...early.values()),
+      );
     const durationSeconds = Math.max(0.001, endedAt - startedAt);
     const byPod = windowsWithin(seen, startedAt, endedAt);
     const parts = pods.map(({ name }) => byPod.get(name) ?? []);
-    if (parts.some((windows) => windows.length === 0)) return null;
+    const missing = pods.filter(({ name }) => !byPod.has(name));
+    if (missing.length > 0 && durationSeconds < secondsNeeded(seen)) return null;
+    if (missing.length > 0) throw silent(missing);
     const cores = parts.map((windows) => mean(windows.map(({ cpuCores }) => cpuCores)));
     const memory = parts.map((windows) => windows.map(({ memoryBytes }) => memoryBytes));
     const total = cores.reduce((a, b) => a + b, 0);

@@ -6,11 +6,11 @@
 import { BenchError } from '../../errors.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
-import type { InstanceObservation } from '../../results/record.ts';
 import type { Clock } from '../../world.ts';
 import {
   idleCoresBetween,
   isAnotherReading,
+  type PodFigures,
   type PodReadings,
   podFigures,
   type Sample,
@@ -111,14 +111,14 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
   const stop = new AbortController();
   const sampling = sampleUntil(AbortSignal.any([signal, stop.signal]), options, samples);
 
-  let instances: InstanceObservation[] | null = null;
+  let figures: PodFigures | null = null;
   const finish = async () => {
     const endedAt = clock.monotonicSeconds();
     stop.abort(new Error('the window is over'));
     await sampling;
     const end = await readCounters(options);
     const usage = { begin: begin.usage, end: end.usage };
-    const figures = podFigures({
+    figures = podFigures({
       pods,
       startedAt,
       endedAt,
@@ -127,7 +127,6 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
       samples,
     });
     if (figures === null) throw late(pods, usage);
-    instances = figures.instances;
     return figures.observation;
   };
   return {
@@ -135,7 +134,8 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
       startedAt = clock.monotonicSeconds();
     },
     end: once(finish),
-    instances: () => instances,
+    instances: () => figures?.instances ?? null,
+    readSeconds: () => figures?.readSeconds ?? null,
     idleCores: () => (waiting === null ? null : idleCoresBetween(waiting, begin.usage, pods)),
   };
 }

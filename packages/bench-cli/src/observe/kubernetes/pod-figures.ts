@@ -25,10 +25,14 @@ function cpuBetween(from: Readings, to: Readings, pod: string): number | null {
   return Math.max(0, after.cpu.cpuSeconds - before.cpu.cpuSeconds);
 }
 
-/**
- * Cores that the pods used between two readings, by the times that the kubelet gives for them, which are in whole seconds.
- * Null if one is missing or has no time.
- */
+/** By the times that the kubelet gives for two readings, which are in whole seconds; null if one is missing or has no time. */
+function secondsBetween(from: Readings, to: Readings, pod: string): number | null {
+  const stampOf = (readings: Readings) => Date.parse(readings.get(pod)?.cpu.stamp ?? '');
+  const seconds = (stampOf(to) - stampOf(from)) / 1000;
+  return seconds > 0 ? seconds : null;
+}
+
+/** Cores that the pods used between two readings; null if one is missing or has no time. */
 export function idleCoresBetween(
   from: Settled<PodReading>,
   to: Settled<PodReading>,
@@ -37,9 +41,8 @@ export function idleCoresBetween(
   if (from.stale.length > 0 || to.stale.length > 0) return null;
   const cores = pods.map(({ name }) => {
     const used = cpuBetween(from.values, to.values, name);
-    const stampOf = ({ values }: Settled<PodReading>) => Date.parse(values.get(name)?.cpu.stamp ?? '');
-    const seconds = (stampOf(to) - stampOf(from)) / 1000;
-    return used === null || !(seconds > 0) ? null : used / seconds;
+    const seconds = secondsBetween(from.values, to.values, name);
+    return used === null || seconds === null ? null : used / seconds;
   });
   return cores.includes(null) ? null : sum(cores.map((value) => value ?? 0));
 }
@@ -72,8 +75,8 @@ function series(samples: readonly Sample[], pods: readonly PodPlace[]): Observat
     if (before === undefined) return [];
     const used = pods.map(({ name }) => cpuBetween(before.readings, sample.readings, name));
     const seconds = sample.atSeconds - before.atSeconds;
-    // An interval that ended before the load began is not part of it.
-    if (used.includes(null) || seconds <= 0 || sample.atSeconds <= 0) return [];
+    // An interval that began before the load did is not that of the load, or only in part.
+    if (used.includes(null) || seconds <= 0 || before.atSeconds < 0) return [];
     return [
       {
         atSeconds: sample.atSeconds,
@@ -110,6 +113,8 @@ export interface PodReadings {
 export interface PodFigures {
   readonly observation: Observation;
   readonly instances: InstanceObservation[];
+  /** Between the readings at both ends, on average over the pods; null if one has no time. */
+  readonly readSeconds: number | null;
 }
 
 /** Null for a pod whose throttling is not known at both ends. */
@@ -148,6 +153,7 @@ export function podFigures(read: PodReadings): PodFigures | null {
   const durationSeconds = Math.max(0.001, endedAt - startedAt);
   const used = pods.map(({ name }) => cpuBetween(begin.values, end.values, name));
   if (begin.stale.length > 0 || end.stale.length > 0 || used.includes(null)) return null;
+  const between = pods.map(({ name }) => secondsBetween(begin.values, end.values, name));
   const throttling = throttlingOf(read);
   const cpuSeconds = sum(used.map((value) => value ?? 0));
   const samples = distinct(
@@ -155,6 +161,7 @@ export function podFigures(read: PodReadings): PodFigures | null {
     pods,
   );
   return {
+    readSeconds: between.includes(null) ? null : mean(between.map((value) => value ?? 0)),
     instances: pods.map(({ name, node }, index) => ({
       name,
       node,

@@ -112,7 +112,7 @@ export function loadersNote(loaders: readonly NonNullable<OkTrial['loaders']>[])
   const uncertainty = milliseconds(roundTrip / 2);
   return [
     note(
-      `${began}, by one clock that all of them reached in ${uncertainty} or less. The clocks of their nodes differed from ` +
+      `${began}, by one clock that each of them reached in ${uncertainty} or less at best. The clocks of their nodes differed from ` +
         `that one by up to ${milliseconds(offset)} (± ${uncertainty}); no figure depends on them.`,
     ),
   ];

@@ -116,11 +116,15 @@ export function candidateNodes(
   return nodesFor(nodes, chosenPlacement(node, tolerations));
 }
 
-/** For nodes that are one machine under several names: those with one boot ID, which every kernel draws anew when it starts. */
+/** The nodes of each machine: those with one boot ID, which every kernel draws anew when it starts. */
+export function machinesOf(nodes: readonly V1Node[]): V1Node[][] {
+  return [...Map.groupBy(nodes, (node) => node.status?.nodeInfo?.bootID || node).values()];
+}
+
+/** For nodes that are one machine under several names. */
 export function machineWarnings(nodes: readonly V1Node[]): string[] {
-  const machines = Map.groupBy(nodes, (node) => node.status?.nodeInfo?.bootID ?? '');
-  return [...machines].flatMap(([bootId, same]) =>
-    bootId === '' || same.length === 1
+  return machinesOf(nodes).flatMap((same) =>
+    same.length === 1
       ? []
       : [
           `nodes ${same.map(({ metadata }) => metadata?.name).join(', ')} are one machine (one boot ID): this run shows that it works on several nodes, not how fast it is on them`,

@@ -28,10 +28,25 @@ interface DeployOptions extends KubernetesTargetOptions {
   readonly certificates: () => Certificates;
 }
 
-/** `--workers node`: the cores of the node that the instance will run on, if that is known. */
-function coresOfServerNode(run: ClusterRun): number | null {
-  const cores = [...run.nodeCpus.values()];
-  return cores.length === 0 ? null : Math.max(...cores);
+/**
+ * `--workers node`: the cores of the node that the instance will run on, whichever that is; null if that is not asked for.
+ * @throws BenchError `E_CONFIG` if the nodes differ
+ */
+export function coresOfServerNode({
+  nodeCpus,
+  settings,
+}: Pick<ClusterRun, 'nodeCpus'> & { readonly settings: Pick<ClusterRun['settings'], 'workers'> }):
+  | number
+  | null {
+  if (settings.workers !== 'node') return null;
+  const [cores = null, ...others] = new Set(nodeCpus.values());
+  if (others.length === 0) return cores;
+  const nodes = [...nodeCpus].map(([node, cpus]) => `${node} has ${cpus}`);
+  throw new BenchError(
+    'E_CONFIG',
+    '--workers node: a server gets as many workers as its node has cores, and the nodes for servers differ',
+    { evidence: nodes, fix: 'Choose nodes that are alike, or one of them: --server-node.' },
+  );
 }
 
 /** Creates what the pods need; resolves with where the Service is reached. */
@@ -80,7 +95,7 @@ export async function deployServer(
     transport,
     certificates,
     allowances,
-    nodeCpus: coresOfServerNode(run),
+    nodeCpus: mode === 'multi' ? coresOfServerNode(run) : null,
     pullSecrets,
   });
   const [readiness] = readinessQueriesOf(objects.plan, readinessQueries(zoneSet));

@@ -7,7 +7,7 @@ import { once } from '../../process.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
-import { type ClusterFacts, describeCluster } from './cluster-facts.ts';
+import { type ClusterFacts, describeCluster, machinesOf } from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { namespaceOf, runLabels } from './objects/labels.ts';
 import type { PodSecurity } from './objects/namespace.ts';
@@ -44,7 +44,7 @@ export interface OpenRequest {
 export interface OpenedCluster {
   readonly run: ClusterRun;
   readonly cluster: Cluster;
-  /** Cores that servers and the loader share; infinite if they have nodes of their own. */
+  /** Cores that servers and the loader share; infinite if they have machines of their own. */
   readonly sharedCpus: number;
   readonly warnings: readonly string[];
   /** Deletes the namespace and waits until it is gone, unless `--keep`. Safe to call twice. */
@@ -111,12 +111,17 @@ function demandNodes(facts: ClusterFacts, settings: KubernetesSettings): void {
   }
 }
 
-/** With one node for both, they share its cores. */
-function sharedCpusOf({ serverNodes, loaderNodes }: ClusterFacts): number {
-  const names = new Set([...serverNodes, ...loaderNodes].map((node) => node.metadata?.name));
-  const [only] = serverNodes;
-  return names.size > 1 ? Number.POSITIVE_INFINITY : (parseQuantity(only?.status?.allocatable?.cpu) ?? 1);
+/** With one machine for both, they share its cores: each of its nodes has them all. */
+export function sharedCpusOf({
+  serverNodes,
+  loaderNodes,
+}: Pick<ClusterFacts, 'serverNodes' | 'loaderNodes'>): number {
+  if (machinesOf([...new Set([...serverNodes, ...loaderNodes])]).length > 1) return Number.POSITIVE_INFINITY;
+  return Math.max(...serverNodes.map(({ status }) => parseQuantity(status?.allocatable?.cpu) ?? 1));
 }
+
+const isOneNode = ({ serverNodes, loaderNodes }: ClusterFacts) =>
+  new Set([...serverNodes, ...loaderNodes]).size === 1;
 
 /**
  * A pod without a CPU request gets what all others leave: nearly nothing on a node that it shares with a busy
@@ -238,7 +243,7 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
       sharedCpus,
       warnings: [
         ...(reason === null ? [] : [reason]),
-        ...(Number.isFinite(sharedCpus)
+        ...(isOneNode(facts)
           ? ['servers and the loader share the only suitable node and compete for its CPU']
           : []),
         ...facts.warnings,

@@ -181,6 +181,23 @@ export function assessAdoptedPod(pod: V1Pod, restartsBefore: number): PodFailure
   return ready ? null : assessRunningPod({ ...pod, status: { ...pod.status, containerStatuses: [] } });
 }
 
+/**
+ * Whether its node is lost: the last that the kubelet said is that its containers run, and the node controller has called it unready
+ * since. Of a pod that was ready, and has no readiness gates.
+ */
+export function isOnLostNode({ metadata, status }: V1Pod): boolean {
+  const containers = status?.containerStatuses ?? [];
+  const isUnready = (status?.conditions ?? []).some(
+    ({ type, status: value }) => type === 'Ready' && value !== 'True',
+  );
+  return (
+    isUnready &&
+    metadata?.deletionTimestamp === undefined &&
+    containers.length > 0 &&
+    containers.every(({ ready, state }) => ready && state?.running !== undefined)
+  );
+}
+
 /** Of each container by itself that has failed, whether it has ended or cannot start. */
 export function containerFailures(pod: V1Pod) {
   return (pod.status?.containerStatuses ?? []).flatMap((status) => {

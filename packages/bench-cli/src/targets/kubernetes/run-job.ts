@@ -10,7 +10,7 @@ import { QUERY_DIRECTORY } from './objects/encryption.ts';
 import { type JobRequest, jobOf } from './objects/job.ts';
 import { type Component, unitLabels, unitSelector } from './objects/labels.ts';
 import { CONTAINER } from './objects/pods.ts';
-import { assessPod } from './pod-state.ts';
+import { assessPod, isOnLostNode } from './pod-state.ts';
 import { programFile, programName, uploadFiles } from './programs.ts';
 import { type PodSelection, podError, waitForPods } from './wait-for-pods.ts';
 
@@ -22,6 +22,8 @@ export interface JobRun extends PodSelection {
   /** How long it may run from then on. */
   readonly runSeconds: number;
   readonly onLine: (line: string) => void;
+  /** Called with the pod once it has started, or has already ended. */
+  readonly onStart?: (pod: V1Pod) => void;
   /** Called with the pod once it has ended, before a bad end is reported. */
   readonly onEnd?: (pod: V1Pod) => void;
 }
@@ -74,6 +76,16 @@ async function started(run: JobRun): Promise<V1Pod> {
   }
 }
 
+/** Nothing more is heard of such a pod, not even its end. */
+function onLostNode({ what }: JobRun, { metadata, spec }: V1Pod): BenchError {
+  const node = spec?.nodeName ?? 'unknown';
+  return new BenchError(
+    'E_LOADER_FAILED',
+    `${what}: pod ${metadata?.name} ran on node ${node}, which does not answer any more`,
+    { fix: `Check the node: \`kubectl describe node ${node}\`. Repeat the trial with --resume.` },
+  );
+}
+
 /**
  * Creates the Job, passes on its lines as they come, and resolves when it has ended, whatever its exit status.
  * The Job is deleted in any case. Rejects with a BenchError if it cannot run or does not end.
@@ -93,6 +105,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
   );
   try {
     const pod = await started({ ...run, signal });
+    run.onStart?.(pod);
     let outcome: JobOutcome | undefined;
     const end = (async () => {
       for await (const { objects } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
@@ -103,6 +116,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
           });
         }
         const exit = exitOf(current);
+        if (exit === undefined && isOnLostNode(current)) throw onLostNode(run, current);
         if (exit === undefined) continue;
         run.onEnd?.(current);
         const verdict = assessPod(current);
@@ -155,7 +169,7 @@ export interface OnceRequest
       | ('image' | 'command' | 'env' | 'resources' | 'mounts' | 'node' | 'needsBindService' | 'inNodeNetwork')
       | 'change'
     >,
-    Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine' | 'onEnd'> {
+    Pick<JobRun, 'what' | 'signal' | 'runSeconds' | 'onLine' | 'onStart' | 'onEnd'> {
   /** Its name, with a number behind it unless it is unique by itself. */
   readonly name: string;
   readonly isUnique?: true;

@@ -24,6 +24,8 @@ const eventSchema = z.object({ event: z.literal('second'), sent: z.number(), los
 export interface Canary {
   /** Aborted with a BenchError `E_QUERIES_LOST` when too much is lost, or when nothing is heard of it. */
   readonly signal: AbortSignal;
+  /** Where it asks from: through a Service that prefers the pods of the client's node, it sees those alone. */
+  readonly node: string;
   /** Starts a new count; returns the last one. Queries of the last seconds may still be unanswered: they count later. */
   take(): CanaryFigures;
   /** The same once the fate of all queries sent so far is known, which takes some seconds. */
@@ -67,6 +69,7 @@ export async function openCanary(
   const failed = new AbortController();
   const heard = Promise.withResolvers<void>();
   const all: CanarySecond[] = [];
+  let node = 'unknown';
   let taken = 0;
   let lastHeard = world.clock.monotonicSeconds();
 
@@ -102,6 +105,9 @@ export async function openCanary(
     resources: { requests: { cpu: '50m' } },
     runSeconds,
     signal: AbortSignal.any([until, stop.signal]),
+    onStart: ({ spec }) => {
+      node = spec?.nodeName ?? node;
+    },
     onLine: hear,
   }).then(() => fail(undefined), fail);
   const end = async () => {
@@ -123,6 +129,7 @@ export async function openCanary(
   };
   return {
     signal: failed.signal,
+    node,
     take,
     async takeSettled(over) {
       await world.clock.sleep(SETTLE_SECONDS, over);

@@ -113,7 +113,7 @@ async function closeAll(request: SwapRequest, open: Open): Promise<void> {
     try {
       await canary?.stop();
     } finally {
-      if (canary !== undefined) notes.push(canarySentence(seen));
+      if (canary !== undefined) notes.push(`${canarySentence(seen)} It asked from node ${canary.node}.`);
       if (guarded?.isLeftToGuard() !== true) await cluster.close();
     }
   }
