@@ -600,7 +600,7 @@ describe('a record', () => {
     const record = { ...stored, settings: stored.settings as SurviveSettings };
     const [first] = documentOf(record, surviveDocument(record)).findings;
     expect(first?.sentence.replaceAll('\u00a0', ' ')).toBe(
-      'Memory limit needed: 43.0 MiB, against 44.0 MiB with CoreDNS 1.13.1 (-2.3 %; one trial of each, so no interval).',
+      'Memory limit needed: 43.0 MiB, against 40.0 MiB with CoreDNS 1.13.1 (+7.5 %; one trial of each, so no interval).',
     );
   });
 
