@@ -22,7 +22,7 @@ import {
 } from './evidence.ts';
 import { clusterText, pointOf } from './points.ts';
 import { boundText, fewStarts, MEBIBYTE } from './search.ts';
-import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
+import { STREAMS_VARIABLE, type SurviveSettings, variesGomemlimit } from './settings.ts';
 
 type Record = SurviveRecord<SurviveSettings>;
 
@@ -202,7 +202,7 @@ function warningsOf(record: Record): string[] {
 }
 
 function methodOf({ settings, cases }: Record): string[] {
-  const { starts, resolution, outage, rate, target, factors } = settings;
+  const { starts, resolution, outage, rate, target } = settings;
   const isCluster = target === 'kubernetes';
   const [place, replaced, killed] = isCluster
     ? [
@@ -219,7 +219,7 @@ function methodOf({ settings, cases }: Record): string[] {
     `Each start is a new CoreDNS, unmodified, ${place}. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; ${replaced} replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
     ...(isCluster ? [clusterText(cases.map(pointOf))] : []),
     `Killed: ${killed}. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). By then the kernel had reclaimed so many pages of the program that it made no progress; this does not count as survived.`,
-    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, ${(factors.gomemlimit ?? []).length < 2 ? 'and every start without GOMEMLIMIT rules out limits below what it used' : 'and nothing else rules one out, so that limits with and without GOMEMLIMIT are found by one rule'}. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take ${LIMIT_TO_SET}.`,
+    `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, ${variesGomemlimit(settings) ? 'and nothing else rules one out, so that limits with and without GOMEMLIMIT are found by one rule' : 'and every start without GOMEMLIMIT rules out limits below what it used'}. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take ${LIMIT_TO_SET}.`,
     isCluster
       ? 'Right again: a Service that was created during the relist or the outage resolves, a replaced endpoint has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. A cold start counts from when both programs of the pod run, a relist and an outage from when the API server is back. Queries for Services are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.'
       : 'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.',

@@ -6,7 +6,7 @@ import { isPeakOwn, type StartResult, type SurviveEvidence } from './evidence.ts
 import type { StepSeconds } from './patience.ts';
 import { firstLimit, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
-import { STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
+import { STREAMS_VARIABLE, type SurviveSettings, variesGomemlimit } from './settings.ts';
 import type { Start } from './start.ts';
 
 /** CoreDNS does not start with less. */
@@ -54,8 +54,7 @@ export async function findLimit(
   const repeated: string[] = [];
   const streamed = new Set<string>();
   let usual: StepSeconds = {};
-  // One rule for all limits that are compared: with GOMEMLIMIT, peaks say nothing.
-  const isByPeak = isPeakOwn(point) && (settings.factors.gomemlimit ?? []).length < 2;
+  const isByPeak = isPeakOwn(point) && !variesGomemlimit(settings);
   const options = { first: firstLimit(point), least: LEAST_BYTES, most: mostBytes, ...settings };
   while (starts.length < MAX_STARTS) {
     const tried = starts.map((each) => ({

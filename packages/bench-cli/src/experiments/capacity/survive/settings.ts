@@ -158,3 +158,7 @@ export const SURVIVE_SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 export type SurviveSettings = SettingsOf<typeof SURVIVE_SETTINGS>;
+
+/** Whether limits with GOMEMLIMIT are compared with those without, so that one rule has to find them all: peaks say nothing of the former. */
+export const variesGomemlimit = ({ factors }: Pick<SurviveSettings, 'factors'>) =>
+  (factors.gomemlimit ?? []).length > 1;
