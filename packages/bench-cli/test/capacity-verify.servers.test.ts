@@ -7,6 +7,7 @@ import { fileNeeds, pathOf } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
 import { judge } from '../src/experiments/capacity/verify/verification.ts';
+import { openMemoryGroup } from '../src/targets/local/memory-group.ts';
 import { realWorld } from '../src/world.ts';
 import { controlGroups } from './local-fixtures.ts';
 
@@ -63,4 +64,16 @@ describe('a verification on this machine', () => {
       /^under a limit of 7\.63 MiB it (ran out of memory and was killed by the kernel|lived, but the phase cold-start took more than 9\d s)$/,
     );
   }, 180_000);
+});
+
+it('a program is not copied to where its pages could not be dropped', async () => {
+  const group = await openMemoryGroup(realWorld(), 'capacity-verify-copy', 64 * 2 ** 20);
+  try {
+    await expect(group.copyProgram(pathOf('coredns'), '/dev/shm')).rejects.toMatchObject({
+      code: 'E_LIMITS_UNAVAILABLE',
+      fix: expect.stringContaining('XDG_CACHE_HOME'),
+    });
+  } finally {
+    await group.remove();
+  }
 });
