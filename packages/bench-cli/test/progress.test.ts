@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createProgress } from '../src/engine/progress.ts';
 import { createDisplay, fitLine } from '../src/progress/display.ts';
 import { provisionProgress } from '../src/progress/provision-progress.ts';
 import { foldLines, formatDuration, shellCommand, wrapText } from '../src/text.ts';
@@ -74,5 +75,44 @@ describe('text', () => {
 
   it('folds long lines below their indentation, and leaves short ones and their spaces alone', () => {
     expect(foldLines('a  b\n  state  aaaa bbbb cccc\n', 14)).toBe('a  b\n  state aaaa\n    bbbb cccc\n');
+  });
+});
+
+describe('the time left of trials side by side', () => {
+  it('counts what the trials under way have taken', () => {
+    let now = 0;
+    const lines: string[] = [];
+    const item = { key: 'a', subject: 'a', point: {}, expectedSeconds: 600, aa: false };
+    const missing = Array.from({ length: 12 }, (_, round) => ({
+      key: `a#${round}`,
+      case: item,
+      round,
+      order: round,
+    }));
+    const progress = createProgress({
+      display: {
+        line: (text) => lines.push(text),
+        live: () => undefined,
+        clear: () => undefined,
+        isLive: false,
+      },
+      clock: { ...realClock, monotonicSeconds: () => now },
+      cases: [item],
+      titles: new Map(),
+      missing,
+      total: 12,
+      lanes: 4,
+    });
+    const lanes = missing.map((planned) => ({ planned, line: 'done' }));
+    for (const lane of lanes.slice(0, 4)) progress.eventsOf(lane, lane.planned).part('began');
+    now = 1200;
+    for (const lane of lanes.slice(0, 1)) progress.ended(lane, [lane]);
+    // Twice as slow as expected: four lanes for half an hour, less what three of them have done.
+    expect(lines).toEqual([
+      ...lanes
+        .slice(0, 4)
+        .map((_, index) => `${index + 1}/12  a, trial ${index + 1}: began; about 30 min left`),
+      '1/12  a, trial 1: done; about 40 min left',
+    ]);
   });
 });

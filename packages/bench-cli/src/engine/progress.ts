@@ -30,12 +30,16 @@ export function createProgress(options: ProgressOptions): Progress {
   const { display, clock, missing, lanes } = options;
   const texts = new Map<object, string>();
   const expected = expectedSeconds(missing);
-  const beganAt = clock.monotonicSeconds();
-  let [done, endedAt] = [0, beganAt];
+  /** When the trials of a lane began, and how long they are expected to take. */
+  const underWay = new Map<object, { readonly at: number; expected: number }>();
+  let [ended, done, spent] = [0, 0, 0];
   /** As expected, corrected by what the trials of this run have taken so far. */
   const left = () => {
-    const pace = done === 0 ? 1 / lanes : (endedAt - beganAt) / done;
-    const seconds = (expected - done) * pace - (clock.monotonicSeconds() - endedAt);
+    const pace = done === 0 ? 1 : spent / done;
+    const now = clock.monotonicSeconds();
+    let seconds = (expected - done) * pace;
+    for (const lane of underWay.values()) seconds -= Math.min(lane.expected * pace, now - lane.at);
+    seconds /= Math.min(lanes, missing.length - ended);
     return seconds > 0 ? `; about ${formatDuration(seconds)} left` : '';
   };
   const show = (lane: object, text: string) => {
@@ -45,6 +49,9 @@ export function createProgress(options: ProgressOptions): Progress {
   return {
     eventsOf(lane, planned) {
       const head = headOf(options, planned);
+      const began = underWay.get(lane) ?? { at: clock.monotonicSeconds(), expected: 0 };
+      began.expected += expectedSeconds([planned]);
+      underWay.set(lane, began);
       let phase = '';
       return {
         phase(text) {
@@ -57,8 +64,10 @@ export function createProgress(options: ProgressOptions): Progress {
     },
     ended(lane, results) {
       texts.delete(lane);
-      endedAt = clock.monotonicSeconds();
+      ended += results.length;
       done += expectedSeconds(results.map(({ planned }) => planned));
+      spent += clock.monotonicSeconds() - (underWay.get(lane)?.at ?? clock.monotonicSeconds());
+      underWay.delete(lane);
       for (const { planned, line } of results) {
         const [first, ...more] = line.split('\n');
         display.line([`${headOf(options, planned)}: ${first}${left()}`, ...more].join('\n'));
