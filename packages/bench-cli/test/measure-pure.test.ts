@@ -188,6 +188,17 @@ describe('mergeLoads', () => {
     });
   });
 
+  it('adds the intervals that ended together, not the n-th of each', () => {
+    const series = (...ends: number[]) => ends.map((atSeconds) => ({ atSeconds, qps: 1000 * atSeconds }));
+    const intervalsOf = (...all: LoadResult['intervals'][]) =>
+      mergeLoads(all.map((intervals) => load({ intervals }))).intervals.map(({ qps }) => qps);
+    const whole = series(0.25, 0.5, 0.75, 1, 1.25, 1.5);
+    // The first is unknown, and the third lasted for two.
+    expect(intervalsOf(whole, series(0.5, 0.75, 1.25, 1.5))).toEqual([1000, 1500, 2500, 3000]);
+    expect(intervalsOf(series(0.5, 0.75, 1.25, 1.5), whole)).toEqual([1000, 1500, 2500, 3000]);
+    expect(intervalsOf(whole, [])).toEqual([]);
+  });
+
   it('does not let a loader without answers spoil the latency of the other', () => {
     const merged = mergeLoads([
       load(),
