@@ -53,6 +53,10 @@ describe('limitingFactor', () => {
     ['rate', { ratePerSecond: 20_100, serverCores: 0.99 }],
     ['server', { ratePerSecond: 30_000, serverCores: 0.99 }],
     ['unknown', { ratePerSecond: 30_000 }],
+    // An open loop holds its rate however late it is.
+    ['loader', { ratePerSecond: 20_100, loaderWasTheLimit: true }],
+    ['loader', { ratePerSecond: 20_100, loaderWasTheLimit: true, serverCores: 0.99 }],
+    ['rate', { ratePerSecond: 20_100, loaderWasTheLimit: false }],
     // A loader that polls uses all of its CPU, limit or not.
     ['unknown', { loaderCores: 1, loaderWasTheLimit: false }],
     ['server', { loaderCores: 1, loaderWasTheLimit: false, serverCores: 0.95 }],
