@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
+import type { LoadOutcome } from '../src/loaders/loader.ts';
 import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
+import { limitOfLoad, type Subject } from '../src/measure/measured.ts';
 import { mergeLoads, mergeTogether, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
@@ -64,6 +66,29 @@ describe('limitingFactor', () => {
     ['server', { loaderCores: 0.2, loaderWasTheLimit: true, serverCores: 0.95 }],
   ] as const)('is %s for %j', (expected, changes) => {
     expect(limitingFactor({ ...evidence, ...changes })).toBe(expected);
+  });
+});
+
+describe('limitOfLoad', () => {
+  const subject = {
+    context: {
+      configuration: { loaders: 1, threads: 1 },
+      target: { kind: 'local', cpuLimits: { method: 'cgroup-v2-quota' } },
+      world: { machine: { availableCpus: 2 } },
+      workloads: new Map([['default', { workload: {} }]]),
+    },
+    planned: { case: { workload: 'default', ratePerSecond: null } },
+    server: {},
+    deployment: { instances: [{ cpuAllowance: 1 }] },
+  } as unknown as Subject;
+  const used = (durationSeconds: number, cpuSeconds: number) =>
+    ({ durationSeconds, cpuSeconds, cpuCores: cpuSeconds / durationSeconds }) as Observation;
+
+  it('does not count the time in which a loader waits for a lost answer', () => {
+    // Both needed nearly all of their CPU for ten seconds; then dnsperf waited for one answer for five.
+    const result = load({ runTimeSeconds: 10, queriesLost: 1 });
+    const outcome = { result, observation: used(15, 9.9), wasTheLimit: null } as unknown as LoadOutcome;
+    expect(limitOfLoad(subject, [outcome], result, used(10, 9.5))).toBe('loader');
   });
 });
 
