@@ -3,7 +3,7 @@ import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
 import type { LoadOutcome } from '../src/loaders/loader.ts';
 import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
-import { limitOfLoad, type Subject } from '../src/measure/measured.ts';
+import { limitOfLoad, metricsOf, type Subject } from '../src/measure/measured.ts';
 import { mergeLoads, mergeTogether, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
@@ -89,6 +89,15 @@ describe('limitOfLoad', () => {
     const result = load({ runTimeSeconds: 10, queriesLost: 1 });
     const outcome = { result, observation: used(15, 9.9), wasTheLimit: null } as unknown as LoadOutcome;
     expect(limitOfLoad(subject, [outcome], result, used(10, 9.5))).toBe('loader');
+  });
+});
+
+describe('metricsOf', () => {
+  it('has the CPUs that a server used under load, without the start of the load generator', () => {
+    // The window holds half a second more than the load, as with the built-in loader, which compiles its code first.
+    const server = { cpuSeconds: 0.98, cpuCores: 0.98 / 1.54, durationSeconds: 1.54 } as Observation;
+    expect(metricsOf(load({ runTimeSeconds: 1 }), server).cpuCores).toBe(0.98);
+    expect(metricsOf(load(), null).cpuCores).toBeNull();
   });
 });
 

@@ -222,13 +222,14 @@ async function refuseUselessLoad(
   }
 }
 
-function metricsOf(load: LoadResult, server: Observation | null): TrialMetrics {
+/** The figures of a trial. */
+export function metricsOf(load: LoadResult, server: Observation | null): TrialMetrics {
   return {
     qps: load.qps,
     latencySeconds: load.latencySeconds?.mean ?? null,
     lostRatio: load.queriesSent === 0 ? 0 : load.queriesLost / load.queriesSent,
     cpuSecondsPerQuery: server === null ? null : server.cpuSeconds / load.queriesCompleted,
-    cpuCores: server?.cpuCores ?? null,
+    cpuCores: coresUnderLoad(server, load),
     memoryBytes: server?.memoryBytes?.mean ?? null,
     throttledSeconds: server?.throttling?.throttledSeconds ?? null,
     lookupsPerSecond: load.lookups?.perSecond ?? null,
