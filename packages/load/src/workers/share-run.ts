@@ -155,7 +155,7 @@ export async function runShare(
   startNs: number,
   { onInterval, onSendingOver }: ShareEvents,
 ): Promise<void> {
-  const { options, share, control } = task;
+  const { options, plan, share, control } = task;
   const { engine, workload, measurements, transport } = opened;
   const { kernelTimestamps } = transport.facts;
   let before = NO_LOSSES;
@@ -173,6 +173,7 @@ export async function runShare(
     transport,
     measurements,
     timestamps: kernelTimestamps,
+    answersCauseSends: plan.resolver !== null || options.tcpFallback,
     coalesce: coalesceFor(task, kernelTimestamps),
     startNs,
     endNs,
