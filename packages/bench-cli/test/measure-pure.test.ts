@@ -1,3 +1,4 @@
+import { encodeHistogram, Histogram } from '@dinodns-bench/load';
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
@@ -9,7 +10,13 @@ import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
 import { clusterNameWarnings, runWarnings } from '../src/measure/warnings.ts';
 import { planRun } from '../src/plan/plan.ts';
-import type { CpuLimitMethod, Environment, LoadResult, Observation } from '../src/results/record.ts';
+import type {
+  CpuLimitMethod,
+  Environment,
+  LoadResult,
+  LookupResult,
+  Observation,
+} from '../src/results/record.ts';
 import { withClusterNames } from '../src/servers/cluster-names.ts';
 import { findServers } from '../src/servers/registry.ts';
 
@@ -224,6 +231,27 @@ describe('mergeLoads', () => {
       ...{ count: 47, reconnections: 0 },
       latencySeconds: { mean: expect.closeTo(0.002, 12), min: 0.0005, max: 0.01 },
     });
+  });
+
+  it('weighs the time of lookups by those that have one', () => {
+    const lookups = (milliseconds: number, timed: number, failed: number): LookupResult => {
+      const histogram = new Histogram();
+      for (let count = 0; count < timed; count += 1) histogram.record(milliseconds * 1e6);
+      const seconds = milliseconds / 1000;
+      return {
+        ...{ count: timed + failed, found: timed, failed, perSecond: timed + failed },
+        latencySeconds: { mean: seconds, min: seconds, max: seconds },
+        latencyPercentiles: null,
+        hdrHistogram: encodeHistogram(histogram),
+      };
+    };
+    // Most lookups of the second ended with a lost query.
+    const merged = mergeLoads([
+      load({ lookups: lookups(1, 900, 0) }),
+      load({ lookups: lookups(11, 100, 800) }),
+    ]);
+    expect(merged.lookups).toMatchObject({ count: 1800, found: 1000, failed: 800 });
+    expect(merged.lookups?.latencySeconds?.mean).toBeCloseTo(0.002, 9);
   });
 
   it('adds the intervals that ended together, not the n-th of each', () => {

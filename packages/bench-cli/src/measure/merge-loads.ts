@@ -1,4 +1,5 @@
 /** The results of several loaders, one per instance, merged as if from one: what a load-balancing Service would show. */
+import { decodeHistogram } from '@dinodns-bench/load';
 import { mergedLatencyDetail } from '../loaders/builtin/result.ts';
 import type { LoadOutcome } from '../loaders/loader.ts';
 import type { LoadResult, LookupResult } from '../results/record.ts';
@@ -100,9 +101,9 @@ function mergeConnections(results: readonly LoadResult[]): LoadResult['connectio
 
 function mergeLookups(parts: readonly LookupResult[]): LookupResult | null {
   if (parts.length === 0) return null;
-  const ended = (part: LookupResult) => part.found + part.failed;
-  const timed = parts.flatMap((part) =>
-    part.latencySeconds === null ? [] : [{ latency: part.latencySeconds, n: ended(part) }],
+  // A lookup that ended with a lost query has no latency.
+  const timed = parts.flatMap(({ latencySeconds: latency, hdrHistogram }) =>
+    latency === null || hdrHistogram === null ? [] : [{ latency, n: decodeHistogram(hdrHistogram).total }],
   );
   const n = sum(timed.map((part) => part.n));
   const { latencyPercentiles, hdrHistogram } = mergedLatencyDetail(parts.map((part) => part.hdrHistogram));
