@@ -93,8 +93,8 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
       }
     });
     const startedAt = new Date();
-    started.resolve();
     await running.run({
+      onStarted: () => started.resolve(),
       onInterval: (worker, atNs, data) => tally.interval(worker, atNs, data),
       onDone: (worker, summary, atNs, data) => tally.done(worker, summary, atNs, data),
     });
