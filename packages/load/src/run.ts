@@ -95,7 +95,7 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
     const startedAt = new Date();
     await running.run({
       onStarted: () => started.resolve(),
-      onInterval: (worker, atNs, data) => tally.interval(worker, atNs, data),
+      onInterval: (worker, index, atNs, data) => tally.interval(worker, index, atNs, data),
       onDone: (worker, summary, atNs, data) => tally.done(worker, summary, atNs, data),
     });
     const stealSeconds = steal.total();

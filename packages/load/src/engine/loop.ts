@@ -35,8 +35,8 @@ export interface LoopOptions {
   /** Whether to stop the run now. Called about once a millisecond. */
   readonly stopped: () => boolean;
   readonly intervalNs: number;
-  /** Called at each multiple of the interval after the start until the run is over. */
-  readonly onInterval: () => void;
+  /** Called at each multiple of the interval after the start until the run is over, with its number: the first is 0. */
+  readonly onInterval: (index: number) => void;
   /** Called once, when nothing new will be sent. */
   readonly onSendingOver: () => void;
 }
@@ -268,9 +268,12 @@ export class Loop {
   }
 
   #interval(now: number): void {
-    const { intervalNs, onInterval } = this.#options;
-    onInterval();
-    this.#nextIntervalNs += Math.max(1, Math.ceil((now - this.#nextIntervalNs) / intervalNs)) * intervalNs;
+    const { startNs, intervalNs, onInterval } = this.#options;
+    const due = Math.round((this.#nextIntervalNs - startNs) / intervalNs);
+    // A thread that was away for several has one for all of them, which has the number of the last.
+    const ended = Math.max(due, Math.floor((now - startNs) / intervalNs));
+    onInterval(ended - 1);
+    this.#nextIntervalNs = startNs + (ended + 1) * intervalNs;
   }
 
   #isOver(now: number): boolean {

@@ -24,8 +24,8 @@ const PATIENCE_MS = 3000;
 export interface PoolHandler {
   /** The first query is due. */
   readonly onStarted: () => void;
-  /** One worker has measured one interval. */
-  readonly onInterval: (worker: number, atNs: number, data: MeasurementData) => void;
+  /** One worker has measured the interval with this number, and those before it that it sent nothing for. */
+  readonly onInterval: (worker: number, index: number, atNs: number, data: MeasurementData) => void;
   /** One worker is done; `data` is what it measured since its last interval. */
   readonly onDone: (worker: number, summary: WorkerSummary, atNs: number, data: MeasurementData) => void;
 }
@@ -83,7 +83,7 @@ function startWorker(task: WorkerTask): Member {
         ready.resolve(message.facts);
         break;
       case 'interval':
-        handler?.onInterval(worker, message.atNs, message.data);
+        handler?.onInterval(worker, message.index, message.atNs, message.data);
         break;
       case 'done':
         handler?.onDone(worker, message.summary, message.atNs, message.data);
