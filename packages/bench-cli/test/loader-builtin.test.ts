@@ -7,7 +7,7 @@ import { startRecordingServer } from '../../load/test/support/recording-server.t
 import { configure } from '../src/config/configuration.ts';
 import { parseEvent } from '../src/loaders/builtin/events.ts';
 import { builtinOptions } from '../src/loaders/builtin/options.ts';
-import { loadResultOf } from '../src/loaders/builtin/result.ts';
+import { BUILTIN, loadResultOf } from '../src/loaders/builtin/result.ts';
 import type { LoadRequest } from '../src/loaders/loader.ts';
 import { findExecutable } from '../src/machine/find-executable.ts';
 import { mergeLoads } from '../src/measure/merge-loads.ts';
@@ -215,6 +215,26 @@ describe('result', () => {
     const merged = mergeLoads([load, load]);
     expect(merged.latencyHistogram?.map(({ count }) => count)).toEqual(bins.map(({ count }) => 2 * count));
     expect(mergeLoads([load, { ...load, hdrHistogram: null }]).latencyPercentiles).toBeNull();
+  });
+
+  it('has the rates while queries were sent; what happened until the last was given up is in the timeline', async () => {
+    const server = await startRecordingServer();
+    const run = cannon({
+      server: `127.0.0.1:${server.port}`,
+      workload: { kind: 'names', names: ['a.test'] },
+      ...{ maxQueries: 100, durationSeconds: 1, intervalSeconds: 0.25 },
+    });
+    const result = { ...(await run.result), sendingSeconds: 1 };
+    await server.close();
+    // One answer of a load of a second was waited for until its time was out, after two more.
+    const ends = [0.25, 0.5, 0.76, 1.01, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3.01];
+    const lines = ends.map((toSeconds) =>
+      JSON.stringify({ event: 'interval', toSeconds, qps: toSeconds <= 1.01 ? 100 : 0 }),
+    );
+    const output = { lines: [...lines, JSON.stringify({ event: 'result', result })], exitCode: 0, end: '' };
+    const outcome = BUILTIN.outcomeOf(output);
+    expect(outcome.result.intervals.map(({ atSeconds }) => atSeconds)).toEqual(ends.slice(0, 4));
+    expect(outcome.timeline?.map(({ atSeconds }) => atSeconds)).toEqual(ends);
   });
 
   it('lines that are no events are ignored', () => {

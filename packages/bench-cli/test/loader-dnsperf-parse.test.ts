@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseDnsperf, parseInterval } from '../src/loaders/dnsperf/parse.ts';
+import { DNSPERF, parseDnsperf, parseInterval } from '../src/loaders/dnsperf/parse.ts';
+import type { LoadRequest } from '../src/loaders/loader.ts';
 
 const folder = new URL('fixtures/dnsperf/', import.meta.url);
 const parseFile = (name: string) => parseDnsperf(readFileSync(new URL(name, folder), 'utf8').split('\n'));
@@ -118,9 +119,21 @@ describe('parseInterval', () => {
     ]);
   });
 
-  it('drops the first interval that dnsperf divided by the seconds since 1970', () => {
-    expect(parseInterval('1795226149.151235: 0.000029')).toBeNull();
-    expect(parseInterval('1795226149.151235: 0.000000')?.qps).toBe(0);
+  it.each(['0.000029', '0.000000'])('does not believe a first rate of %s, and moves no other', (rate) => {
+    const lines = readFileSync(new URL('2.10.0-quarter-seconds.txt', folder), 'utf8').split('\n');
+    const sound = parseDnsperf(lines).result?.intervals ?? [];
+    // dnsperf 2.10.0 divided the first interval by the seconds since 1970: 52,000 answers, or fewer than 900.
+    const wrong = lines.map((line) => line.replace('998.841344', rate));
+    expect(parseDnsperf(wrong).result?.intervals).toEqual(sound.slice(1));
+    const heard: number[] = [];
+    const request = { onStarted: () => undefined, onProgress: (qps: number) => heard.push(qps) };
+    for (const line of wrong) DNSPERF.hear(line, request as unknown as LoadRequest);
+    expect(heard.filter((qps) => qps > 0)).toEqual(sound.slice(1).map(({ qps }) => qps));
+  });
+
+  it('believes a later interval without an answer', () => {
+    const { result } = parseFile('2.10.0-stalled.txt');
+    expect(result?.intervals.map(({ qps }) => Math.round(qps))).toEqual([49_271, 0]);
   });
 
   it('ignores every other line', () => {

@@ -1,13 +1,22 @@
+import { encodeHistogram, Histogram } from '@dinodns-bench/load';
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
+import type { LoadOutcome } from '../src/loaders/loader.ts';
 import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
+import { limitOfLoad, metricsOf, type Subject } from '../src/measure/measured.ts';
 import { mergeLoads, mergeTogether, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
 import { clusterNameWarnings, runWarnings } from '../src/measure/warnings.ts';
 import { planRun } from '../src/plan/plan.ts';
-import type { CpuLimitMethod, Environment, LoadResult, Observation } from '../src/results/record.ts';
+import type {
+  CpuLimitMethod,
+  Environment,
+  LoadResult,
+  LookupResult,
+  Observation,
+} from '../src/results/record.ts';
 import { withClusterNames } from '../src/servers/cluster-names.ts';
 import { findServers } from '../src/servers/registry.ts';
 
@@ -53,6 +62,10 @@ describe('limitingFactor', () => {
     ['rate', { ratePerSecond: 20_100, serverCores: 0.99 }],
     ['server', { ratePerSecond: 30_000, serverCores: 0.99 }],
     ['unknown', { ratePerSecond: 30_000 }],
+    // An open loop holds its rate however late it is.
+    ['loader', { ratePerSecond: 20_100, loaderWasTheLimit: true }],
+    ['loader', { ratePerSecond: 20_100, loaderWasTheLimit: true, serverCores: 0.99 }],
+    ['rate', { ratePerSecond: 20_100, loaderWasTheLimit: false }],
     // A loader that polls uses all of its CPU, limit or not.
     ['unknown', { loaderCores: 1, loaderWasTheLimit: false }],
     ['server', { loaderCores: 1, loaderWasTheLimit: false, serverCores: 0.95 }],
@@ -60,6 +73,38 @@ describe('limitingFactor', () => {
     ['server', { loaderCores: 0.2, loaderWasTheLimit: true, serverCores: 0.95 }],
   ] as const)('is %s for %j', (expected, changes) => {
     expect(limitingFactor({ ...evidence, ...changes })).toBe(expected);
+  });
+});
+
+describe('limitOfLoad', () => {
+  const subject = {
+    context: {
+      configuration: { loaders: 1, threads: 1 },
+      target: { kind: 'local', cpuLimits: { method: 'cgroup-v2-quota' } },
+      world: { machine: { availableCpus: 2 } },
+      workloads: new Map([['default', { workload: {} }]]),
+    },
+    planned: { case: { workload: 'default', ratePerSecond: null } },
+    server: {},
+    deployment: { instances: [{ cpuAllowance: 1 }] },
+  } as unknown as Subject;
+  const used = (durationSeconds: number, cpuSeconds: number) =>
+    ({ durationSeconds, cpuSeconds, cpuCores: cpuSeconds / durationSeconds }) as Observation;
+
+  it('does not count the time in which a loader waits for a lost answer', () => {
+    // Both needed nearly all of their CPU for ten seconds; then dnsperf waited for one answer for five.
+    const result = load({ runTimeSeconds: 10, queriesLost: 1 });
+    const outcome = { result, observation: used(15, 9.9), wasTheLimit: null } as unknown as LoadOutcome;
+    expect(limitOfLoad(subject, [outcome], result, used(10, 9.5))).toBe('loader');
+  });
+});
+
+describe('metricsOf', () => {
+  it('has the CPUs that a server used under load, without the start of the load generator', () => {
+    // The window holds half a second more than the load, as with the built-in loader, which compiles its code first.
+    const server = { cpuSeconds: 0.98, cpuCores: 0.98 / 1.54, durationSeconds: 1.54 } as Observation;
+    expect(metricsOf(load({ runTimeSeconds: 1 }), server).cpuCores).toBe(0.98);
+    expect(metricsOf(load(), null).cpuCores).toBeNull();
   });
 });
 
@@ -186,6 +231,38 @@ describe('mergeLoads', () => {
       ...{ count: 47, reconnections: 0 },
       latencySeconds: { mean: expect.closeTo(0.002, 12), min: 0.0005, max: 0.01 },
     });
+  });
+
+  it('weighs the time of lookups by those that have one', () => {
+    const lookups = (milliseconds: number, timed: number, failed: number): LookupResult => {
+      const histogram = new Histogram();
+      for (let count = 0; count < timed; count += 1) histogram.record(milliseconds * 1e6);
+      const seconds = milliseconds / 1000;
+      return {
+        ...{ count: timed + failed, found: timed, failed, perSecond: timed + failed },
+        latencySeconds: { mean: seconds, min: seconds, max: seconds },
+        latencyPercentiles: null,
+        hdrHistogram: encodeHistogram(histogram),
+      };
+    };
+    // Most lookups of the second ended with a lost query.
+    const merged = mergeLoads([
+      load({ lookups: lookups(1, 900, 0) }),
+      load({ lookups: lookups(11, 100, 800) }),
+    ]);
+    expect(merged.lookups).toMatchObject({ count: 1800, found: 1000, failed: 800 });
+    expect(merged.lookups?.latencySeconds?.mean).toBeCloseTo(0.002, 9);
+  });
+
+  it('adds the intervals that ended together, not the n-th of each', () => {
+    const series = (...ends: number[]) => ends.map((atSeconds) => ({ atSeconds, qps: 1000 * atSeconds }));
+    const intervalsOf = (...all: LoadResult['intervals'][]) =>
+      mergeLoads(all.map((intervals) => load({ intervals }))).intervals.map(({ qps }) => qps);
+    const whole = series(0.25, 0.5, 0.75, 1, 1.25, 1.5);
+    // The first is unknown, and the third lasted for two.
+    expect(intervalsOf(whole, series(0.5, 0.75, 1.25, 1.5))).toEqual([1000, 1500, 2500, 3000]);
+    expect(intervalsOf(series(0.5, 0.75, 1.25, 1.5), whole)).toEqual([1000, 1500, 2500, 3000]);
+    expect(intervalsOf(whole, [])).toEqual([]);
   });
 
   it('does not let a loader without answers spoil the latency of the other', () => {

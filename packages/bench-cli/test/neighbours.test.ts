@@ -71,7 +71,7 @@ describe('the seconds of a trial', () => {
     expect(usageOver(observation(1.55))(1.5)).toBeCloseTo(1, 9);
     expect(usageOver(observation(1.55))(9)).toBe(1.55);
     const readings = [reading(0, 10), reading(1, 11.1), reading(2, 13.5, 0.3), reading(3, 20)];
-    const seconds = neighbourSeconds(readings, observation(1.55), [observation(1.55)]);
+    const seconds = neighbourSeconds(readings, 100, observation(1.55), [observation(1.55)]);
     // The reading after the load is not used.
     expect(seconds.map(({ atSeconds, durationSeconds }) => [atSeconds, durationSeconds])).toEqual([
       [1, 1],
@@ -83,10 +83,21 @@ describe('the seconds of a trial', () => {
     expect(seconds[1]?.waitSeconds).toBeCloseTo(0.25, 9);
   });
 
+  it('begin with the load, though observations begin with the start of the load generator', () => {
+    // It compiled its code for half a second, with a whole CPU; the server had nothing to do.
+    const loader = { ...observation(1.05), samples: [{ atSeconds: 0.5, cpuCores: 1, memoryBytes: null }] };
+    const readings = [reading(0.5, 10), reading(1.5, 11)];
+    const [second, ...others] = neighbourSeconds(readings, 100, { ...observation(0), samples: [] }, [loader]);
+    expect(others).toEqual([]);
+    expect(second).toMatchObject({ atSeconds: 1, durationSeconds: 1 });
+    // Of the rest, 0.55 s of CPU in 1.55 s, the generator had 0.35 s in this second.
+    expect(second?.otherCores).toBeCloseTo(1 - 0.55 / 1.55, 9);
+  });
+
   it('leave out readings of which nobody knows when they were made', () => {
     // It came 0.9 s late: a window of a tenth of a second would have all that was busy in one.
     const readings = [reading(0, 10), reading(1.9, 11.1, 0, false), reading(2, 13.5)];
-    const seconds = neighbourSeconds(readings, observation(1.55), []);
+    const seconds = neighbourSeconds(readings, 100, observation(1.55), []);
     expect(seconds.map(({ durationSeconds }) => durationSeconds)).toEqual([2]);
     expect(seconds[0]?.otherCores).toBeCloseTo(1, 9);
   });
@@ -94,7 +105,7 @@ describe('the seconds of a trial', () => {
   it('leave out readings just after another', () => {
     // Two came late, one after the other; what was busy between them is known to a few hundredths of a second, as they are.
     const readings = [reading(0, 10), reading(1.9, 12), reading(1.91, 12.06), reading(2.9, 13)];
-    const seconds = neighbourSeconds(readings, { ...observation(0), durationSeconds: 3 }, []);
+    const seconds = neighbourSeconds(readings, 100, { ...observation(0), durationSeconds: 3 }, []);
     expect(seconds.map(({ durationSeconds }) => Math.round(durationSeconds * 10))).toEqual([19, 10]);
   });
 
@@ -136,9 +147,12 @@ describe('the seconds of a trial', () => {
       const deployment: Pick<Deployment, 'usage'> = {
         usage: async () => ({ cpuSeconds: 0, pids: [process.pid], beside: [] }),
       };
-      await watched(world, deployment, seconds, async () => ({
-        ...{ observation: null, outcomes: [], instances: null, losses: null },
-      }));
+      await watched(world, deployment, seconds, async (onStarted) => {
+        // Not while the load generator starts.
+        expect(periods).toEqual([]);
+        onStarted();
+        return { observation: null, outcomes: [], instances: null, losses: null };
+      });
       expect(periods.map((period) => period * times)).toEqual([expect.closeTo(seconds - 0.1, 9)]);
     },
   );

@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { pid } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import type { ProcessStat } from '../src/machine/proc-stat.ts';
+import type { ObservedGroup } from '../src/observe/group.ts';
+import { observeGroups } from '../src/observe/observe.ts';
 import {
   EMPTY_ACCOUNT,
   membersOf,
@@ -7,6 +11,7 @@ import {
   totalTicks,
   updateAccount,
 } from '../src/observe/process-accounting.ts';
+import { realWorld } from '../src/world.ts';
 
 function process(pid: number, parentPid: number, changes: Partial<ProcessStat> = {}): ProcessStat {
   return {
@@ -98,4 +103,21 @@ test('members are the first processes, their sessions and all descendants', () =
       .map(({ pid }) => pid)
       .sort(),
   ).toEqual([10, 11, 12, 13]);
+});
+
+test('memory is that under load, not that of a server which waits for the load generator to start', async () => {
+  const small = spawn('sleep', ['30']);
+  let pids = [small.pid ?? 0];
+  const group: ObservedGroup = {
+    counters: async () => ({ cpuSource: 'proc', cpuSeconds: 0, throttling: null }),
+    pids: async () => pids,
+  };
+  const window = await observeGroups(realWorld(), [group], { sampleIntervalSeconds: 60 });
+  pids = [pid];
+  window.started?.();
+  // Read once before the load and once under it.
+  const { memoryBytes } = await window.end();
+  small.kill();
+  expect(memoryBytes?.mean).toBe(memoryBytes?.max);
+  expect(memoryBytes?.mean).toBeGreaterThan(10e6);
 });

@@ -4,7 +4,7 @@ import type { OkTrial } from '../src/results/record.ts';
 import { changePoints } from '../src/stats/change-points.ts';
 import { examineDrift, trendOf } from '../src/stats/drift.ts';
 import { outlierPositions } from '../src/stats/outliers.ts';
-import { examineSteadyState } from '../src/stats/steady-state.ts';
+import { examineSteadyState, wholeIntervals } from '../src/stats/steady-state.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { noise, shareOf } from './support/simulate.ts';
 
@@ -69,6 +69,15 @@ describe('steady state', () => {
     expect(examineSteadyState([...rates, { atSeconds: 10.004, qps: 0 }], 'key')).toEqual(
       examineSteadyState(rates, 'key'),
     );
+  });
+
+  it('is examined in all intervals, though a loader came late to one of them', () => {
+    // The fifth of twelve quarters of a second lasted 0.55 s, and so took the place of two.
+    const ends = [0.25, 0.5, 0.75, 1, 1.55, 1.75, 2, 2.25, 2.5, 2.75, 3];
+    const late = ends.map((atSeconds) => ({ atSeconds, qps: 1000 }));
+    expect(wholeIntervals(late)).toEqual(late);
+    expect(wholeIntervals([...late, { atSeconds: 3.02, qps: 0 }])).toEqual(late);
+    expect(wholeIntervals([])).toEqual([]);
   });
 
   it('is there from the beginning where throughput keeps one level', () => {

@@ -12,7 +12,7 @@ const rate = z.number().positive().max(MAX_RATE);
 
 /**
  * When queries are sent.
- * - `closed`: as soon as fewer than `outstanding` are unanswered; never above `maxRate` per second.
+ * - `closed`: as soon as fewer than `outstanding` are unanswered; at most `maxRate` per second since the start.
  *   Latency counts from sending. A slow server slows the load down, as with real clients that wait.
  * - the others are open loops: queries are sent on schedule regardless of answers, and latency counts from
  *   the time a query was due.
@@ -22,7 +22,7 @@ export const loadSchema = z.discriminatedUnion('kind', [
     kind: z.literal('closed'),
     /** Queries (or lookups of a simulated resolver) in flight over all workers. */
     outstanding: z.int().min(1).max(1_000_000).default(100),
-    /** Queries per second at most, evenly spaced; null: no limit. */
+    /** Queries per second at most, evenly spaced; null: no limit. After a stall more, until what was due in it is sent. */
     maxRate: rate.nullable().default(null),
   }),
   z.strictObject({ kind: z.literal('constant'), rate }),

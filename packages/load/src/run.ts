@@ -93,9 +93,9 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
       }
     });
     const startedAt = new Date();
-    started.resolve();
     await running.run({
-      onInterval: (worker, atNs, data) => tally.interval(worker, atNs, data),
+      onStarted: () => started.resolve(),
+      onInterval: (worker, index, atNs, data) => tally.interval(worker, index, atNs, data),
       onDone: (worker, summary, atNs, data) => tally.done(worker, summary, atNs, data),
     });
     const stealSeconds = steal.total();

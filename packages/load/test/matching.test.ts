@@ -42,6 +42,24 @@ it('sends only what it counts: its warm-up does not reach the server', async () 
   expect(server.queries.length).toBe(result.counts.sent);
 });
 
+it('ends a lookup whose other type is lost when its time is out, and counts that time', async () => {
+  const behaviour: Behaviour = (query, reply) => {
+    const answer = answerTo(query);
+    const type = answer.readUInt16BE(answer.length - 4);
+    if (type !== 1) return;
+    answer[7] = 1;
+    reply(Buffer.concat([answer, Buffer.from('c00c000100010000000500047f000001', 'hex')]));
+  };
+  const { result } = await ask(behaviour, 20, {
+    workload: { kind: 'kubernetes', names: ['one.test.'] },
+    ...{ load: { kind: 'closed', outstanding: 10 }, timeoutSeconds: 1.5 },
+  });
+  expect(result.counts).toMatchObject({ sent: 40, answered: 20, lost: 20 });
+  expect(result.lookups).toMatchObject({ count: 20, found: 20, failed: 0, latencySeconds: { count: 20 } });
+  expect(result.lookups?.latencySeconds?.min).toBeGreaterThanOrEqual(1.499);
+  expect(result.lookups?.latencySeconds?.p50).toBeLessThan(1.6);
+});
+
 it('counts lost and late answers separately, and excludes them from latency', async () => {
   const { result } = await ask(
     (query, reply, number) => {

@@ -5,9 +5,10 @@
  * the bounds need not know how busy it is.
  */
 import { describe, expect, it } from 'vitest';
-import { type CannonInput, decodeHistogram, Histogram } from '../src/index.ts';
+import { type CannonInput, cannon, decodeHistogram, Histogram } from '../src/index.ts';
 import { startDelayServer } from './support/delays.ts';
 import { measure, SECONDS } from './support/measure.ts';
+import { answerTo, startServer } from './support/misbehaving-server.ts';
 
 const RATE = 10_000;
 const PERCENTILES = [1, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9];
@@ -66,4 +67,39 @@ it('shows a stall in all queries due in it, where a closed loop shows it only in
   // 200 ms at 10,000 a second: the queries of the first 150 ms wait for more than 50 ms.
   expect(await slow({ kind: 'constant', rate: RATE })).toBeGreaterThan(0.9 * 0.15 * RATE);
   expect(await slow({ kind: 'closed', outstanding: 10, maxRate: RATE })).toBeLessThan(0.05 * RATE * 0.15);
+});
+
+it("asks for a lookup's next name when the answer to the last one comes, not when the next lookup is due", async () => {
+  const server = await startDelayServer('constant');
+  // Five names, one after the other; the server has an address for none of them.
+  const workload = { kind: 'kubernetes', names: ['infoblox.com'], types: ['A'] } as const;
+  const load = { kind: 'closed', outstanding: 100, maxRate: 1000 } as const;
+  const { lookups, counts } = await measure(server.port, { workload, load });
+  const truth = await server.stop();
+  expect(counts).toMatchObject({ sent: truth.total, answered: truth.total });
+  expect(lookups?.queriesPerLookup).toBe(5);
+  // The server needs a millisecond for each. Had each answer to wait for the next lookup, they would take up to twice as long.
+  expect((lookups?.latencySeconds?.p50 ?? 0) * 1e9).toBeLessThan(5 * truth.percentile(50) + 0.5e6);
+});
+
+it('has started when the first query leaves, not before', async () => {
+  const aheadMs: number[] = [];
+  for (let run = 0; run < 3; run += 1) {
+    let firstAt = 0;
+    const server = await startServer((query, reply) => {
+      firstAt = performance.now();
+      reply(answerTo(query));
+    });
+    const { started, result } = cannon({
+      server: `127.0.0.1:${server.port}`,
+      workload: { kind: 'names', names: ['one.test'] },
+      maxQueries: 1,
+    });
+    await started;
+    const startedAt = performance.now();
+    await result;
+    aheadMs.push(firstAt - startedAt);
+  }
+  // The workers are told 20 ms before. A busy machine delays either, but hardly in each of three runs.
+  expect(Math.min(...aheadMs)).toBeLessThan(10);
 });

@@ -8,7 +8,7 @@ import type { Calibration, CalibrationProbe } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import type { Deployment } from '../targets/target.ts';
 import { loadAndObserve, runLoaders } from './load.ts';
-import { coresUnderLoad, limitOfLoad } from './measured.ts';
+import { coresOfLoader, coresUnderLoad, limitOfLoad } from './measured.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { deployTrial } from './trial.ts';
 import type { TrialContext } from './trial-context.ts';
@@ -74,7 +74,7 @@ async function probe(
     durationSeconds: PROBE_SECONDS,
   });
   const load = mergeLoads(outcomes.map(({ result }) => result));
-  const cores = outcomes.flatMap((outcome) => outcome.observation?.cpuCores ?? []);
+  const cores = outcomes.flatMap((outcome) => coresOfLoader(outcome) ?? []);
   return {
     server: server.name,
     loader: context.loader.kind,

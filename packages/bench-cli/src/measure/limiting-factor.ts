@@ -27,13 +27,14 @@ export const SATURATION = 0.9;
 const RATE_TOLERANCE = 0.02;
 
 /**
- * A rate that was reached is the limit, whatever else is busy. Otherwise it is the side that used up its allowance;
- * if both did, the one that used the larger share.
+ * A rate that was reached is the limit, whatever else is busy, unless the loaders report that they were late: then latency is theirs
+ * too. Otherwise it is the side that used up its allowance; if both did, the one that used the larger share.
  */
 export function limitingFactor(evidence: LimitEvidence): LimitedBy {
-  const { ratePerSecond, qps } = evidence;
-  if (evidence.isTimed === true && evidence.loaderWasTheLimit === false) return 'rate';
-  if (ratePerSecond !== null && qps >= ratePerSecond * (1 - RATE_TOLERANCE)) return 'rate';
+  const { ratePerSecond, qps, loaderWasTheLimit } = evidence;
+  if (evidence.isTimed === true && loaderWasTheLimit === false) return 'rate';
+  if (ratePerSecond !== null && qps >= ratePerSecond * (1 - RATE_TOLERANCE))
+    return loaderWasTheLimit === true ? 'loader' : 'rate';
   const server = evidence.serverCores === null ? 0 : evidence.serverCores / evidence.serverAllowance;
   const loader = loaderShare(evidence);
   if (server < SATURATION && loader < SATURATION) return 'unknown';

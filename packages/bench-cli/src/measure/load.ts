@@ -249,12 +249,13 @@ export function lossesOf(
   return explainLosses(load, addCounts(outcomes.map(({ counts }) => counts)), evidence, ON_A_CLUSTER);
 }
 
-/** The load of a trial, with what the server did and where lost queries are. */
+/** The load of a trial, with what the server did and where lost queries are. Calls `onStarted` once, when all loaders send. */
 export async function loadAndObserve(
   context: TrialContext,
   planned: PlannedTrial,
   deployment: Deployment,
   stage: Omit<LoadStage, 'onStarted'>,
+  onStarted: () => void = () => undefined,
 ): Promise<{
   outcomes: LoadOutcome[];
   observation: Observation | null;
@@ -267,11 +268,15 @@ export async function loadAndObserve(
   const before = await meter?.read();
   const window = await deployment.observe();
   const { length: count } = placesOf(context, deployment);
+  const started = () => {
+    window.started?.();
+    onStarted();
+  };
   const { outcomes, observation } = await observeLoad(
     clock,
-    window,
+    { ...window, started },
     { count, durationSeconds },
-    (onStarted) => runLoaders(context, planned, deployment, { ...stage, onStarted }),
+    (onEach) => runLoaders(context, planned, deployment, { ...stage, onStarted: onEach }),
   );
   const evidence = meter === null || before === undefined ? null : { before, after: await meter.read() };
   const losses = lossesOf(planned, outcomes, evidence);

@@ -105,6 +105,14 @@ export function coresUnderLoad(
   return observed === null ? null : observed.cpuSeconds / runTimeSeconds;
 }
 
+/**
+ * CPUs that a loader used. dnsperf is observed until it exits, and waits for lost answers before: its CPU time belongs to the time in
+ * which it sent. The built-in loader, which says itself whether it was the limit, needs CPU before that too, to compile its code.
+ */
+export function coresOfLoader({ observation, result, wasTheLimit }: LoadOutcome): number | null {
+  return wasTheLimit === null ? coresUnderLoad(observation, result) : (observation?.cpuCores ?? null);
+}
+
 /** What kept this load from being higher. */
 export function limitOfLoad(
   { context, planned, server, deployment }: Subject,
@@ -121,7 +129,7 @@ export function limitOfLoad(
       deployment.instances.map(({ cpuAllowance }) => cpuAllowance),
       context.world.machine.availableCpus,
     ),
-    loaderCores: loaderCores(outcomes.map((outcome) => outcome.observation?.cpuCores ?? null)),
+    loaderCores: loaderCores(outcomes.map(coresOfLoader)),
     loaderAllowance:
       configuration.loaders *
       loaderAllowance(
@@ -214,13 +222,14 @@ async function refuseUselessLoad(
   }
 }
 
-function metricsOf(load: LoadResult, server: Observation | null): TrialMetrics {
+/** The figures of a trial. */
+export function metricsOf(load: LoadResult, server: Observation | null): TrialMetrics {
   return {
     qps: load.qps,
     latencySeconds: load.latencySeconds?.mean ?? null,
     lostRatio: load.queriesSent === 0 ? 0 : load.queriesLost / load.queriesSent,
     cpuSecondsPerQuery: server === null ? null : server.cpuSeconds / load.queriesCompleted,
-    cpuCores: server?.cpuCores ?? null,
+    cpuCores: coresUnderLoad(server, load),
     memoryBytes: server?.memoryBytes?.mean ?? null,
     throttledSeconds: server?.throttling?.throttledSeconds ?? null,
     lookupsPerSecond: load.lookups?.perSecond ?? null,

@@ -1,8 +1,10 @@
 /** The results of several loaders, one per instance, merged as if from one: what a load-balancing Service would show. */
+import { decodeHistogram } from '@dinodns-bench/load';
 import { mergedLatencyDetail } from '../loaders/builtin/result.ts';
 import type { LoadOutcome } from '../loaders/loader.ts';
 import type { LoadResult, LookupResult } from '../results/record.ts';
-import { sum } from '../stats/intervals.ts';
+import { mean, sum } from '../stats/intervals.ts';
+import { usualLength } from '../stats/steady-state.ts';
 
 type Latency = NonNullable<LoadResult['latencySeconds']>;
 
@@ -52,15 +54,27 @@ function mergeResponseCodes(results: readonly LoadResult[]): Record<string, numb
   return codes;
 }
 
-/** Interval n of the merged series is the sum of the n-th intervals, as far as all loaders have one. */
+/**
+ * Each interval of the merged series is the sum of those that ended together, where all loaders have one. Not of the n-th ones: that of a
+ * stall can take the place of two, and dnsperf's first can be missing.
+ */
 function mergeIntervals(results: readonly LoadResult[]): LoadResult['intervals'] {
-  const shortest = Math.min(...results.map((result) => result.intervals.length));
-  return Array.from({ length: shortest }, (_, index) => {
-    const parts = results.flatMap((result) => result.intervals[index] ?? []);
-    return {
-      atSeconds: sum(parts.map((part) => part.atSeconds)) / parts.length,
-      qps: sum(parts.map((part) => part.qps)),
-    };
+  const [first = [], ...others] = results.map((result) => result.intervals);
+  const half = usualLength(first) / 2;
+  return first.flatMap((interval) => {
+    const distanceOf = ({ atSeconds }: { readonly atSeconds: number }) =>
+      Math.abs(atSeconds - interval.atSeconds);
+    const nearest = others.flatMap(
+      (intervals) => intervals.toSorted((a, b) => distanceOf(a) - distanceOf(b))[0] ?? [],
+    );
+    const parts = [interval, ...nearest.filter((other) => distanceOf(other) < half)];
+    if (parts.length < results.length) return [];
+    return [
+      {
+        atSeconds: mean(parts.map(({ atSeconds }) => atSeconds)),
+        qps: sum(parts.map(({ qps }) => qps)),
+      },
+    ];
   });
 }
 
@@ -87,9 +101,9 @@ function mergeConnections(results: readonly LoadResult[]): LoadResult['connectio
 
 function mergeLookups(parts: readonly LookupResult[]): LookupResult | null {
   if (parts.length === 0) return null;
-  const ended = (part: LookupResult) => part.found + part.failed;
-  const timed = parts.flatMap((part) =>
-    part.latencySeconds === null ? [] : [{ latency: part.latencySeconds, n: ended(part) }],
+  // A lookup that ended with a lost query has no latency.
+  const timed = parts.flatMap(({ latencySeconds: latency, hdrHistogram }) =>
+    latency === null || hdrHistogram === null ? [] : [{ latency, n: decodeHistogram(hdrHistogram).total }],
   );
   const n = sum(timed.map((part) => part.n));
   const { latencyPercentiles, hdrHistogram } = mergedLatencyDetail(parts.map((part) => part.hdrHistogram));

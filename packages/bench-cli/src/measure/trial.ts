@@ -146,8 +146,9 @@ async function watchedLoad(
   const { durationSeconds } = context.configuration;
   const counting = await countServer(context, deployment);
   try {
-    const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, () =>
-      loadAndObserve(context, planned, deployment, { stage: 'load', ...pace, durationSeconds, progress }),
+    const stage = { stage: 'load', ...pace, durationSeconds, progress };
+    const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, (onStarted) =>
+      loadAndObserve(context, planned, deployment, stage, onStarted),
     );
     return { ...loaded, counters: await counting.end() };
   } finally {

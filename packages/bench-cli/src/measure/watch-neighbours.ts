@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 import type { Loaded } from './measured.ts';
 import { createNeighbourMeter, type NeighbourReading, neighboursBetween } from './neighbours.ts';
 
-/** CPU seconds used until a time; times are seconds since the load began. */
+/** CPU seconds used until a time; times are seconds since the observation began. */
 type Usage = (atSeconds: number) => number;
 
 /** Between samples, use is taken to be even. Pure. */
@@ -31,9 +31,13 @@ export function usageOver({ samples, durationSeconds, cpuSeconds }: Observation)
  */
 const MIN_SECONDS = 0.25;
 
-/** The windows between timely readings that lie within the load. Pure. */
+/**
+ * The windows between timely readings that lie within the load, whose times are seconds since the first reading. The observations
+ * began at `observedFrom`, on the clock of the readings: before the loaders were started. Pure.
+ */
 export function neighbourSeconds(
   readings: readonly NeighbourReading[],
+  observedFrom: number,
   server: Observation,
   loaders: readonly Observation[],
 ): NeighbourSecond[] {
@@ -43,29 +47,36 @@ export function neighbourSeconds(
   for (const reading of readings) {
     const { isTimely, atSeconds } = reading.machine;
     const sinceLast = atSeconds - (within.at(-1)?.machine.atSeconds ?? Number.NEGATIVE_INFINITY);
-    if (isTimely && atSeconds - begin <= server.durationSeconds && sinceLast >= MIN_SECONDS)
+    if (isTimely && atSeconds - observedFrom <= server.durationSeconds && sinceLast >= MIN_SECONDS)
       within.push(reading);
   }
   return within.slice(1).flatMap((to, index) => {
     const from = within[index];
     if (from === undefined) return [];
-    const [start, end] = [from.machine.atSeconds - begin, to.machine.atSeconds - begin];
-    const used = (usage: Usage | undefined) => (usage === undefined ? 0 : usage(end) - usage(start));
+    const [start, end] = [from.machine.atSeconds, to.machine.atSeconds];
+    const used = (usage: Usage | undefined) =>
+      usage === undefined ? 0 : usage(end - observedFrom) - usage(start - observedFrom);
     const own = {
       serverSeconds: used(serverUsage),
       loaderSeconds: loaderUsage.reduce((total, usage) => total + used(usage), 0),
     };
-    return [{ atSeconds: end, durationSeconds: end - start, ...neighboursBetween(from, to, own) }];
+    return [{ atSeconds: end - begin, durationSeconds: end - start, ...neighboursBetween(from, to, own) }];
   });
 }
 
 interface NeighbourWatch {
+  /** The load has begun. */
+  started(): void;
   stop(): void;
   /** Stops, and says what was seen. Undefined where the server's own use is not known: it cannot be told from that of others. */
   end(loaded: Loaded): Promise<NeighbourSecond[] | undefined>;
 }
 
-const NOTHING: NeighbourWatch = { stop: () => undefined, end: async () => undefined };
+const NOTHING: NeighbourWatch = {
+  started: () => undefined,
+  stop: () => undefined,
+  end: async () => undefined,
+};
 
 /**
  * How long before the end of the load the last reading is due. One that comes late on a busy machine is still within the load: those
@@ -73,7 +84,7 @@ const NOTHING: NeighbourWatch = { stop: () => undefined, end: async () => undefi
  */
 const SPARE_SECONDS = 0.1;
 
-/** Reads the counters of the machine about once a second during a load of `durationSeconds`. */
+/** Reads the counters of the machine at the start of a load of `durationSeconds`, and then about once a second. */
 async function watchNeighbours(
   world: World,
   deployment: Pick<Deployment, 'usage'>,
@@ -82,12 +93,11 @@ async function watchNeighbours(
   const usage = await deployment.usage?.();
   if (usage === undefined) return NOTHING;
   const meter = await createNeighbourMeter(world);
-  const first = await meter.read(usage.pids, usage.beside);
-  if (first === null) return NOTHING;
-  const readings = [first];
+  // The servers are observed from about now.
+  const observedFrom = world.clock.monotonicSeconds();
+  const readings: NeighbourReading[] = [];
   let reading: Promise<unknown> | null = null;
-  const until = durationSeconds - Math.min(SPARE_SECONDS, durationSeconds / 10);
-  const stop = world.clock.every(until / Math.max(1, Math.round(durationSeconds)), () => {
+  const read = () => {
     // One at a time: two at once could end in another order.
     reading ??= meter
       .read(usage.pids, usage.beside)
@@ -100,29 +110,38 @@ async function watchNeighbours(
       .finally(() => {
         reading = null;
       });
-  });
+  };
+  const until = durationSeconds - Math.min(SPARE_SECONDS, durationSeconds / 10);
+  let stop: () => void = () => undefined;
   return {
-    stop,
+    started: () => {
+      read();
+      stop = world.clock.every(until / Math.max(1, Math.round(durationSeconds)), read);
+    },
+    stop: () => stop(),
     end: async ({ observation, outcomes }) => {
       stop();
       await reading;
       const loaders = outcomes.flatMap((outcome) => outcome.observation ?? []);
-      if (observation === null || loaders.length < outcomes.length) return undefined;
-      return neighbourSeconds(readings, observation, loaders);
+      if (observation === null || loaders.length < outcomes.length || readings.length === 0) return undefined;
+      return neighbourSeconds(readings, observedFrom, observation, loaders);
     },
   };
 }
 
-/** A load of `durationSeconds`, with what the rest of the machine did meanwhile. */
+/**
+ * A load of `durationSeconds`, with what the rest of the machine did meanwhile.
+ * @param load Calls `onStarted` once, when queries are sent.
+ */
 export async function watched<L extends Loaded>(
   world: World,
   deployment: Pick<Deployment, 'usage'>,
   durationSeconds: number,
-  load: () => Promise<L>,
+  load: (onStarted: () => void) => Promise<L>,
 ): Promise<L> {
   const watch = await watchNeighbours(world, deployment, durationSeconds);
   try {
-    const loaded = await load();
+    const loaded = await load(() => watch.started());
     return { ...loaded, neighbours: await watch.end(loaded) };
   } finally {
     watch.stop();

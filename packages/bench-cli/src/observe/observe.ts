@@ -82,7 +82,12 @@ function memorySampler(world: World, groups: readonly ObservedGroup[], sampleInt
   const readings: (number | null)[] = [];
   let processes = 0;
   let nextAt = 0;
+  let loadFrom = 0;
   return {
+    /** What was read before the load does not count where something is read after it. */
+    started: () => {
+      loadFrom = readings.length;
+    },
     isDue: () => world.clock.monotonicSeconds() >= nextAt,
     take: async () => {
       const before = world.clock.monotonicSeconds();
@@ -98,7 +103,11 @@ function memorySampler(world: World, groups: readonly ObservedGroup[], sampleInt
       processes = Math.max(processes, memory.processes);
       return memory.bytes;
     },
-    summary: () => ({ memoryBytes: summarizeMemory(readings, meter.source), processes }),
+    summary: () => {
+      const underLoad = readings.slice(loadFrom);
+      const memoryBytes = summarizeMemory(underLoad.length > 0 ? underLoad : readings, meter.source);
+      return { memoryBytes, processes };
+    },
   };
 }
 
@@ -125,7 +134,8 @@ async function atEveryInterval(
 
 /**
  * Begins to observe `groups` as one. `end` stops it and says what was seen between: CPU and throttling
- * from the exact counters at both ends, memory from the samples (sum over the processes; mean and largest).
+ * from the exact counters at both ends, memory from the samples (sum over the processes; mean and largest), since `started` if
+ * that was called.
  * Calling `end` again returns the same observation. Rejects if a group cannot be read.
  */
 export async function observeGroups(
@@ -186,5 +196,5 @@ export async function observeGroups(
       samples,
     };
   };
-  return { end: once(finish) };
+  return { started: memory.started, end: once(finish) };
 }

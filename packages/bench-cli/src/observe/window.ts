@@ -3,7 +3,7 @@ import type { InstanceObservation, Observation } from '../results/record.ts';
 
 /** A measuring window; ended once. */
 export interface ObservationWindow {
-  /** Tells observers that cannot read counters at any time that all loaders have begun to send. */
+  /** Tells that all loaders have begun to send: memory is that under load, and some observers cannot read counters at any time. */
   started?(): void;
   /** Null if nothing could be observed. */
   end(): Promise<Observation | null>;

@@ -36,6 +36,7 @@ export const trialMetricsSchema = z.object({
   lostRatio: ratio,
   /** Server CPU ÷ completed queries. Null without an observation. */
   cpuSecondsPerQuery: seconds.nullable(),
+  /** Of the server, while queries were sent. */
   cpuCores: z.number().nonnegative().nullable(),
   memoryBytes: bytes.nullable(),
   throttledSeconds: seconds.nullable(),

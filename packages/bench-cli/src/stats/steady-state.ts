@@ -8,6 +8,7 @@
  */
 import type { LoadResult, SteadyState } from '../results/record.ts';
 import { type ChangePoint, changePoints, MIN_SEGMENT_LENGTH } from './change-points.ts';
+import { median } from './intervals.ts';
 
 /** Fewer intervals cannot have two levels. */
 export const MIN_INTERVALS = 2 * MIN_SEGMENT_LENGTH;
@@ -39,18 +40,19 @@ function lengthsOf(intervals: Intervals): number[] {
   return intervals.map(({ atSeconds }, index) => atSeconds - (intervals[index - 1]?.atSeconds ?? 0));
 }
 
-function longestOf(intervals: Intervals): number {
-  return lengthsOf(intervals).reduce((most, length) => Math.max(most, length), 0);
+/** Not the longest: a loader that was late once has an interval twice as long as all others. 0 for no intervals. */
+export function usualLength(intervals: Intervals): number {
+  return intervals.length === 0 ? 0 : median(lengthsOf(intervals));
 }
 
 /**
- * Those of at least half the length of the longest. A loader ends with a partial interval, often of milliseconds,
+ * Those of at least half the usual length. A loader ends with a partial interval, often of milliseconds,
  * whose rate is noise or zero; that is not a change in throughput.
  */
 export function wholeIntervals(intervals: Intervals): Intervals {
   const lengths = lengthsOf(intervals);
-  const longest = longestOf(intervals);
-  return intervals.filter((_, index) => (lengths[index] ?? 0) >= longest / 2);
+  const usual = usualLength(intervals);
+  return intervals.filter((_, index) => (lengths[index] ?? 0) >= usual / 2);
 }
 
 /**
@@ -65,7 +67,7 @@ export function examineSteadyState(all: Intervals, seed: string): SteadyState | 
     return {
       settled: false,
       settledAfterSeconds: null,
-      reason: `no query was answered for ${secondsText(longestOf(intervals))} or more`,
+      reason: `no query was answered for ${secondsText(usualLength(intervals))} or more`,
     };
   }
   const changes = changePoints(rates, seed).filter(

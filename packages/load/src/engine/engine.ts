@@ -3,6 +3,7 @@
  * sockets, threads or event loops: `Loop` calls it, and transports deliver messages to it.
  */
 import { HEADER_BYTES, RCODE } from '@dinodns-bench/wire';
+import { nowNs } from '../clock.ts';
 import { failureText } from '../transport/failures.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
 import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
@@ -229,10 +230,10 @@ export class Engine {
     this.#expireIn(this.#fallback, nowNs);
     const queue = this.#fallback?.queue;
     while (queue !== undefined && queue.length > 0 && queue.queued <= nowNs - this.#timeoutNs) {
-      const { lookup, message } = queue;
+      const { lookup, message, queued } = queue;
       queue.shift();
       this.#measurements.counts.lost += 1;
-      this.#settle(lookup, message, OUTCOME.lost, 0, 0);
+      this.#settle(lookup, message, queued + this.#timeoutNs, OUTCOME.lost, 0, 0);
     }
   }
 
@@ -247,23 +248,35 @@ export class Engine {
         this.#measurements.counts.retried += 1;
         repeated += 1;
       } else {
-        this.#lose(channel, cell);
+        this.#timeOut(channel, cell);
       }
     }
     if (repeated > 0) channel.flush();
   }
 
-  #lose(channel: Channel, cell: number): void {
+  /** Noticed later than it happened, when the loop slept. */
+  #timeOut(channel: Channel, cell: number): void {
+    this.#lose(channel, cell, (channel.inFlight.sent[cell] ?? 0) + this.#timeoutNs);
+  }
+
+  #lose(channel: Channel, cell: number, atNs: number): void {
     const { counts, sockets } = this.#measurements;
     const { inFlight } = channel;
     counts.lost += 1;
     sockets?.lose(inFlight.laneOf(cell), inFlight.first[cell] ?? 0);
     inFlight.end(cell, STATE.expired);
-    this.#settle(inFlight.lookup[cell] ?? 0, inFlight.message[cell] ?? 0, OUTCOME.lost, 0, 0);
+    this.#settle(inFlight.lookup[cell] ?? 0, inFlight.message[cell] ?? 0, atNs, OUTCOME.lost, 0, 0);
   }
 
-  /** A query has finished: the lookup in `slot` continues, or its place in the window is free. */
-  #settle(slot: number, message: number, outcome: Outcome, code: number, answers: number): void {
+  /** A query has finished at `atNs`: the lookup in `slot` continues, or its place in the window is free. */
+  #settle(
+    slot: number,
+    message: number,
+    atNs: number,
+    outcome: Outcome,
+    code: number,
+    answers: number,
+  ): void {
     const { lookups } = this.#workload;
     if (lookups === null || this.#lookups === null || this.#main === null) {
       this.#active -= 1;
@@ -276,7 +289,9 @@ export class Engine {
     const { counts, lookup } = this.#measurements;
     if (count === LOOKUP_FOUND) counts.lookupsFound += 1;
     else counts.lookupsFailed += 1;
-    if (outcome === OUTCOME.answered) lookup.record(this.#lastAnswerNs - this.#lookups.startOf(slot));
+    // One that a lost query ended without any answer has no latency. With an answer to the other type it has, until then.
+    if (outcome === OUTCOME.answered || count === LOOKUP_FOUND)
+      lookup.record(atNs - this.#lookups.startOf(slot));
     this.#lookups.end(slot);
     this.#active -= 1;
   }
@@ -322,7 +337,7 @@ export class Engine {
     // Read before anyone noticed that it had timed out. Without a time from the kernel, when it was read counts.
     const isRepeated = (inFlight.retries[cell] ?? 0) < this.#retries;
     if (receivedNs - (inFlight.sent[cell] ?? 0) > this.#timeoutNs && !isRepeated) {
-      this.#lose(channel, cell);
+      this.#timeOut(channel, cell);
       counts.late += 1;
       sockets?.late(lane);
       return;
@@ -345,7 +360,7 @@ export class Engine {
     this.#responses.verify(bytes, offset, length, answersOffset);
     const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
     const [slot, message] = [inFlight.lookup[cell] ?? 0, inFlight.message[cell] ?? 0];
-    this.#settle(slot, message, OUTCOME.answered, code, answers);
+    this.#settle(slot, message, this.#lastAnswerNs, OUTCOME.answered, code, answers);
   }
 
   /** A truncated answer does not count if the query can be retried over TCP; its latency keeps running. */
@@ -363,7 +378,8 @@ export class Engine {
     this.#measurements.counts.malformed += 1;
     if (channel === null || id === null) return;
     const cell = channel.inFlight.cellOf(lane, id);
-    if (cell !== NONE && channel.inFlight.state[cell] === STATE.outstanding) this.#lose(channel, cell);
+    if (cell !== NONE && channel.inFlight.state[cell] === STATE.outstanding)
+      this.#lose(channel, cell, nowNs());
   }
 
   #laneFailed(channel: Channel | null, lane: number, failure: LaneFailure): void {
@@ -373,7 +389,7 @@ export class Engine {
     if (channel === null || channel.transport.kind === 'udp') return;
     for (const cell of channel.inFlight.inLane(lane)) {
       counts.lostWithConnection += 1;
-      this.#lose(channel, cell);
+      this.#lose(channel, cell, nowNs());
     }
   }
 }

@@ -57,6 +57,7 @@ export interface LookupReport {
   /** Lookups that ended, per second: the client's rate. The server's is `qps`. */
   readonly rate: number;
   readonly queriesPerLookup: number;
+  /** Of those that were found or got to the end of the list; not of those that ended with a lost query and no answer. */
   readonly latencySeconds: Distribution | null;
 }
 

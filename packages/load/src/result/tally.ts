@@ -37,25 +37,25 @@ export class Tally {
   readonly total = new Measurements();
   readonly #workers: Measurements[];
   readonly #summaries: (WorkerSummary | undefined)[];
-  /** How many intervals each worker has sent. */
-  readonly #sent: Uint32Array;
+  /** The number of the interval that each worker is in: it has sent all before it. */
+  readonly #current: Uint32Array;
   readonly #open = new Map<number, OpenInterval>();
   readonly #emit: (interval: MeasuredInterval) => void;
-  #next = 0;
+  /** How many intervals were emitted, and the end of the last of them. */
+  #emitted = 0;
   #fromNs = 0;
 
   constructor(workers: number, emit: (interval: MeasuredInterval) => void) {
     this.#workers = Array.from({ length: workers }, () => new Measurements());
     // Filled, because `every` passes over places that were never set.
     this.#summaries = new Array<WorkerSummary | undefined>(workers).fill(undefined);
-    this.#sent = new Uint32Array(workers);
+    this.#current = new Uint32Array(workers);
     this.#emit = emit;
   }
 
-  /** A worker's next interval. Finished workers send none: intervals are then complete without them. */
-  interval(worker: number, atNs: number, data: MeasurementData): void {
-    const index = this.#sent[worker] ?? 0;
-    this.#sent[worker] = index + 1;
+  /** A worker's interval. Finished workers send none: intervals are then complete without them. */
+  interval(worker: number, index: number, atNs: number, data: MeasurementData): void {
+    this.#current[worker] = index + 1;
     this.total.add(data);
     this.#workers[worker]?.add(data);
     const open = this.#open.get(index) ?? { measurements: new Measurements(), toNs: 0 };
@@ -68,7 +68,7 @@ export class Tally {
   /** A worker's last interval, and its end. */
   done(worker: number, summary: WorkerSummary, atNs: number, data: MeasurementData): void {
     this.#summaries[worker] = summary;
-    this.interval(worker, atNs, data);
+    this.interval(worker, this.#current[worker] ?? 0, atNs, data);
   }
 
   /** All workers, once each is done. */
@@ -79,16 +79,16 @@ export class Tally {
     });
   }
 
+  /** In order. One for which no worker sent anything, because all were away, is a part of the next. */
   #emitComplete(): void {
-    for (let open = this.#open.get(this.#next); open !== undefined; open = this.#open.get(this.#next)) {
-      const index = this.#next;
+    for (const [index, open] of [...this.#open].sort(([a], [b]) => a - b)) {
       const complete = this.#summaries.every(
-        (summary, worker) => summary !== undefined || (this.#sent[worker] ?? 0) > index,
+        (summary, worker) => summary !== undefined || (this.#current[worker] ?? 0) > index,
       );
       if (!complete) return;
       this.#open.delete(index);
-      this.#next += 1;
-      this.#emit(intervalOf(index, this.#fromNs, open));
+      this.#emit(intervalOf(this.#emitted, this.#fromNs, open));
+      this.#emitted += 1;
       this.#fromNs = open.toNs;
     }
   }

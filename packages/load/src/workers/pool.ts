@@ -1,4 +1,5 @@
 /** The worker threads of one run: created, started at the same moment, monitored and stopped. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import type { MeasurementData } from '../engine/measurements.ts';
@@ -21,8 +22,10 @@ const START_DELAY_NS = 20_000_000n;
 const PATIENCE_MS = 3000;
 
 export interface PoolHandler {
-  /** One worker has measured one interval. */
-  readonly onInterval: (worker: number, atNs: number, data: MeasurementData) => void;
+  /** The first query is due. */
+  readonly onStarted: () => void;
+  /** One worker has measured the interval with this number, and those before it that it sent nothing for. */
+  readonly onInterval: (worker: number, index: number, atNs: number, data: MeasurementData) => void;
   /** One worker is done; `data` is what it measured since its last interval. */
   readonly onDone: (worker: number, summary: WorkerSummary, atNs: number, data: MeasurementData) => void;
 }
@@ -80,7 +83,7 @@ function startWorker(task: WorkerTask): Member {
         ready.resolve(message.facts);
         break;
       case 'interval':
-        handler?.onInterval(worker, message.atNs, message.data);
+        handler?.onInterval(worker, message.index, message.atNs, message.data);
         break;
       case 'done':
         handler?.onDone(worker, message.summary, message.atNs, message.data);
@@ -150,7 +153,8 @@ export async function startPool(tasks: readonly WorkerTask[]): Promise<Pool> {
         for (const member of members) member.listen(handler);
         const go: GoMessage = { kind: 'go', atNs: process.hrtime.bigint() + START_DELAY_NS };
         for (const { thread } of members) thread.postMessage(go);
-        await Promise.all(members.map(({ done }) => done));
+        const started = sleep(Number(START_DELAY_NS) / 1e6).then(handler.onStarted);
+        await Promise.all([started, ...members.map(({ done }) => done)]);
       },
       stop,
       close,

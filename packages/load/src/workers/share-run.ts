@@ -142,8 +142,8 @@ function coalesceFor({ options, plan, share }: WorkerTask, kernelTimestamps: boo
 
 /** Events for the caller of `runShare`. */
 export interface ShareEvents {
-  /** At each multiple of the interval: the measurements are up to date. */
-  readonly onInterval: () => void;
+  /** At the end of the interval with this number: the measurements are up to date. */
+  readonly onInterval: (index: number) => void;
   /** Nothing new will be sent: `sendingNs` after the start. */
   readonly onSendingOver: (sendingNs: number) => void;
 }
@@ -155,7 +155,7 @@ export async function runShare(
   startNs: number,
   { onInterval, onSendingOver }: ShareEvents,
 ): Promise<void> {
-  const { options, share, control } = task;
+  const { options, plan, share, control } = task;
   const { engine, workload, measurements, transport } = opened;
   const { kernelTimestamps } = transport.facts;
   let before = NO_LOSSES;
@@ -173,15 +173,16 @@ export async function runShare(
     transport,
     measurements,
     timestamps: kernelTimestamps,
+    answersCauseSends: plan.resolver !== null || options.tcpFallback,
     coalesce: coalesceFor(task, kernelTimestamps),
     startNs,
     endNs,
     drainNs: options.timeoutSeconds * 1e9 * attempts + DRAIN_MARGIN_NS,
     intervalNs: options.intervalSeconds * 1e9,
     stopped: () => Atomics.load(control, STOP) !== 0,
-    onInterval: () => {
+    onInterval: (index) => {
       countLosses();
-      onInterval();
+      onInterval(index);
     },
     onSendingOver: () => onSendingOver(Math.min(nowNs(), endNs) - startNs),
   });

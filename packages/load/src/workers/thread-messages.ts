@@ -65,7 +65,13 @@ export interface QuitMessage {
 
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly facts: TransportFacts }
-  | { readonly kind: 'interval'; readonly atNs: number; readonly data: MeasurementData }
+  | {
+      readonly kind: 'interval';
+      /** The number of the interval: the first is 0. A worker that was away sends none for those before the last. */
+      readonly index: number;
+      readonly atNs: number;
+      readonly data: MeasurementData;
+    }
   | {
       readonly kind: 'done';
       readonly summary: WorkerSummary;

@@ -15,7 +15,8 @@ async function measure(task: WorkerTask, opened: Opened, startNs: number): Promi
   let sending = 0;
   let use: ThreadUse | null = null;
   await runShare(task, opened, startNs, {
-    onInterval: () => post({ kind: 'interval', atNs: nowNs() - startNs, data: measurements.take(startNs) }),
+    onInterval: (index) =>
+      post({ kind: 'interval', index, atNs: nowNs() - startNs, data: measurements.take(startNs) }),
     onSendingOver: (sendingNs) => {
       sending = sendingNs;
       use = useBetween(before, threadUse());

@@ -121,6 +121,19 @@ export function loadResultOf(result: CannonResult, intervals: LoadResult['interv
   };
 }
 
+/**
+ * The rates while it sent: its intervals go on until the last query is answered or given up, possibly for seconds. Each ends a little
+ * late, the last one that counts by less than half an interval.
+ */
+export function ratesOf(
+  intervals: readonly { readonly toSeconds: number; readonly qps: number }[],
+  { sendingSeconds, options: { intervalSeconds } }: CannonResult,
+): LoadResult['intervals'] {
+  return intervals
+    .filter(({ toSeconds }) => toSeconds <= sendingSeconds + intervalSeconds / 2)
+    .map(({ toSeconds: atSeconds, qps }) => ({ atSeconds, qps }));
+}
+
 /** What it counted of lost queries. */
 export function loaderCountsOf({ counts, generator }: CannonResult): LoaderCounts {
   return {
@@ -156,15 +169,12 @@ export const BUILTIN: LoaderProgram = {
       });
     }
     if (end?.event !== 'result') throw withoutResult(BUILTIN, output, output.lines);
-    const timeline = events.flatMap((event) => (event.event === 'interval' ? intervalOf(event) : []));
-    const rates = events.flatMap((event) =>
-      event.event === 'interval' ? { atSeconds: event.toSeconds, qps: event.qps } : [],
-    );
+    const intervals = events.filter((event) => event.event === 'interval');
     return {
-      result: loadResultOf(end.result, rates),
+      result: loadResultOf(end.result, ratesOf(intervals, end.result)),
       wasTheLimit: end.result.generator.wasTheLimit,
       counts: loaderCountsOf(end.result),
-      timeline,
+      timeline: intervals.map(intervalOf),
       ...askedIn(end.result),
     };
   },

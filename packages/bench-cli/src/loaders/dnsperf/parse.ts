@@ -26,20 +26,19 @@ export interface DnsperfInterval {
 
 const INTERVAL = /^(\d{9,}\.\d+): (\d+\.\d+)$/;
 
-/**
- * Reads a line of `-S 1`, or returns null for any other line.
- *
- * When dnsperf's statistics thread starts before its senders, the first interval is divided by the seconds
- * since 1970 instead of by its length, and prints for example 0.000029. An interval of a second or less with at least one
- * answer cannot be below 0.5 QPS, so such a line is recognised and dropped.
- */
+/** Reads a line of `-S`, or returns null for any other line. */
 export function parseInterval(line: string): DnsperfInterval | null {
   const [, time, rate] = INTERVAL.exec(line) ?? [];
   if (time === undefined || rate === undefined) return null;
-  const qps = Number(rate);
-  if (qps > 0 && qps < 0.5) return null;
-  return { unixSeconds: Number(time), qps };
+  return { unixSeconds: Number(time), qps: Number(rate) };
 }
+
+/**
+ * A rate below this in the first line of `-S` says nothing. When dnsperf's statistics thread starts before its senders, it
+ * divides the first interval by the seconds since 1970 instead of by its length: 52,000 answers print as 0.000029, and
+ * fewer than 900 as 0.000000. Nor does their number follow from the sum, because dnsperf prints no line for the end of the run.
+ */
+const FIRST_BELIEVED = 0.5;
 
 /** True for the line that dnsperf prints when it has read its queries and begins to send. */
 export function isStartOfSending(line: string): boolean {
@@ -137,6 +136,7 @@ function toLoadResult(
   if (runTimeSeconds === null || qps === null) return null;
   const sizes = /request (\d+), response (\d+)/.exec(statistics.get('Average packet size') ?? '');
   const latency = queriesCompleted > 0 ? parseLatency(statistics.get('Average Latency') ?? '') : null;
+  // Of the first line the time is right, whatever its rate.
   const started = (intervals[0]?.unixSeconds ?? 0) - firstSeconds;
   return {
     queriesSent,
@@ -153,10 +153,9 @@ function toLoadResult(
         ? null
         : { ...latency, standardDeviation: leadingNumber(statistics, 'Latency StdDev') },
     connections: sections.connections === null ? null : parseConnections(sections.connections),
-    intervals: intervals.map(({ unixSeconds, qps: rate }) => ({
-      atSeconds: Math.max(0, unixSeconds - started),
-      qps: rate,
-    })),
+    intervals: intervals
+      .filter(({ qps: rate }, index) => index > 0 || rate >= FIRST_BELIEVED)
+      .map(({ unixSeconds, qps: rate }) => ({ atSeconds: Math.max(0, unixSeconds - started), qps: rate })),
     latencyPercentiles: null,
     hdrHistogram: null,
     lookups: null,
@@ -190,7 +189,9 @@ export const DNSPERF: LoaderProgram = {
   hear(line, request) {
     if (isStartOfSending(line)) request.onStarted();
     const interval = parseInterval(line);
-    if (interval !== null) request.onProgress(interval.qps);
+    // A lower one is the first, and wrong; zero may be either, and is the next one's in a moment.
+    if (interval !== null && (interval.qps === 0 || interval.qps >= FIRST_BELIEVED))
+      request.onProgress(interval.qps);
   },
   outcomeOf(output) {
     const report = parseDnsperf(output.lines);

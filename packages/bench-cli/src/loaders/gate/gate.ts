@@ -75,10 +75,9 @@ export class GateLog {
   }
 }
 
-/** Of a loader that says only when it ended, as dnsperf behind `behindGate`, the start follows from its own run time. */
-export function windowOf({ started, ended }: GateTimes, runTimeSeconds: number): LoadWindow | null {
-  const start = started ?? (ended === undefined ? undefined : ended - runTimeSeconds);
-  return start === undefined ? null : { startSeconds: start, endSeconds: start + runTimeSeconds };
+/** Not from its end: a loader waits for lost answers, possibly for seconds, and that time is not part of its own run time. */
+export function windowOf({ started }: GateTimes, runTimeSeconds: number): LoadWindow | null {
+  return started === undefined ? null : { startSeconds: started, endSeconds: started + runTimeSeconds };
 }
 
 /**
@@ -93,9 +92,9 @@ export function overlapOf(windows: readonly LoadWindow[], durationSeconds: numbe
 
 /** Not the shell of POSIX: only bash connects, and tells the time (since version 5). The exit status of a gate that fails is 97, which dnsperf does not use. */
 const SCRIPT =
-  'exec 3<>"/dev/tcp/$1/$2" || exit 97; echo "ready $3" >&3; while read -r word <&3 && [ "$word" = time ]; do echo "time $3 $EPOCHREALTIME" >&3; done; [ "$word" = go ] || exit 97; index=$3; shift 3; "$@" 3>&-; status=$?; echo "ended $index" >&3; exit $status';
+  'exec 3<>"/dev/tcp/$1/$2" || exit 97; echo "ready $3" >&3; while read -r word <&3 && [ "$word" = time ]; do echo "time $3 $EPOCHREALTIME" >&3; done; [ "$word" = go ] || exit 97; index=$3; shift 3; echo "started $index" >&3; "$@" 3>&-; status=$?; echo "ended $index" >&3; exit $status';
 
-/** A command that waits at the gate before it begins, and says when it has ended. */
+/** A command that waits at the gate before it begins, and says when it has begun and ended. */
 export function behindGate(gate: GateAddress | undefined, command: readonly string[]): readonly string[] {
   if (gate === undefined) return command;
   return ['bash', '-c', SCRIPT, 'gate', gate.address, String(gate.port), String(gate.index), ...command];
