@@ -25,6 +25,14 @@ const loadSchema = z.object({
 });
 export type LoadFigures = z.output<typeof loadSchema>;
 
+/** Counters of CoreDNS, by their names in records: each is the sum over the labels of a metric. */
+export const COUNTERS = {
+  autopath_success: { title: 'Completed by autopath', metric: 'coredns_autopath_success_total' },
+  cache_hits: { title: 'Cache hits', metric: 'coredns_cache_hits_total' },
+  cache_misses: { title: 'Cache misses', metric: 'coredns_cache_misses_total' },
+  forwarded: { title: 'Forwarded', metric: 'coredns_proxy_request_duration_seconds_count' },
+} as const;
+
 export const casesEvidenceSchema = z.object({
   /** Names that are looked up. */
   names: count,
@@ -32,7 +40,7 @@ export const casesEvidenceSchema = z.object({
   saturation: loadSchema,
   /** Half of the lookups a second of the saturation, from the same server right after it. Null where it was not measured. */
   half: loadSchema.nullable(),
-  /** Counters of CoreDNS from its start to the end of the saturation, as far as they could be read. */
+  /** `COUNTERS` from its start to the end of the saturation, as far as they could be read. */
   counters: z.record(z.string(), nonnegative),
   checkedAnswers: count,
 });

@@ -40,12 +40,9 @@ function isRight({ responseCode, answers }: DecodedAnswer, address: string): boo
   return responseCode === 'NOERROR' && answers.length === 1 && only?.type === 'A' && only.data === address;
 }
 
-interface Progress {
-  answeredAt: number | null;
-  lastWrongSentAt: number | null;
-  queries: number;
+type Progress = { -readonly [K in keyof Polled]: Polled[K] } & {
   failure: { readonly error: unknown } | null;
-}
+};
 
 async function askOnce(
   { name, address }: AnnouncedService,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BenchError } from '../../../../errors.ts';
 import { seconds } from '../../../../results/record-units.ts';
 import { type LineReader, readLines } from '../../beside/read-lines.ts';
-import type { PropagationEvidence } from '../evidence.ts';
+import { evidenceOf, hasResolved, type PropagationEvidence } from '../evidence.ts';
 
 const lineSchema = z.union([
   z.object({
@@ -26,17 +26,10 @@ export interface PropagationReader extends Pick<LineReader, 'onLine'> {
 
 type Service = Extract<z.output<typeof lineSchema>, { service: unknown }>['service'];
 
-function figuresOf(services: readonly Service[], heldChurnPerSecond: number): PropagationEvidence {
-  const resolved = services.filter(({ delaySeconds }) => delaySeconds !== null);
-  return {
-    delaysSeconds: resolved.map(({ delaySeconds }) => delaySeconds ?? 0),
-    resolutionsSeconds: resolved.map(({ resolutionSeconds = 0 }) => resolutionSeconds),
-    creationSeconds: resolved.map(({ creationSeconds = 0 }) => creationSeconds),
-    unresolved: services.length - resolved.length,
-    queries: services.reduce((sum, { queries }) => sum + queries, 0),
-    heldChurnPerSecond,
-  };
-}
+const figuresOf = (services: readonly Service[], held: number): PropagationEvidence => ({
+  ...evidenceOf(services, held),
+  creationSeconds: services.filter(hasResolved).map(({ creationSeconds = 0 }) => creationSeconds),
+});
 
 /** `onService` is called with how many Services of a rate are over. */
 export function readPropagation(onService: (done: number) => void): PropagationReader {

@@ -14,9 +14,8 @@ import { endIfRefused, openStarts } from '../../cluster/open-starts.ts';
 import { SERVICE_LABELS } from '../../cluster/synthetic-objects.ts';
 import { openSyntheticRun } from '../../cluster/synthetic-run.ts';
 import { CONFIGURATIONS, type ConfigurationName } from '../../configurations.ts';
-import type { PropagationEvidence } from '../evidence.ts';
+import { loadOf, type PropagationEvidence } from '../evidence.ts';
 import { type PropagationSettings, pollSecondsOf } from '../settings.ts';
-import { loadOf } from '../words.ts';
 import { readPropagation } from './lines.ts';
 
 /** A Service takes 0.2 s and what the API server needs; getting ready may take two minutes. */
