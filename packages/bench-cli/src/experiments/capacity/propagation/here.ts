@@ -1,5 +1,5 @@
 /** Propagation on this machine: in each start of CoreDNS beside an API server of ours, Services are created one after the other, and asked for until they resolve. */
-import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
+import { defineCluster, type ServiceChange, specForObjects } from '@dinodns-bench/cluster-objects';
 import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
 import type {
   Measuring,
@@ -9,7 +9,6 @@ import type {
   TrialEvents,
 } from '../../../engine/experiment.ts';
 import { fileNameOf } from '../../../text.ts';
-import type { ServiceChange } from '../api-control.ts';
 import type { ConfigurationName } from '../configurations.ts';
 import { type DeployedCoredns, deployCoredns } from '../deploy-coredns.ts';
 import { type CorednsMachine, openCoredns } from '../machine.ts';
@@ -56,7 +55,7 @@ async function observe(
 /** What was seen beside the moments at which the API server had each Service. */
 export function figuresOf(
   observed: readonly Named[],
-  changes: readonly ServiceChange[],
+  changes: readonly Pick<ServiceChange, 'type' | 'name' | 'monotonicSeconds'>[],
   seconds: number,
 ): PropagationEvidence {
   const createdAt = new Map(

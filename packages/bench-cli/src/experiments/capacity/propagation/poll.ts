@@ -1,7 +1,7 @@
 /** Asks for a Service until it resolves. */
+import type { AnnouncedService } from '@dinodns-bench/cluster-objects';
 import { type DecodedAnswer, type DnsClient, DnsQueryError } from '../../../dns/client.ts';
 import type { Clock } from '../../../world.ts';
-import type { AnnouncedService } from '../api-control.ts';
 
 export interface Polling {
   readonly client: DnsClient;
