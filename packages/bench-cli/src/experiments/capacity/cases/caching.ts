@@ -15,9 +15,9 @@ import { demandClusterServers } from '../machine.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
 import { PUBLISHED_SEARCH } from '../published.ts';
 import { DNSMASQ_ENTRIES, dnsmasqTier, nodeLocalTier } from './caching-servers.ts';
-import { type CasesPlan, secondsPerTrial } from './cases.ts';
+import type { CasesPlan } from './evidence.ts';
 import { openServerCases, type Runnable, type ServerCases } from './server-cases.ts';
-import type { CachingSettings } from './settings.ts';
+import { type CachingSettings, secondsPerTrial } from './settings.ts';
 import {
   DNSMASQ,
   NEGATIVE,

@@ -3,7 +3,7 @@ import { casePoint } from '../../../engine/chart.ts';
 import type { DocumentParts } from '../../../engine/document.ts';
 import { claimsOf, type EngineCase, evidencesOf } from '../../../engine/record.ts';
 import { caseTitle, pointText, subjectTitle } from '../../../engine/words.ts';
-import { type Block, chart, type IntervalChart, numbers, table } from '../../../report/document/document.ts';
+import { type Block, charts, type IntervalChart, numbers, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed } from '../../../report/numbers.ts';
 import type { SummaryStatistic } from '../../../results/record.ts';
 import { median } from '../../../stats/intervals.ts';
@@ -157,7 +157,7 @@ export function casesDocument(record: CasesRecord): DocumentParts {
     ],
     series: record.subjects,
     sections: [
-      ...(all.length === 0 ? [] : [{ title: 'Lookups', blocks: [chart(rateChart(record))] }]),
+      { title: 'Lookups', blocks: charts(all.length === 0 ? null : rateChart(record)) },
       { title: 'CPU bound', blocks: [boundTable(record)] },
       { title: 'Counters', isBrief: false, blocks: [counterTable(record)] },
     ],

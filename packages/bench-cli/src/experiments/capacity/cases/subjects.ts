@@ -3,7 +3,7 @@ import type { Subject } from '../../../engine/experiment.ts';
 import { dnsmasq } from '../../../servers/dnsmasq/index.ts';
 import type { Server } from '../../../servers/server.ts';
 import type { LookupKind } from '../../../workload/cluster-names.ts';
-import type { CasesPlan } from './cases.ts';
+import type { CasesPlan } from './evidence.ts';
 import type { CachingSettings } from './settings.ts';
 
 /** Debian's dnsmasq with kube-dns's flags in front of CoreDNS: never called kube-dns. `+negative`: with a negative cache. */

@@ -9,9 +9,9 @@ import type { World } from '../../../world.ts';
 import { CONFIGURATIONS } from '../configurations.ts';
 import { demandClusterServers } from '../machine.ts';
 import { PUBLISHED_SEARCH } from '../published.ts';
-import { type CasesPlan, secondsPerTrial } from './cases.ts';
+import type { CasesPlan } from './evidence.ts';
 import { openServerCases, type ServerCases } from './server-cases.ts';
-import type { ThroughputSettings } from './settings.ts';
+import { secondsPerTrial, type ThroughputSettings } from './settings.ts';
 
 /** Type A only, as published. */
 export const LOOKUP_RULES = { search: PUBLISHED_SEARCH, ndots: 5, types: ['A'] } as const;

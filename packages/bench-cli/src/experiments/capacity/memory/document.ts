@@ -1,7 +1,7 @@
 /** What only a measurement of memory can say. Pure. */
 import type { DocumentParts } from '../../../engine/document.ts';
 import { evidencesOf } from '../../../engine/record.ts';
-import { chart, type Finding, text } from '../../../report/document/document.ts';
+import { charts, type Finding, text } from '../../../report/document/document.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { median, sum } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
@@ -142,7 +142,6 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
   const numbers = record.programs.map(({ version }) => version.replace(/^.*:/, ''));
   const versions = [...new Set(numbers)].join(' and ');
   const needs = needsOf(record);
-  const drawn = memoryChart(record);
   const isOnCluster = record.environment.cluster !== null;
   const objects = memoryCases(record).map((point) => point.objects);
   const peaks = record.cases.flatMap(({ summary }) => summary.relistPeak?.median ?? []);
@@ -160,10 +159,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     sections: [
       {
         title: 'Memory by pods and services',
-        blocks: [
-          MEANINGS,
-          ...[...(drawn === null ? [] : [drawn]), ...countCharts(record)].map((each) => chart(each)),
-        ],
+        blocks: [MEANINGS, ...charts(memoryChart(record), ...countCharts(record))],
       },
       {
         title: 'Lines',
@@ -179,17 +175,15 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
         ],
       },
       { title: 'Beside the published figures, MiB', blocks: [besideTable(record)] },
-      ...(isOnCluster
-        ? [
-            {
-              title: 'The objects, and the cluster meanwhile',
-              blocks: [
-                text('Objects are pods and services, as the published formulas count them.'),
-                createdTable(record),
-              ],
-            },
-          ]
-        : []),
+      {
+        title: 'The objects, and the cluster meanwhile',
+        blocks: isOnCluster
+          ? [
+              text('Objects are pods and services, as the published formulas count them.'),
+              createdTable(record),
+            ]
+          : [],
+      },
       { title: 'What the kernel and Go say', blocks: [heapTable(record)], isBrief: false },
     ],
     method: isOnCluster ? PROCEDURE.onCluster : PROCEDURE.here,

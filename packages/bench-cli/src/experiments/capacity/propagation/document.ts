@@ -3,7 +3,7 @@ import { linePoint } from '../../../engine/chart.ts';
 import type { DocumentParts } from '../../../engine/document.ts';
 import { claimsOf, type EngineCase } from '../../../engine/record.ts';
 import { caseTitle, pointText } from '../../../engine/words.ts';
-import { chart, type LineChart } from '../../../report/document/document.ts';
+import { charts, type LineChart } from '../../../report/document/document.ts';
 import { formatShort, formatTime } from '../../../report/numbers.ts';
 import { asSentence, counted, listed } from '../../../text.ts';
 import { loadOf, objectsText, type PropagationRecord } from './evidence.ts';
@@ -91,7 +91,6 @@ function clusterNotes(pollSeconds: number): string[] {
 }
 
 export function propagationDocument(record: PropagationRecord): DocumentParts {
-  const drawn = picture(record);
   const poll = pollSecondsOf(record.settings);
   const isHere = record.environment.cluster === null;
   const delays = claimsOf(record).flatMap((item) => {
@@ -113,7 +112,7 @@ export function propagationDocument(record: PropagationRecord): DocumentParts {
       { title: 'Services and changes', estimands: ['unresolved', 'held'] },
     ],
     warnings: warningsOf(record),
-    sections: drawn === null ? [] : [{ title: 'By changes a second', blocks: [chart(drawn)] }],
+    sections: [{ title: 'By changes a second', blocks: charts(picture(record)) }],
     method: isHere ? localNotes(poll) : clusterNotes(poll),
     post: {
       excerpt: result === undefined ? '' : asSentence(result),

@@ -96,7 +96,7 @@ export const propagation = defineExperiment({
   plan,
   async open(request) {
     return request.settings.target === 'kubernetes'
-      ? (await import('./cluster/open.ts')).openOnCluster(request)
+      ? (await import('./on-cluster.ts')).openOnCluster(request)
       : (await import('./here.ts')).openHere(request);
   },
   evidence: propagationEvidenceSchema,
