@@ -1,15 +1,13 @@
 /** The charts of a measurement of memory: mebibytes over objects, with the published lines. Pure. */
 import { linePoint } from '../../../engine/chart.ts';
 import type { LineChart, Series } from '../../../report/document/document.ts';
-import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { publishedConfiguration, watchesPods } from '../configurations.ts';
+import { formatBytes, formatCount, MEBIBYTE } from '../../../report/numbers.ts';
+import { publishedAs, watchesPods } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE, serverWords } from '../figures.ts';
 import { formulaBytes, PUBLISHED_POINTS } from '../published.ts';
 import { FIGURES, type MemoryFigure, type MemoryRecord } from './evidence.ts';
 import { seriesOf } from './lines.ts';
 import type { Counts, MemoryCase } from './points.ts';
-
-const MEBIBYTE = 2 ** 20;
 
 const DRAWN = ['steady', 'relistPeak'] as const satisfies readonly MemoryFigure[];
 
@@ -49,8 +47,7 @@ function measuredLine(points: readonly MemoryCase[], figure: MemoryFigure, by: k
 }
 
 function publishedLines(points: readonly MemoryCase[]): Line[] {
-  const [first] = points;
-  const configuration = first === undefined ? 'default' : publishedConfiguration(first);
+  const configuration = publishedAs(points[0]?.configuration ?? 'default');
   const pointAt = (what: string, objects: number, bytes: number, note = '') => {
     const tip = `${what}, ${formatCount(objects)} objects: ${formatBytes(bytes)}${note}`;
     return { x: objects, y: bytes / MEBIBYTE, tip };

@@ -5,7 +5,7 @@ import { charts, type Finding, text } from '../../../report/document/document.ts
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { median, sum } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
-import { publishedConfiguration } from '../configurations.ts';
+import { publishedAs } from '../configurations.ts';
 import { kilobytesEach, serverWords } from '../figures.ts';
 import { dataBytes, formulaBytes } from '../published.ts';
 import { countCharts, memoryChart, memorySeries } from './chart.ts';
@@ -39,7 +39,7 @@ function needsOf(record: MemoryRecord): Need[] {
     const [point] = started.toSorted((a, b) => b.objects - a.objects);
     const { steady, relistPeak: relist } = point?.summary ?? {};
     if (point === undefined || steady == null || relist == null) return [];
-    const formula = formulaBytes(publishedConfiguration(point), point.objects);
+    const formula = formulaBytes(publishedAs(point.configuration), point.objects);
     return [{ point, steady: steady.median, relist: relist.median, formula }];
   });
 }

@@ -7,7 +7,7 @@ import { median } from '../../../stats/intervals.ts';
 import { summaryOf } from '../../../stats/summarize.ts';
 import { unbroken } from '../../../text.ts';
 import { dnsText } from '../cluster/created.ts';
-import { publishedConfiguration } from '../configurations.ts';
+import { publishedAs } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE, kilobytesEach, mebibytes, type Summary, serverWords } from '../figures.ts';
 import {
   dataBytes,
@@ -173,7 +173,7 @@ export function besideTable(record: MemoryRecord): Block {
       ),
     ],
     memoryCases(record).map((point) => {
-      const configuration = publishedConfiguration(point);
+      const configuration = publishedAs(point.configuration);
       const starts = evidencesOf(record, point.key);
       const maximum = oursOf(starts.map(maximumWithoutCache));
       const steady = oursOf(starts.map(({ stages }) => stages.underLoad.anonymousBytes));

@@ -113,14 +113,14 @@ export async function openOnCluster(
     const server = String(point.server);
     const unit = `trial-${order + 1}`;
     // The plan has no others.
-    const configuration = CONFIGURATIONS[point.configuration as ConfigurationName];
+    const { cache = 'on' } = CONFIGURATIONS[point.configuration as ConfigurationName];
     const reader = readPropagation((done) => on.phase(`${done} of ${services} Services`));
     try {
       const run = await objectsOf(objects);
       on.phase('starting');
       const pod = dnsPod(run.settings, run.namespace, {
         corednsImage: imageOf(server),
-        corefile: { cache: configuration.choice.cache ?? 'on' },
+        corefile: { cache },
         reads: 'by itself',
         entry: 'propagation.mjs',
         env: {
