@@ -1,6 +1,6 @@
 /** The figures of a load of `bench capacity throughput` and `caching`, from what was counted. */
 import { describe, expect, it } from 'vitest';
-import { ESTIMANDS } from '../src/experiments/capacity/cases/cases.ts';
+import { ESTIMANDS } from '../src/experiments/capacity/cases/evidence.ts';
 import { figuresOf } from '../src/experiments/capacity/cases/server-cases.ts';
 import type { LoadResult } from '../src/results/record.ts';
 

@@ -4,15 +4,15 @@
  */
 
 import { describe, expect, it } from 'vitest';
+import { okTrials } from '../src/engine/record.ts';
 import { BYTES_PER_MEGABYTE, PROGRAM_BYTES } from '../src/experiments/capacity/figures.ts';
 import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
-import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
+import { type MemoryEvidence, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import {
   type MemoryFit,
   memoryLines,
   observe,
   seriesOf,
-  startsOf,
   termCounts,
 } from '../src/experiments/capacity/memory/lines.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
@@ -97,12 +97,12 @@ interface HeldOut {
   readonly notAbove: boolean;
 }
 
-type Start = ReturnType<typeof startsOf>[number];
+type Start = ReturnType<typeof okTrials<MemoryEvidence>>[number];
 
 /** Each start of the record beside the line through those that `keep` leaves. */
 function heldOut(keep: (other: Start, left: Start) => boolean) {
   return GROUPS.flatMap((points) => {
-    const own = points.flatMap(({ key }) => startsOf(RECORD, key));
+    const own = points.flatMap(({ key }) => okTrials(RECORD, key));
     const cases = RECORD.cases.filter(({ key }) => points.some((point) => point.key === key));
     return own.flatMap((left) => {
       const lines = memoryLines({ cases, trials: own.filter((other) => keep(other, left)) });
@@ -205,7 +205,7 @@ describe('a plan by the published record', () => {
 
   it('promises no less than a start of a smaller size needed that was far above the line', () => {
     const odd = structuredClone(RECORD);
-    const [start] = startsOf(odd, 'coredns-cluster@1.15.0/default/15820');
+    const [start] = okTrials(odd, 'coredns-cluster@1.15.0/default/15820');
     if (start === undefined) throw new Error('no start');
     start.evidence.relist.peak.anonymousBytes = 500 * BYTES_PER_MEGABYTE;
     const basis = measuredBasis(odd, { ...OPTIONS, configuration: 'default' }, FITS);

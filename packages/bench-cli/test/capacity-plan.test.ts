@@ -11,12 +11,12 @@ import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memor
 import type { MemoryFit } from '../src/experiments/capacity/memory/lines.ts';
 import { covers, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
+import { savePlan } from '../src/experiments/capacity/plan-command.ts';
 import { planAnswer } from '../src/experiments/capacity/plan-document.ts';
 import type { CapacityPlan, Verification } from '../src/experiments/capacity/plan-record.ts';
 import { planKind } from '../src/experiments/capacity/plan-record.ts';
 import { planSvg } from '../src/experiments/capacity/plan-svg.ts';
 import { fittedLine, PUBLISHED_POINTS } from '../src/experiments/capacity/published.ts';
-import { savePlan } from '../src/experiments/capacity/save-plan.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import { documentText } from '../src/report/document/terminal.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDnsClient } from '../src/dns/client.ts';
-import { readPropagation } from '../src/experiments/capacity/propagation/cluster/lines.ts';
+import { figuresOf } from '../src/experiments/capacity/propagation/here.ts';
 import { ESTIMANDS } from '../src/experiments/capacity/propagation/index.ts';
-import { figuresOf } from '../src/experiments/capacity/propagation/measure.ts';
+import { readPropagation } from '../src/experiments/capacity/propagation/on-cluster.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 

@@ -4,6 +4,7 @@
  */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
 export { type AnnouncedService, type Churn, MAX_CHURN_RATE, type ServiceChange } from './api-server/churn.ts';
+export { type ControlStatus, controlsOver, type ServerControls } from './api-server/control-client.ts';
 export { type ApiServer, type ApiServerOptions, type Served, startApiServer } from './api-server/server.ts';
 export {
   type Cluster,

@@ -4,7 +4,7 @@ import { get as httpGet, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, ClusterError, defineCluster, startApiServer } from '../src/index.ts';
+import { type ApiServer, ClusterError, controlsOver, defineCluster, startApiServer } from '../src/index.ts';
 
 const cluster = defineCluster({ namespaces: 3, services: 20, pods: 50 });
 let server: ApiServer;
@@ -28,6 +28,8 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
   return JSON.parse(await (await fetch(server.url + path, { headers })).text());
 }
 const post = (path: string) => fetch(server.url + path, { method: 'POST' });
+/** As another process has them. */
+const controls = controlsOver(async (method, path) => (await fetch(server.url + path, { method })).text());
 const namesOf = ({ items }: Listed) => items.map(({ metadata }) => metadata.name);
 
 interface WatchEvent {
@@ -225,23 +227,22 @@ describe('other requests', () => {
 describe('the controls', () => {
   it('make changes at a rate and say when each was made', async () => {
     const begin = performance.now();
-    await post('/control/churn?rate=100');
+    await controls.churn(100);
     await setTimeout(1000);
-    await post('/control/churn?rate=0');
+    await controls.churn(0);
     const seconds = (performance.now() - begin) / 1000;
-    const { changes } = JSON.parse(await (await fetch(`${server.url}/control/changes`)).text());
+    const changes = await controls.changesAfter(0);
     // A busy machine may make fewer, and never more.
     expect(changes.length).toBeGreaterThan(5);
     expect(changes.length).toBeLessThan(100 * seconds + 40);
     for (const { atSeconds } of changes) expect(Math.abs(atSeconds - Date.now() / 1000)).toBeLessThan(30);
-    const versions = changes.map(({ resourceVersion }: { resourceVersion: number }) => resourceVersion);
-    expect(versions).toEqual(versions.toSorted((a: number, b: number) => a - b));
+    const versions = changes.map(({ resourceVersion }) => resourceVersion);
+    expect(versions).toEqual(versions.toSorted((a, b) => a - b));
   });
 
   it('announce a Service with its name and address, and create exactly that one', async () => {
     const before = process.hrtime.bigint();
-    const response = await fetch(`${server.url}/control/announce?after=2`, { method: 'POST' });
-    const { service } = JSON.parse(await response.text());
+    const service = await controls.announce(2);
     const announced = () => server.churn.changesAfter(0).filter(({ name }) => name === service.name);
     expect(announced()).toEqual([]);
     await expect.poll(announced).toHaveLength(1);
@@ -260,7 +261,7 @@ describe('the controls', () => {
     const pods = namesOf(await get('/api/v1/pods'));
     const watched = take(watch(`${slices}?watch=1&resourceVersion=${before.metadata.resourceVersion}`), 20);
     await expect.poll(() => server.status().openWatches).toBe(1);
-    const { names } = JSON.parse(await (await post('/control/replace?share=1')).text());
+    const names = await controls.replace(1);
     expect((await watched).map(({ type }) => type)).toEqual(Array(20).fill('MODIFIED'));
     const now = await (await fetch(server.url + slices)).text();
     expect(namesOf(JSON.parse(now)).toSorted()).toEqual(namesOf(before).toSorted());
@@ -276,15 +277,15 @@ describe('the controls', () => {
     expect(new Set(later).size).toBe(50);
     expect(later.filter((each) => pods.includes(each)).length).toBeLessThan(40);
     // Once more: other addresses again.
-    const again = JSON.parse(await (await post('/control/replace?share=1')).text());
-    expect(again.names[0]).toMatchObject({ name: names[0].name });
-    expect(again.names[0].address).not.toBe(names[0].address);
+    const [again] = await controls.replace(1);
+    expect(again).toMatchObject({ name: names[0]?.name });
+    expect(again?.address).not.toBe(names[0]?.address);
     expect(namesOf(await get('/api/v1/pods'))).toHaveLength(50);
   });
 
   it('take the server away for a while: afterwards it knows no earlier version', async () => {
     const { metadata } = await get('/api/v1/services');
-    await post('/control/announce?after=0.1');
+    await controls.announce(0.1);
     // Long enough to be seen.
     expect((await post('/control/outage?seconds=2')).status).toBe(200);
     const isAway = () =>

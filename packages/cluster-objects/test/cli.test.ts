@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
+import { controlsOver } from '../src/index.ts';
 import { ask } from './support/dns.ts';
 
 const run = promisify(execFile);
@@ -39,11 +40,9 @@ describe('api', () => {
   it('says when it is ready, serves, and ends on SIGTERM with 0', async () => {
     const { child, ready } = await start('api', '--services', '30', '--pods', '60', '--churn', '50');
     expect(ready).toMatchObject({ ready: true, address: '127.0.0.1', pid: child.pid });
-    const { objects } = JSON.parse(await (await fetch(`${ready.url}/control/status`)).text());
-    expect(objects).toMatchObject({ services: 30, pods: 60 });
-    const changes = async () =>
-      JSON.parse(await (await fetch(`${ready.url}/control/changes`)).text()).changes.length;
-    await expect.poll(changes).toBeGreaterThan(5);
+    const controls = controlsOver(async (method, path) => (await fetch(ready.url + path, { method })).text());
+    expect((await controls.status()).objects).toMatchObject({ services: 30, pods: 60 });
+    await expect.poll(async () => (await controls.changesAfter(0)).length).toBeGreaterThan(5);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });

@@ -1,5 +1,6 @@
 /** How values of settings are read: as text from the command line and the environment, or typed from a file. Pure. */
 import { z } from 'zod';
+import { parseQuantity } from '../quantity.ts';
 
 /** Turns `"1.5"` into 1.5 and leaves what is not a number for the schema to refuse. */
 export function numberFromText(value: unknown): unknown {
@@ -46,6 +47,11 @@ export function percentText(ratio: number): string {
   return `${Number((ratio * 100).toPrecision(12))}%`;
 }
 
+/** Turns an amount as Kubernetes writes it, `"4Gi"`, into bytes. */
+export function quantityFromText(value: unknown): unknown {
+  return typeof value === 'string' ? (parseQuantity(value) ?? value) : value;
+}
+
 function booleanFromText(value: unknown): unknown {
   if (value === 'true' || value === '1') return true;
   if (value === 'false' || value === '0') return false;
@@ -72,6 +78,14 @@ export const secondsFrom = (minimum: number, maximum: number) => {
 };
 export const list = <T extends z.ZodType>(item: T, message: string) =>
   z.preprocess(listFromText, z.array(item, message).min(1, message));
+/** A list of numbers from `minimum` to `maximum`. */
+export const numberList = (minimum: number, maximum: number, message: string) =>
+  list(number(z.number(message).min(minimum, message).max(maximum, message)), message);
+/** A list of some of `values`. */
+export const listOf = <const T extends readonly [string, ...string[]]>(
+  values: T,
+  message = `must be a list of ${values.join(', ')}`,
+) => list(z.enum(values, message), message);
 export const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`);
 export const wholeNumber = (minimum: number, maximum: number) => {

@@ -1,7 +1,7 @@
 /** A record of any experiment on the engine as the history sees it: cases with figures by estimand. Pure. */
 import { type Entry, type EntryCase, entryOfHeader, environmentOf, machineOf } from '../history/entry.ts';
 import { levelOf } from '../stats/until.ts';
-import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
+import { claimsOf, type EngineCase, type EngineRecord, okTrials } from './record.ts';
 import { subjectTitle } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
@@ -23,7 +23,7 @@ function caseOf(record: AnyRecord, item: EngineCase): EntryCase {
 }
 
 export function engineEntry(record: AnyRecord, summary: string): Entry {
-  const { environment, conditions, programs, settings, estimands, cases, experiment } = record;
+  const { environment, conditions, programs, settings, estimands, experiment } = record;
   // Without its version, and what follows it.
   const generator = conditions['load generator']?.replace(/ v?\d.*$/, '');
   return {
@@ -41,7 +41,6 @@ export function engineEntry(record: AnyRecord, summary: string): Entry {
     machine: machineOf(environment) + (generator === undefined ? '' : `, load from ${generator}`),
     level: levelOf(record.until?.goal ?? null),
     estimands,
-    // The baseline's twin is no claim.
-    cases: cases.filter(({ aa }) => !aa).map((item) => caseOf(record, item)),
+    cases: claimsOf(record).map((item) => caseOf(record, item)),
   };
 }

@@ -13,14 +13,20 @@ export interface Estimand<Evidence> extends EstimandFacts {
 
 type Figure<Evidence> = (evidence: Evidence) => number | Bound | null | undefined;
 
+const estimandOf =
+  (better: EstimandFacts['better']) =>
+  <Evidence>(
+    name: string,
+    title: string,
+    unit: EstimandFacts['unit'],
+    compared: EstimandFacts['compared'],
+    of: Figure<Evidence>,
+  ): Estimand<Evidence> => ({
+    ...{ name, title, unit, better, compared },
+    of: (evidence) => of(evidence) ?? null,
+  });
+
 /** A figure of which less is better. */
-export const lessOf = <Evidence>(
-  name: string,
-  title: string,
-  unit: EstimandFacts['unit'],
-  compared: EstimandFacts['compared'],
-  of: Figure<Evidence>,
-): Estimand<Evidence> => ({
-  ...{ name, title, unit, better: 'less', compared },
-  of: (evidence) => of(evidence) ?? null,
-});
+export const lessOf = estimandOf('less');
+/** One of which more is better. */
+export const moreOf = estimandOf('more');

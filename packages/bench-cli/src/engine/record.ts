@@ -115,6 +115,13 @@ export type EngineRecord<Evidence, Settings = Readonly<Record<string, unknown>>>
   readonly settings: Settings;
 };
 
+/** The cases that say something: the baseline's twin is no claim. */
+export const claimsOf = <C extends Pick<EngineCase, 'aa'>>({
+  cases,
+}: {
+  readonly cases: readonly C[];
+}): C[] => cases.filter(({ aa }) => !aa);
+
 /** The successful trials of a case, in the order of their rounds. */
 export function okTrials<Evidence>(
   { trials }: Pick<EngineRecord<Evidence>, 'trials'>,

@@ -3,7 +3,7 @@ import { type Block, type Section, table, text } from '../report/document/docume
 import { boundsText, type EstimandFacts, nounOf } from '../report/estimand.ts';
 import { formatFixed } from '../report/numbers.ts';
 import { capitalized } from '../text.ts';
-import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
+import { claimsOf, type EngineCase, type EngineRecord, okTrials } from './record.ts';
 import { caseTitle, deltaText, figureText, subjectTitle } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
@@ -18,7 +18,7 @@ export interface FigureTable {
 }
 
 export function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject: string): Section[] {
-  const claims = record.cases.filter((item) => !item.aa);
+  const claims = claimsOf(record);
   return tables.flatMap(({ title, estimands: names, columns: titles }) => {
     const estimands = names.flatMap((name) => record.estimands.find((each) => each.name === name) ?? []);
     // A record from before they existed.
@@ -129,7 +129,7 @@ function comparisonTable(
 export function comparisonSections(record: AnyRecord, subject: string): Section[] {
   const { baseline, cases } = record;
   const title = `Against ${subjectTitle(record, baseline ?? '')}`;
-  const compared = cases.filter((item) => !item.aa);
+  const compared = claimsOf(record);
   const twins = cases.filter(({ aa }) => aa);
   return [
     {

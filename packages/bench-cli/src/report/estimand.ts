@@ -13,6 +13,7 @@ import {
   formatOutwards,
   formatPercent,
   formatTime,
+  MEBIBYTE,
   signed,
 } from './numbers.ts';
 
@@ -72,7 +73,7 @@ export function verdictWord(estimand: EstimandFacts, verdict: Verdict): string {
 
 /** Of an axis: what it counts in, and how much of that is one of the base unit. */
 export function axisUnit({ unit }: EstimandFacts): { readonly name: string; readonly scale: number } {
-  if (isSize(unit)) return { name: ' (MiB)', scale: 1 / 2 ** 20 };
+  if (isSize(unit)) return { name: ' (MiB)', scale: 1 / MEBIBYTE };
   return unit.endsWith('seconds') ? { name: ' (µs)', scale: 1e6 } : { name: '', scale: 1 };
 }
 

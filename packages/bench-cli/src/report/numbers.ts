@@ -91,7 +91,7 @@ export function formatMicroseconds(seconds: number): string {
   return formatFixed(seconds * 1e6, 2);
 }
 
-const MEBIBYTE = 1024 * 1024;
+export const MEBIBYTE = 2 ** 20;
 
 /** `98.3 MiB`, `1.21 GiB` */
 export function formatBytes(bytes: number, { largest } = beside(bytes)): string {

@@ -3,14 +3,13 @@
  * of one unit and labels that tell them apart. Milliseconds and MiB as perf-dash has them, not rounded.
  */
 import type { CaseRecord, RunRecord, SummaryStatistic } from '../results/record.ts';
+import { MEBIBYTE } from './numbers.ts';
 
 interface DataItem {
   readonly data: Readonly<Record<string, number>>;
   readonly unit: string;
   readonly labels: Readonly<Record<string, string>>;
 }
-
-const MEBIBYTE = 2 ** 20;
 
 function interval({ median, low, high }: SummaryStatistic, scale: number): Record<string, number> {
   return {

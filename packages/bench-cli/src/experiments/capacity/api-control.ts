@@ -1,31 +1,12 @@
 /** The controls of our API server, and the HTTP endpoints of CoreDNS, as a measurement uses them. */
+import { controlsOver, type ServerControls } from '@dinodns-bench/cluster-objects';
 import { messageOf } from '@dinodns-bench/program';
-import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
+
+export type { AnnouncedService } from '@dinodns-bench/cluster-objects';
 
 /** Both programs are on this machine; one that is busy for this long hangs. */
 const REQUEST_SECONDS = 60;
-
-const statusSchema = z.object({
-  /** How often all objects of a resource were read, and how often as lists. */
-  reads: z.record(z.string(), z.number()),
-  lists: z.record(z.string(), z.number()),
-  openWatches: z.number(),
-  rssBytes: z.number(),
-  /** The latest. */
-  resourceVersion: z.number(),
-});
-
-const serviceSchema = z.object({ name: z.string(), address: z.string() });
-/** A Service that will be created, or another name: what it resolves to. */
-export type AnnouncedService = z.output<typeof serviceSchema>;
-
-const changeSchema = serviceSchema.extend({
-  type: z.enum(['ADDED', 'DELETED']),
-  /** When it was ready to be sent, on the monotonic clock of this machine: that of `Clock.monotonicSeconds`. */
-  monotonicSeconds: z.number(),
-});
-export type ServiceChange = z.output<typeof changeSchema>;
 
 /** What they are named in errors. */
 type Where = 'the API server' | 'CoreDNS';
@@ -71,40 +52,12 @@ async function request(
   }
 }
 
-export type ApiControl = ReturnType<typeof apiControl>;
+export type ApiControl = ServerControls;
 
-export function apiControl(port: number, signal: AbortSignal) {
-  const base = `http://127.0.0.1:${port}/control`;
-  const ask = (method: 'GET' | 'POST', path: string) =>
-    request('the API server', `${base}/${path}`, method, signal);
-  const answered = async <S extends z.ZodType>(schema: S, method: 'GET' | 'POST', path: string) =>
-    schema.parse(JSON.parse(await ask(method, path)));
-  return {
-    status: () => answered(statusSchema, 'GET', 'status'),
-    /** 410 Gone for everybody: everything is read again. */
-    expire: () => ask('POST', 'expire'),
-    /** All endpoints of this share of the Services are replaced; resolves with names that have another address now. */
-    replace: async (share: number) =>
-      (await answered(z.object({ names: z.array(serviceSchema) }), 'POST', `replace?share=${share}`)).names,
-    /** Nobody can reach it for a while, this control neither; then it knows no earlier version. */
-    outage: (seconds: number) => ask('POST', `outage?seconds=${seconds}`),
-    /** Creates and deletes Services, together this many a second; 0 stops. */
-    churn: (perSecond: number) => ask('POST', `churn?rate=${perSecond}`),
-    /** A Service is created after a while; says now which. */
-    announce: async (afterSeconds: number) =>
-      (await answered(z.object({ service: serviceSchema }), 'POST', `announce?after=${afterSeconds}`))
-        .service,
-    /** The changes after a version, the oldest first. */
-    changesAfter: async (resourceVersion: number) =>
-      (
-        await answered(
-          z.object({ changes: z.array(changeSchema) }),
-          'GET',
-          `changes?after=${resourceVersion}`,
-        )
-      ).changes,
-  };
-}
+export const apiControl = (port: number, signal: AbortSignal): ApiControl =>
+  controlsOver((method, path) =>
+    request('the API server', `http://127.0.0.1:${port}${path}`, method, signal),
+  );
 
 /** Whether CoreDNS says that all its plugins are ready. False as well while it does not listen yet. */
 export async function isCorednsReady(port: number, signal: AbortSignal): Promise<boolean> {

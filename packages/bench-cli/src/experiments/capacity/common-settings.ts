@@ -1,10 +1,8 @@
 /** Settings that several measurements of this experiment have. */
 import { z } from 'zod';
 import type { Setting } from '../../config/setting.ts';
-import { list, number, text } from '../../config/value-schemas.ts';
+import { list, listOf, number, text } from '../../config/value-schemas.ts';
 import { CONFIGURATION_NAMES } from './configurations.ts';
-
-const CONFIGURATIONS_MESSAGE = `must be a list of ${CONFIGURATION_NAMES.join(', ')}`;
 
 export const SERVERS = {
   flag: '--servers <list>',
@@ -17,7 +15,7 @@ export const SERVERS = {
 export const CONFIGURATIONS_SETTING = {
   flag: '--configurations <list>',
   description: `configurations of CoreDNS: ${CONFIGURATION_NAMES.join(', ')}`,
-  schema: list(z.enum(CONFIGURATION_NAMES, CONFIGURATIONS_MESSAGE), CONFIGURATIONS_MESSAGE),
+  schema: listOf(CONFIGURATION_NAMES),
   distinct: true,
 } as const satisfies Setting;
 

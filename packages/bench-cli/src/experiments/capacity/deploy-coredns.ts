@@ -71,7 +71,7 @@ async function deployOnce(context: CorednsContext, request: CorednsRequest): Pro
   const surroundings = { spec: cluster, upstreamDelaySeconds: 0, readyPort, metricsPort, env, streamedLists };
   const startedAtSeconds = world.clock.monotonicSeconds();
   const deployment = await target.deploy({
-    server: { ...base, ...definitionOf(CONFIGURATIONS[configuration].choice, surroundings) },
+    server: { ...base, ...definitionOf(CONFIGURATIONS[configuration], surroundings) },
     program,
     zoneSet,
     mode: 'multi',

@@ -1,5 +1,5 @@
 /** Figures of this experiment as people read them. Pure. */
-import { beside, formatBytes, formatFixed, formatShort } from '../../report/numbers.ts';
+import { beside, formatBytes, formatFixed, formatShort, MEBIBYTE } from '../../report/numbers.ts';
 import type { SummaryStatistic } from '../../results/record.ts';
 
 /** Megabytes are 10⁶ bytes, as in the published formulas. */
@@ -12,8 +12,6 @@ export function megabytes(bytes: number): string {
 
 /** `49.0 MiB`: megabytes as people write memory. */
 export const memoryText = (megabytes: number) => formatBytes(megabytes * BYTES_PER_MEGABYTE);
-
-const MEBIBYTE = 2 ** 20;
 
 /** At least as many megabytes, in whole mebibytes, as requests and limits are written. Published plans have their megabytes with two decimals. */
 export function wholeMebibytes(megabytes: number): number {

@@ -1,27 +1,32 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { SETTINGS, variableOf } from '../../config/settings.ts';
 import { decideSettings as decide, noteIdleVariables } from '../../engine/settings.ts';
-import { renderOptions } from '../../engine/write-reports.ts';
+import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { BenchError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { documentText } from '../../report/document/terminal.ts';
 import { formatCount } from '../../report/numbers.ts';
+import { filesOf } from '../../report/renderer.ts';
+import { withPortablePaths } from '../../results/portable-paths.ts';
+import { runHead } from '../../results/run-head.ts';
+import { newRunId } from '../../results/run-id.ts';
+import { createStore } from '../../results/store.ts';
 import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
 import { countCluster } from './cluster-counts.ts';
 import type { MemoryBasis } from './memory-basis.ts';
 import { planCapacity, sizeOf } from './plan.ts';
-import { planAnswer } from './plan-document.ts';
-import type { CapacityPlan, Demand } from './plan-record.ts';
+import { curvesOf } from './plan-curves.ts';
+import { planAnswer, planFormats } from './plan-document.ts';
+import { type CapacityPlan, type Demand, type PlanRecord, planKind } from './plan-record.ts';
 import { demandOf, FROM_ENVIRONMENT, PLAN_SETTINGS, type PlanSettings } from './plan-settings.ts';
 import { planSvg } from './plan-svg.ts';
 import { planYaml } from './plan-yaml.ts';
-import { savePlan } from './save-plan.ts';
 import { type Verified, verifyPlan } from './verify/verify-plan.ts';
 
 /** How the command was called. */
@@ -98,6 +103,44 @@ async function verify(
     interruption.release();
     display.clear();
   }
+}
+
+export interface VerifiedPlan extends Verified {
+  readonly plan: CapacityPlan;
+  readonly basis: MemoryBasis;
+  readonly startedAt: Date;
+  readonly argv: readonly string[];
+  /** Directory of the runs. */
+  readonly out: string;
+}
+
+/** Keeps it as a run: its record, and the reports beside it. Says on stderr where. */
+export async function savePlan(world: World, verified: VerifiedPlan): Promise<void> {
+  const { plan, basis, verification, environment, warnings, startedAt, argv, out } = verified;
+  const store = createStore(world, out);
+  const made: PlanRecord = {
+    schemaVersion: 1,
+    experiment: 'capacity-plan',
+    id: newRunId(startedAt),
+    ...runHead(argv, startedAt.toISOString()),
+    status: 'complete',
+    endedAt: world.clock.now().toISOString(),
+    environment,
+    warnings: [...warnings],
+    servers: [verification.coredns],
+    plan,
+    basis: { kind: basis.kind, source: basis.source, formula: basis.formula },
+    curves: curvesOf(plan, basis),
+    verification,
+  };
+  const record = withPortablePaths(made, { cwd: world.cwd, home: world.env.HOME });
+  const directory = store.directoryOf(record.id);
+  await store.makeRawDirectory(directory);
+  await store.saveAs(planKind, record, directory);
+  const options = renderOptions(world, 'relative');
+  const paths = await writeFiles(store, directory, filesOf(routineFormats(planFormats), record, options));
+  const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
+  world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
 }
 
 /** The plan on stdout: as text, as YAML for kubectl, or as JSON. With `--verify`, exit status 9 if it does not hold. */

@@ -1,6 +1,6 @@
 /** The lines that a plan rests on, as a chart shows them: memory of one replica against the number of objects. Pure. */
 import type { LineChart, Series } from '../../report/document/document.ts';
-import { formatCount } from '../../report/numbers.ts';
+import { formatCount, MEBIBYTE } from '../../report/numbers.ts';
 import { BYTES_PER_MEGABYTE, memoryText } from './figures.ts';
 import { EXTRAPOLATION, type MemoryBasis, objectsOf, publishedBasis, type Size } from './memory-basis.ts';
 import { ASSUMED_PEAK_RATIO, sizeOf } from './plan.ts';
@@ -65,7 +65,7 @@ export function curvesOf(plan: CapacityPlan, basis: MemoryBasis): Curve[] {
 export const seriesOf = (curves: readonly Curve[]): Series[] =>
   curves.map(({ title }) => ({ name: title, title }));
 
-const mebibytesOf = (megabytes: number) => (megabytes * BYTES_PER_MEGABYTE) / 2 ** 20;
+const mebibytesOf = (megabytes: number) => (megabytes * BYTES_PER_MEGABYTE) / MEBIBYTE;
 
 export function planChart(
   {
@@ -80,7 +80,7 @@ export function planChart(
   const today = demand.memoryLimitBytes;
   const marks = [
     { y: mebibytesOf(memoryLimitMegabytes), label: 'recommended limit' },
-    ...(today === null ? [] : [{ y: today / 2 ** 20, label: "today's limit" }]),
+    ...(today === null ? [] : [{ y: today / MEBIBYTE, label: "today's limit" }]),
   ];
   const width = Math.max(...curves.flatMap(({ points }) => points.map((point) => point.objects)));
   return {

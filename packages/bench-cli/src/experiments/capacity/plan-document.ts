@@ -130,7 +130,8 @@ function withBadge(finding: Finding): Finding {
 
 /** A plan as it is printed, with its verification where there was one. */
 export function planAnswer(plan: CapacityPlan, verification: Verification | undefined): ReportDocument {
-  const verified = (done: Verification): Section => {
+  const verified = verification === undefined ? [] : [verification];
+  const shown = (done: Verification): Section => {
     const { coredns, target, services, pods, endpoints, queriesPerSecond } = done;
     const where = target === 'local' ? 'on this machine' : 'on the cluster';
     const counts = [services, pods, endpoints, queriesPerSecond].map(formatCount);
@@ -141,10 +142,7 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
     kind: 'Plan',
     title: `CoreDNS, ${plan.configuration === 'autopath' ? 'with autopath (pods verified)' : 'default configuration'}`,
     headline: '',
-    findings: [
-      ...(verification === undefined ? [] : [verifiedFinding(verification)]),
-      ...plan.verdicts.map(verdictFinding),
-    ].map(withBadge),
+    findings: [...verified.map(verifiedFinding), ...plan.verdicts.map(verdictFinding)].map(withBadge),
     sections: [
       {
         title: '',
@@ -159,7 +157,7 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
           ),
         ],
       },
-      ...(verification === undefined ? [] : [verified(verification)]),
+      ...verified.map(shown),
       { title: 'Notes', blocks: [list(plan.notes.map(inMebibytes))] },
     ],
   });

@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import type { Setting, SettingsOf, SettingTable } from '../../config/setting.ts';
 import { SETTINGS } from '../../config/settings.ts';
-import { numberFromText, text, wholeNumber } from '../../config/value-schemas.ts';
+import { numberFromText, quantityFromText, text, wholeNumber } from '../../config/value-schemas.ts';
 import { BenchError } from '../../errors.ts';
-import { parseQuantity } from '../../quantity.ts';
 import { CLUSTER_SETTINGS } from './cluster/settings.ts';
 import type { Demand } from './plan-record.ts';
 
@@ -12,10 +11,7 @@ import type { Demand } from './plan-record.ts';
 const MOST = 1_000_000_000;
 
 const amountMessage = 'must be an amount of memory as Kubernetes writes it, for example 170Mi';
-const amount = z.preprocess(
-  (value) => (typeof value === 'string' ? (parseQuantity(value) ?? value) : value),
-  z.number(amountMessage).positive(amountMessage),
-);
+const amount = z.preprocess(quantityFromText, z.number(amountMessage).positive(amountMessage));
 
 const yes = z.boolean('must be true or false');
 

@@ -4,7 +4,7 @@ import { BenchError } from '../../errors.ts';
 import { POOL_SIGN } from '../../history/pool.ts';
 import type { Publication } from '../../history/reproduce/publication.ts';
 import { findRun, type RunIndex } from '../../history/resolve.ts';
-import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
+import type { RecordKind } from '../../results/record-kind.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
 import { CACHING, cachingKind, THROUGHPUT, throughputKind } from './cases/evidence.ts';
@@ -19,40 +19,44 @@ import {
 } from './reproduce/publications.ts';
 import type { Sources } from './reproduce/rows.ts';
 
-type Found = { -readonly [W in keyof Sources]: Sources[W] | undefined };
+type What = keyof Sources;
+type Source = NonNullable<Sources[What]>;
+
+const KINDS: Readonly<Record<What, RecordKind<Source>>> = {
+  throughput: throughputKind,
+  caching: cachingKind,
+  memory: memoryKind,
+};
 
 /** What each publication measured. */
-const MEASURED: Readonly<Record<CapacityPublication, readonly (keyof Sources)[]>> = {
+const MEASURED: Readonly<Record<CapacityPublication, readonly What[]>> = {
   scaling: ['throughput', 'memory'],
   'kube-dns': ['caching', 'memory'],
 };
 
 /** The newest of this machine of each kind. */
-async function latestSources(world: World, store: RunStore): Promise<Found> {
-  const newest = async <R extends Pick<RecordHeader, 'environment'>>(kind: RecordKind<R>) => {
-    for await (const record of ownRecords(store, kind, madeHere(world))) return record;
-    return undefined;
-  };
-  return {
-    memory: await newest(memoryKind),
-    throughput: await newest(throughputKind),
-    caching: await newest(cachingKind),
-  };
+async function latestSources(world: World, store: RunStore): Promise<Map<What, Source>> {
+  const found = new Map<What, Source>();
+  for (const what of ['memory', 'throughput', 'caching'] as const)
+    for await (const record of ownRecords(store, KINDS[what], madeHere(world))) {
+      found.set(what, record);
+      break;
+    }
+  return found;
 }
 
-async function namedSources(store: RunStore, known: RunIndex, names: string): Promise<Found> {
-  const found: Found = {};
+async function namedSources(store: RunStore, known: RunIndex, names: string): Promise<Map<What, Source>> {
+  const found = new Map<What, Source>();
   for (const name of names.split(POOL_SIGN)) {
     const path = findRun(known, name)?.path ?? name;
     const { experiment } = await store.find(path);
     const what = experiment === THROUGHPUT ? 'throughput' : experiment === CACHING ? 'caching' : 'memory';
-    if (found[what] !== undefined)
-      throw new BenchError('E_USAGE', `two runs of ${what} were named: ${found[what].id} and ${name}`, {
+    const other = found.get(what);
+    if (other !== undefined)
+      throw new BenchError('E_USAGE', `two runs of ${what} were named: ${other.id} and ${name}`, {
         fix: 'Name one run of each measurement, or run the command once for each.',
       });
-    if (what === 'throughput') found[what] = (await store.loadAs(throughputKind, path)).record;
-    else if (what === 'caching') found[what] = (await store.loadAs(cachingKind, path)).record;
-    else found[what] = (await store.loadAs(memoryKind, path)).record;
+    found.set(what, (await store.loadAs(KINDS[what], path)).record);
   }
   return found;
 }
@@ -65,8 +69,9 @@ function capacityPublication(name: CapacityPublication): Publication {
       const store = createStore(world, known.resultsDirectory);
       const found =
         run === 'latest' ? await latestSources(world, store) : await namedSources(store, known, run);
+      // Each is of its own kind.
       const sources: Sources = Object.fromEntries(
-        MEASURED[name].flatMap((what) => (found[what] === undefined ? [] : [[what, found[what]]])),
+        MEASURED[name].flatMap((what) => (found.has(what) ? [[what, found.get(what)]] : [])),
       );
       const rows = reproducedRows(name, sources);
       const conditions = reproducedConditions(name, sources);

@@ -351,6 +351,9 @@ export const facts = (pairs: readonly (readonly [string, string])[]): Block => (
 });
 export const code = (content: string, language = 'sh'): Block => ({ kind: 'code', text: content, language });
 export const chart = (drawn: DocumentChart): Block => ({ kind: 'chart', chart: drawn });
+/** Those that there are: a section without any is left out. */
+export const charts = (...drawn: readonly (DocumentChart | null)[]): Block[] =>
+  drawn.flatMap((each) => (each === null ? [] : [chart(each)]));
 /** A column may be given by its title. */
 export const table = (
   title: string,

@@ -1,14 +1,14 @@
 /** What only a run of throughput or caching can say. Pure. */
 import { casePoint } from '../../../engine/chart.ts';
 import type { DocumentParts } from '../../../engine/document.ts';
-import { type EngineCase, evidencesOf } from '../../../engine/record.ts';
+import { claimsOf, type EngineCase, evidencesOf } from '../../../engine/record.ts';
 import { caseTitle, pointText, subjectTitle } from '../../../engine/words.ts';
-import { type Block, chart, type IntervalChart, numbers, table } from '../../../report/document/document.ts';
+import { type Block, charts, type IntervalChart, numbers, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed } from '../../../report/numbers.ts';
 import type { SummaryStatistic } from '../../../results/record.ts';
 import { median } from '../../../stats/intervals.ts';
 import { counted, listed } from '../../../text.ts';
-import { CACHING, type CasesEvidence, type CasesRecord, isCpuBound } from './evidence.ts';
+import { CACHING, type CasesEvidence, type CasesRecord, COUNTERS, isCpuBound } from './evidence.ts';
 
 const LOOKUP =
   'A lookup is what a program in a pod asks for: the search list has four domains (the namespace’s, svc, the cluster’s, mydomain.com), ndots is 5, type A only. An external name costs five queries, a service of the pod’s own namespace one.';
@@ -31,7 +31,7 @@ const TIERS = [
   'Cached: names that fit into every cache. Uncached: without caches. Overflow: three times as many entries as the cache holds are asked for in turn.',
 ];
 
-const claims = ({ cases }: CasesRecord) => cases.filter(({ aa, trials }) => !aa && trials.ok > 0);
+const claims = (record: CasesRecord) => claimsOf(record).filter(({ trials }) => trials.ok > 0);
 
 const shown = (summary: SummaryStatistic | null | undefined, show: (value: number) => string) =>
   summary == null ? '–' : show(summary.median);
@@ -115,30 +115,20 @@ function boundTable(record: CasesRecord): Block {
   );
 }
 
-const COUNTERS = {
-  autopath_success: 'Completed by autopath',
-  cache_hits: 'Cache hits',
-  cache_misses: 'Cache misses',
-  forwarded: 'Forwarded',
-} as const;
-
 /** Autopath works where its counter says so; a cache, where its hits do. */
 function counterTable(record: CasesRecord): Block {
-  const counter = (evidences: readonly CasesEvidence[], name: string) => {
-    const values = evidences.flatMap(({ counters }) => counters[name] ?? []);
-    return values.length === 0 ? '–' : formatCount(median(values));
-  };
   return table(
     'Counters of CoreDNS',
-    ['Server', ...numbers(...Object.values(COUNTERS))],
-    claims(record)
-      .filter((item) =>
-        evidencesOf(record, item.key).some(({ counters }) => Object.keys(counters).length > 0),
-      )
-      .map((item) => [
-        caseTitle(record, item),
-        ...Object.keys(COUNTERS).map((name) => counter(evidencesOf(record, item.key), name)),
-      ]),
+    ['Server', ...numbers(...Object.values(COUNTERS).map(({ title }) => title))],
+    claims(record).flatMap((item) => {
+      const all = evidencesOf(record, item.key).map(({ counters }) => counters);
+      if (all.every((counters) => Object.keys(counters).length === 0)) return [];
+      const cells = Object.keys(COUNTERS).map((name) => {
+        const values = all.flatMap((counters) => counters[name] ?? []);
+        return values.length === 0 ? '–' : formatCount(median(values));
+      });
+      return [[caseTitle(record, item), ...cells]];
+    }),
   );
 }
 
@@ -153,8 +143,6 @@ export function casesDocument(record: CasesRecord): DocumentParts {
   const { experiment, settings } = record;
   const all = claims(record);
   const bound = all.filter((item) => isCpuBound(evidencesOf(record, item.key))).length;
-  const counters = counterTable(record);
-  const hasCounters = counters.kind === 'table' && counters.rows.length > 0;
   return {
     kind: `Capacity of cluster DNS, ${experiment === CACHING ? 'caching' : 'throughput'}`,
     title:
@@ -169,9 +157,9 @@ export function casesDocument(record: CasesRecord): DocumentParts {
     ],
     series: record.subjects,
     sections: [
-      ...(all.length === 0 ? [] : [{ title: 'Lookups', blocks: [chart(rateChart(record))] }]),
+      { title: 'Lookups', blocks: charts(all.length === 0 ? null : rateChart(record)) },
       { title: 'CPU bound', blocks: [boundTable(record)] },
-      ...(hasCounters ? [{ title: 'Counters', isBrief: false, blocks: [counters] }] : []),
+      { title: 'Counters', isBrief: false, blocks: [counterTable(record)] },
     ],
     method: [...methodOf(record), `The upstream answers after ${settings.upstreamDelay} ms.`],
     post: {

@@ -1,5 +1,7 @@
-/** What a trial of `bench capacity throughput` and `caching` leaves in the record. Base units, nothing rounded. */
+/** What a trial of `bench capacity throughput` and `caching` leaves in the record, and its figures. Base units, nothing rounded. */
 import { z } from 'zod';
+import { type Estimand, lessOf, moreOf } from '../../../engine/estimand.ts';
+import type { DecidedTarget, ExperimentPlan } from '../../../engine/experiment.ts';
 import { type EngineRecord, engineKind } from '../../../engine/record.ts';
 import { bytes, count, limitedBySchema, ratio, seconds } from '../../../results/record-units.ts';
 import type { CachingSettings, ThroughputSettings } from './settings.ts';
@@ -25,6 +27,14 @@ const loadSchema = z.object({
 });
 export type LoadFigures = z.output<typeof loadSchema>;
 
+/** Counters of CoreDNS, by their names in records: each is the sum over the labels of a metric. */
+export const COUNTERS = {
+  autopath_success: { title: 'Completed by autopath', metric: 'coredns_autopath_success_total' },
+  cache_hits: { title: 'Cache hits', metric: 'coredns_cache_hits_total' },
+  cache_misses: { title: 'Cache misses', metric: 'coredns_cache_misses_total' },
+  forwarded: { title: 'Forwarded', metric: 'coredns_proxy_request_duration_seconds_count' },
+} as const;
+
 export const casesEvidenceSchema = z.object({
   /** Names that are looked up. */
   names: count,
@@ -32,7 +42,7 @@ export const casesEvidenceSchema = z.object({
   saturation: loadSchema,
   /** Half of the lookups a second of the saturation, from the same server right after it. Null where it was not measured. */
   half: loadSchema.nullable(),
-  /** Counters of CoreDNS from its start to the end of the saturation, as far as they could be read. */
+  /** `COUNTERS` from its start to the end of the saturation, as far as they could be read. */
   counters: z.record(z.string(), nonnegative),
   checkedAnswers: count,
 });
@@ -52,3 +62,34 @@ export const cachingKind = kindOf(CACHING);
 export function isCpuBound(evidences: readonly CasesEvidence[]): boolean {
   return evidences.length > 0 && evidences.every(({ saturation }) => saturation.limitedBy === 'server');
 }
+
+/** What is decided: servers of a target, or pods of a cluster. */
+export type CasesPlan = ExperimentPlan<DecidedTarget<unknown, CasesEvidence>>;
+
+/** Anything but the server's CPU kept the rate from being higher. */
+const unlessBound =
+  (figure: (load: LoadFigures) => number) =>
+  ({ saturation }: CasesEvidence) => {
+    const value = figure(saturation);
+    return saturation.limitedBy === 'server' ? value : { bound: value };
+  };
+
+const less = lessOf<CasesEvidence>;
+const lookups = unlessBound(({ lookupsPerSecond }) => lookupsPerSecond);
+const queries = unlessBound(({ queriesPerSecond }) => queriesPerSecond);
+
+export const ESTIMANDS: readonly Estimand<CasesEvidence>[] = [
+  moreOf('lookups', 'lookups per second', 'lookups/s', 'ratio', lookups),
+  moreOf('queries', 'queries per second', 'queries/s', 'no', queries),
+  // Both over the time of the load.
+  less('cpu', 'CPU per lookup', 'CPU seconds', 'ratio', ({ saturation: { cpuCores, lookupsPerSecond } }) =>
+    cpuCores === null ? null : cpuCores / lookupsPerSecond,
+  ),
+  less('memory', 'memory', 'bytes', 'ratio', ({ saturation }) => saturation.memoryBytes),
+  less('cores', 'CPUs used', 'cores', 'no', ({ saturation }) => saturation.cpuCores),
+  less('lost', 'lost', 'ratio', 'no', ({ saturation }) => saturation.lostRatio),
+  less('halfLatency', 'mean at half load', 'seconds', 'no', ({ half }) => half?.lookupLatencySeconds.mean),
+  less('halfP99', 'p99 at half load', 'seconds', 'no', ({ half }) => half?.lookupLatencySeconds.p99),
+  less('latency', 'mean at saturation', 'seconds', 'no', (each) => each.saturation.lookupLatencySeconds.mean),
+  less('p99', 'p99 at saturation', 'seconds', 'no', ({ saturation }) => saturation.lookupLatencySeconds.p99),
+];

@@ -1,13 +1,14 @@
 /** `bench capacity throughput` and `bench capacity caching`: how many lookups a second, and at what cost. */
 import { defineExperiment } from '../../../engine/command.ts';
 import type { Measuring, OpenRequest, PlannedTrial, TrialEvents } from '../../../engine/experiment.ts';
-import { type CasesPlan, ESTIMANDS } from './cases.ts';
 import { casesDocument } from './document.ts';
 import {
   CACHING,
   type CasesEvidence,
+  type CasesPlan,
   type CasesRecord,
   casesEvidenceSchema,
+  ESTIMANDS,
   THROUGHPUT,
 } from './evidence.ts';
 import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './settings.ts';

@@ -19,7 +19,7 @@ import type { Server } from '../../../servers/server.ts';
 import { percentileIn } from '../../../stats/percentile.ts';
 import { corednsMetrics } from '../api-control.ts';
 import { metricIn } from '../memory/memory-of.ts';
-import type { CasesEvidence, LoadFigures } from './evidence.ts';
+import { type CasesEvidence, COUNTERS, type LoadFigures } from './evidence.ts';
 
 /** What runs in a trial, and what is asked. */
 export interface Runnable {
@@ -128,20 +128,12 @@ export function figuresOf(
   };
 }
 
-/** What the tables name. Each is the sum over its labels. */
-const COUNTERS = {
-  autopath_success: 'coredns_autopath_success_total',
-  cache_hits: 'coredns_cache_hits_total',
-  cache_misses: 'coredns_cache_misses_total',
-  forwarded: 'coredns_proxy_request_duration_seconds_count',
-} as const;
-
 async function countersAt(port: number, signal: AbortSignal): Promise<CasesEvidence['counters']> {
   // A busy CoreDNS may not answer in time; its counters are no figure that is compared.
   const text = await corednsMetrics(port, signal).catch(() => '');
   signal.throwIfAborted();
   return Object.fromEntries(
-    Object.entries(COUNTERS).flatMap(([name, metric]) => {
+    Object.entries(COUNTERS).flatMap(([name, { metric }]) => {
       const value = metricIn(text, metric);
       return value === null ? [] : [[name, value]];
     }),

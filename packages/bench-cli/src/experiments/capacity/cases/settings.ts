@@ -1,20 +1,17 @@
 /** The settings of `bench capacity throughput` and `bench capacity caching`. */
-import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, numberFrom, text } from '../../../config/value-schemas.ts';
+import { listOf, numberFrom, text } from '../../../config/value-schemas.ts';
 import { pick } from '../../../engine/settings.ts';
 import { CONFIGURATIONS_SETTING, SERVERS } from '../common-settings.ts';
 
 const LOOKUPS = ['internal', 'external'] as const;
 const CACHES = ['cached', 'off', 'overflow'] as const;
 
-const oneOf = (values: readonly string[]) => `must be a list of ${values.join(', ')}`;
-
 const LOAD = {
   lookup: {
     flag: '--lookup <list>',
     description: `which names are looked up: ${LOOKUPS.join(', ')}`,
-    schema: list(z.enum(LOOKUPS, oneOf(LOOKUPS)), oneOf(LOOKUPS)),
+    schema: listOf(LOOKUPS),
     default: [...LOOKUPS],
     distinct: true,
   },
@@ -70,7 +67,7 @@ export const CACHING_SETTINGS = {
   cache: {
     flag: '--cache <list>',
     description: 'cached; off; overflow: three times as many names as the cache holds (on one machine)',
-    schema: list(z.enum(CACHES, oneOf(CACHES)), oneOf(CACHES)),
+    schema: listOf(CACHES),
     default: [...CACHES],
     distinct: true,
   },
@@ -100,3 +97,9 @@ export const CACHING_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting>;
 export type CachingSettings = SettingsOf<typeof CACHING_SETTINGS>;
+
+/** A trial's two loads with what surrounds them, besides `duration` twice: starting, checking, stopping. */
+const OVERHEAD_SECONDS = 4;
+
+export const secondsPerTrial = ({ duration, warmup }: Record<'duration' | 'warmup', number>) =>
+  2 * duration + warmup + OVERHEAD_SECONDS;

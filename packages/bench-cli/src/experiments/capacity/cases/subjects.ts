@@ -1,5 +1,10 @@
-/** The names of caching tiers, in records and for people. Pure. */
+/** The caching tiers that are compared: their names, in records and for people, and their cases. Pure. */
+import type { Subject } from '../../../engine/experiment.ts';
 import { dnsmasq } from '../../../servers/dnsmasq/index.ts';
+import type { Server } from '../../../servers/server.ts';
+import type { LookupKind } from '../../../workload/cluster-names.ts';
+import type { CasesPlan } from './evidence.ts';
+import type { CachingSettings } from './settings.ts';
 
 /** Debian's dnsmasq with kube-dns's flags in front of CoreDNS: never called kube-dns. `+negative`: with a negative cache. */
 export const DNSMASQ = dnsmasq.name;
@@ -24,3 +29,54 @@ export function tierName(subject: string): string {
   const kind = isNegative ? subject.slice(0, -NEGATIVE.length) : subject;
   return `${TITLES[kind] ?? kind}${isNegative ? ' (negative cache)' : ''}`;
 }
+
+/** `--cache off` is a point of its own. */
+export type CacheState = 'cached' | 'uncached' | 'overflow';
+
+/** What is asked, and whether it is in the cache. */
+export interface TierPoint {
+  readonly lookup: LookupKind;
+  readonly cache: CacheState;
+  /** Of a machine. */
+  readonly tier?: number;
+}
+
+/** Without a cache, the negative one makes no difference; NodeLocal DNSCache has a cache for everything. */
+const isVaried = ({ name }: Subject, { cache }: TierPoint) =>
+  cache !== 'uncached' || !(name.includes('+') || name === NODE_LOCAL);
+
+/** CoreDNS, alone and without a negative cache, and the tiers of these names, at every point. */
+export function planTiers(
+  { name, title }: Pick<Server, 'name' | 'title'>,
+  tiers: readonly string[],
+  { cache, lookup: lookups }: Pick<CachingSettings, 'cache' | 'lookup'>,
+  limits: readonly Pick<TierPoint, 'tier'>[],
+  expectedSeconds: number,
+): Omit<CasesPlan, 'decided'> {
+  const subjects = [
+    { name, title },
+    { name: `${name}${NO_DENIAL}`, title: `${title} (no negative cache)` },
+    ...tiers.map((tier) => ({ name: tier, title: tierName(tier) })),
+  ];
+  const states = cache.map((word) => (word === 'off' ? 'uncached' : word));
+  const points = states.flatMap((state) =>
+    lookups.flatMap((lookup) => limits.map((limit): TierPoint => ({ lookup, cache: state, ...limit }))),
+  );
+  return {
+    subjects,
+    baseline: name,
+    cases: points.flatMap((point) =>
+      subjects
+        .filter((subject) => isVaried(subject, point))
+        .map((subject) => {
+          const { lookup, cache: state, tier } = point;
+          const limit = tier === undefined ? [] : [`tier=${tier}`];
+          const key = [subject.name, lookup, state, ...limit].join('/');
+          return { key, subject: subject.name, point: { ...point }, expectedSeconds };
+        }),
+    ),
+  };
+}
+
+/** Of a case or a trial, whose plan has no others. */
+export const tierPoint = ({ point }: { readonly point: object }) => point as TierPoint;

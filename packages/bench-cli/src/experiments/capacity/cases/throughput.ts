@@ -6,12 +6,12 @@ import { definitionOf } from '../../../servers/coredns-cluster/definition.ts';
 import { findFreePort } from '../../../targets/local/free-port.ts';
 import { clusterLookups, type LookupKind } from '../../../workload/cluster-names.ts';
 import type { World } from '../../../world.ts';
-import { CONFIGURATIONS } from '../configurations.ts';
+import { CONFIGURATIONS, type ConfigurationName } from '../configurations.ts';
 import { demandClusterServers } from '../machine.ts';
 import { PUBLISHED_SEARCH } from '../published.ts';
-import { type CasesPlan, secondsPerTrial } from './cases.ts';
+import type { CasesPlan } from './evidence.ts';
 import { openServerCases, type ServerCases } from './server-cases.ts';
-import type { ThroughputSettings } from './settings.ts';
+import { secondsPerTrial, type ThroughputSettings } from './settings.ts';
 
 /** Type A only, as published. */
 export const LOOKUP_RULES = { search: PUBLISHED_SEARCH, ndots: 5, types: ['A'] } as const;
@@ -29,10 +29,7 @@ export const workloadName = (lookup: LookupKind) => `${PREFIX}${lookup}`;
 /** The subject, as `bench run` names it: `coredns-cluster@1.11.3+autopath`. */
 function subjectsOf({ servers, configurations }: ThroughputSettings): string[] {
   return servers.flatMap((server) =>
-    configurations.map((name) => {
-      const { variant } = CONFIGURATIONS[name];
-      return caseNameOf(variant === null ? server : `${server}+${variant}`);
-    }),
+    configurations.map((name) => caseNameOf(name === 'default' ? server : `${server}+${name}`)),
   );
 }
 
@@ -56,8 +53,9 @@ export async function throughputPlan(settings: ThroughputSettings, world: World)
     },
     async runnable({ case: { subject, point } }) {
       const base = cases.servers.servers.find(({ name }) => name === subject);
-      const configuration = Object.values(CONFIGURATIONS).find(({ variant }) => variant === base?.variant);
-      if (base === undefined || configuration === undefined) throw new Error(`no server ${subject}`);
+      if (base === undefined) throw new Error(`no server ${subject}`);
+      // The plan has no others.
+      const configuration = (base.variant ?? 'default') as ConfigurationName;
       const metricsPort = target === 'local' ? await findFreePort(ADDRESS) : null;
       const surroundings = {
         ...(metricsPort === null ? {} : { metricsPort }),
@@ -66,7 +64,7 @@ export async function throughputPlan(settings: ThroughputSettings, world: World)
         upstreamDelaySeconds: upstreamDelay / 1000,
       };
       return {
-        server: { ...base, ...definitionOf(configuration.choice, surroundings) },
+        server: { ...base, ...definitionOf(CONFIGURATIONS[configuration], surroundings) },
         workload: workloadName(point.lookup as LookupKind),
         names: NAMES,
         metricsPort,

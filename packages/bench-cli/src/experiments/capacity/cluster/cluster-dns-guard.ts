@@ -4,9 +4,10 @@
  */
 import { BenchError, orNull } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { parseSummary } from '../../../observe/kubernetes/summary.ts';
+import { type PodPlace, podSource } from '../../../observe/kubernetes/pod-source.ts';
+import { sum } from '../../../stats/intervals.ts';
 import { dnsContainer, memoryLimitsOf } from '../../../targets/kubernetes/dns-container.ts';
-import { type FoundService, findClusterDns } from '../../../targets/kubernetes/existing-service.ts';
+import { findClusterDns } from '../../../targets/kubernetes/existing-service.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
 import { type ClusterDnsState, dnsText } from './created.ts';
 
@@ -29,38 +30,21 @@ export interface ClusterDnsGuard {
   closing(): string[];
 }
 
-/** Working sets of the containers of these pods on a node, which the kubelet reads; null where it may not be asked. */
-export async function memoryOn(
+/** Working sets of these containers, which the kubelets read; null where they may not be asked. */
+export async function memoryOf(
   client: KubeClient,
-  node: string,
   namespace: string,
-  containers: Parameters<typeof parseSummary>[2],
+  pods: readonly PodPlace[],
   signal: AbortSignal,
 ): Promise<number[] | null> {
   try {
-    const text = await client.text(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy', signal);
-    return [...parseSummary(text, namespace, containers).values()].flatMap(
-      ({ memoryBytes }) => memoryBytes ?? [],
-    );
+    const readings = await podSource(client, namespace, pods, signal).usage();
+    return [...readings.values()].flatMap(({ memoryBytes }) => memoryBytes ?? []);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof BenchError) return null;
     throw error;
   }
-}
-
-async function memoryOf(client: KubeClient, dns: FoundService, signal: AbortSignal): Promise<number | null> {
-  const containers = new Map(
-    dns.pods.map((pod) => [pod.metadata?.name ?? '', dnsContainer(pod, dns.podPort)?.name ?? null]),
-  );
-  const nodes = [...new Set(dns.pods.map((pod) => pod.spec?.nodeName ?? ''))];
-  const values: number[] = [];
-  for (const node of nodes) {
-    const bytes = await memoryOn(client, node, dns.namespace, containers, signal);
-    if (bytes === null) return null;
-    values.push(...bytes);
-  }
-  return values.length === 0 ? null : Math.max(...values);
 }
 
 export async function clusterDnsState(
@@ -70,10 +54,15 @@ export async function clusterDnsState(
   const dns = await orNull(['E_CONFIG', 'E_CLUSTER_FORBIDDEN'], findClusterDns(client, signal));
   if (dns === null) return null;
   const limits = memoryLimitsOf(dns.pods, dns.podPort);
+  const places = dns.pods.map((pod) => ({
+    ...{ name: pod.metadata?.name ?? '', node: pod.spec?.nodeName ?? '' },
+    container: dnsContainer(pod, dns.podPort)?.name ?? null,
+  }));
+  const used = (await memoryOf(client, dns.namespace, places, signal)) ?? [];
   return {
     pods: dns.pods.length,
-    restarts: dns.pods.reduce((sum, pod) => sum + restartsOf(pod), 0),
-    memoryBytes: await memoryOf(client, dns, signal),
+    restarts: sum(dns.pods.map(restartsOf)),
+    memoryBytes: used.length === 0 ? null : Math.max(...used),
     memoryLimitBytes: limits.length === 0 ? null : Math.min(...limits),
   };
 }

@@ -6,7 +6,7 @@ import { type OnceRun, runOnce } from '../../../targets/kubernetes/run-job.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
 import { type Measuring, measuringEnvironment } from '../beside/program.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
-import { memoryOn } from './cluster-dns-guard.ts';
+import { memoryOf } from './cluster-dns-guard.ts';
 import type { ContainerEnd } from './created.ts';
 import { DNS_CONTAINER, type DnsPodRequest, dnsPod } from './dns-job.ts';
 import { SERVICE_LABELS } from './synthetic-objects.ts';
@@ -53,7 +53,7 @@ async function workingSetOf(
   const { name } = pod?.metadata ?? {};
   const node = pod?.spec?.nodeName;
   if (name === undefined || node === undefined) return null;
-  const bytes = await memoryOn(client, node, namespace, new Map([[name, DNS_CONTAINER]]), signal);
+  const bytes = await memoryOf(client, namespace, [{ name, node, container: DNS_CONTAINER }], signal);
   // A container that has just ended has 0.
   return bytes?.[0] || null;
 }

@@ -1,15 +1,13 @@
 /** The charts of a measurement of memory: mebibytes over objects, with the published lines. Pure. */
+import { linePoint } from '../../../engine/chart.ts';
 import type { LineChart, Series } from '../../../report/document/document.ts';
-import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { publishedConfiguration, watchesPods } from '../configurations.ts';
+import { formatBytes, formatCount, MEBIBYTE } from '../../../report/numbers.ts';
+import { publishedAs, watchesPods } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE, serverWords } from '../figures.ts';
 import { formulaBytes, PUBLISHED_POINTS } from '../published.ts';
-import type { MemoryFigure, MemoryRecord } from './evidence.ts';
+import { FIGURES, type MemoryFigure, type MemoryRecord } from './evidence.ts';
 import { seriesOf } from './lines.ts';
 import type { Counts, MemoryCase } from './points.ts';
-import { FIGURE_TITLES } from './tables.ts';
-
-const MEBIBYTE = 2 ** 20;
 
 const DRAWN = ['steady', 'relistPeak'] as const satisfies readonly MemoryFigure[];
 
@@ -25,7 +23,7 @@ export function memorySeries({ subjects }: Pick<MemoryRecord, 'subjects'>): Seri
     ...subjects.flatMap(({ name, title }) =>
       DRAWN.map((figure) => ({
         name: seriesName(name, figure),
-        title: `${title}, ${FIGURE_TITLES[figure]}`,
+        title: `${title}, ${FIGURES[figure].title}`,
       })),
     ),
     { name: PUBLISHED_FORMULA, title: 'published formula' },
@@ -33,51 +31,40 @@ export function memorySeries({ subjects }: Pick<MemoryRecord, 'subjects'>): Seri
   ];
 }
 
-function measuredLine(
-  record: MemoryRecord,
-  points: readonly MemoryCase[],
-  figure: MemoryFigure,
-  by: keyof Counts,
-): Line {
+function measuredLine(points: readonly MemoryCase[], figure: MemoryFigure, by: keyof Counts): Line {
+  const { title } = FIGURES[figure];
   return {
     series: seriesName(points[0]?.server ?? '', figure),
-    points: points.flatMap(({ key, server, [by]: count }) => {
-      const summary = record.cases.find((item) => item.key === key)?.summary[figure];
-      if (summary == null) return [];
-      const { median, low, high, n } = summary;
-      const tip = `${serverWords(server)}, ${formatCount(count)} ${by}, ${FIGURE_TITLES[figure]}: ${formatBytes(median)}`;
-      return [
-        {
-          ...{ x: count, y: median / MEBIBYTE, tip },
-          // The interval of two starts is many times as wide as they are apart.
-          ...(low === null || high === null || n < 3 ? {} : { low: low / MEBIBYTE, high: high / MEBIBYTE }),
-        },
-      ];
-    }),
+    points: points.flatMap(({ summary, server, [by]: count }) =>
+      linePoint(
+        summary[figure],
+        1 / MEBIBYTE,
+        count,
+        (median) => `${serverWords(server)}, ${formatCount(count)} ${by}, ${title}: ${formatBytes(median)}`,
+      ),
+    ),
   };
 }
 
 function publishedLines(points: readonly MemoryCase[]): Line[] {
-  const [first] = points;
-  const configuration = first === undefined ? 'default' : publishedConfiguration(first);
-  const sizes = [...new Set(points.map(({ objects }) => objects))];
+  const configuration = publishedAs(points[0]?.configuration ?? 'default');
+  const pointAt = (what: string, objects: number, bytes: number, note = '') => {
+    const tip = `${what}, ${formatCount(objects)} objects: ${formatBytes(bytes)}${note}`;
+    return { x: objects, y: bytes / MEBIBYTE, tip };
+  };
   return [
     {
       series: PUBLISHED_FORMULA,
       isMarked: false,
-      points: sizes.map((objects) => {
-        const bytes = formulaBytes(configuration, objects);
-        const tip = `published formula, ${formatCount(objects)} objects: ${formatBytes(bytes)}`;
-        return { x: objects, y: bytes / MEBIBYTE, tip };
-      }),
+      points: [...new Set(points.map(({ objects }) => objects))].map((objects) =>
+        pointAt('published formula', objects, formulaBytes(configuration, objects)),
+      ),
     },
     {
       series: PUBLISHED_DATA,
-      points: PUBLISHED_POINTS[configuration].map(([objects, y]) => {
-        const bytes = y * BYTES_PER_MEGABYTE;
-        const tip = `published data, ${formatCount(objects)} objects: ${formatBytes(bytes)} without cache and load`;
-        return { x: objects, y: bytes / MEBIBYTE, tip };
-      }),
+      points: PUBLISHED_POINTS[configuration].map(([objects, megabytes]) =>
+        pointAt('published data', objects, megabytes * BYTES_PER_MEGABYTE, ' without cache and load'),
+      ),
     },
   ];
 }
@@ -107,7 +94,6 @@ function apart(points: readonly MemoryCase[], by: 'services' | 'endpoints'): Mem
 
 /** A panel for each configuration; `more` are its other lines. */
 function chartBy(
-  record: MemoryRecord,
   by: keyof Counts,
   all: readonly (readonly MemoryCase[])[],
   { what, caption }: { readonly what: string; readonly caption: string },
@@ -123,7 +109,7 @@ function chartBy(
     panels: [...Map.groupBy(all, ([first]) => first?.configuration ?? '')].map(([title, own]) => ({
       title,
       lines: [
-        ...own.flatMap((points) => DRAWN.map((figure) => measuredLine(record, points, figure, by))),
+        ...own.flatMap((points) => DRAWN.map((figure) => measuredLine(points, figure, by))),
         ...more(own.flat()),
       ],
     })),
@@ -136,7 +122,7 @@ export function countCharts(record: MemoryRecord): LineChart[] {
   if (all.flat().every(({ isPlain }) => isPlain)) return [];
   return (['services', 'endpoints'] as const).flatMap((by) => {
     const lines = all.map((points) => apart(points, by)).filter((points) => points.length > 0);
-    return lines.length === 0 ? [] : [chartBy(record, by, lines, { what: by, caption: captionOf(record) })];
+    return lines.length === 0 ? [] : [chartBy(by, lines, { what: by, caption: captionOf(record) })];
   });
 }
 
@@ -148,7 +134,7 @@ export function memoryChart(record: MemoryRecord): LineChart | null {
   );
   if (new Set(all.flat().map(({ objects }) => objects)).size < 2) return null;
   const caption = `${captionOf(record)} The published formula includes cache and load; the published data do not.`;
-  return chartBy(record, 'objects', all, { what: 'pods and services', caption }, (points) =>
+  return chartBy('objects', all, { what: 'pods and services', caption }, (points) =>
     publishedLines(points.toSorted((a, b) => a.objects - b.objects)),
   );
 }

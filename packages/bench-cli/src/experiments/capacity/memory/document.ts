@@ -1,15 +1,16 @@
 /** What only a measurement of memory can say. Pure. */
 import type { DocumentParts } from '../../../engine/document.ts';
-import { chart, type Finding, text } from '../../../report/document/document.ts';
+import { evidencesOf } from '../../../engine/record.ts';
+import { charts, type Finding, text } from '../../../report/document/document.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { median } from '../../../stats/intervals.ts';
+import { median, sum } from '../../../stats/intervals.ts';
 import { counted } from '../../../text.ts';
-import { publishedConfiguration } from '../configurations.ts';
+import { publishedAs } from '../configurations.ts';
 import { kilobytesEach, serverWords } from '../figures.ts';
 import { dataBytes, formulaBytes } from '../published.ts';
 import { countCharts, memoryChart, memorySeries } from './chart.ts';
-import { figureOf, type MemoryFigure, type MemoryRecord } from './evidence.ts';
-import { type MemoryFit, memoryLines, seriesOf, startsOf } from './lines.ts';
+import type { MemoryRecord } from './evidence.ts';
+import { type MemoryFit, memoryLines, seriesOf } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
 import {
   besideTable,
@@ -19,29 +20,33 @@ import {
   MEANINGS,
   publishedLines,
   seriesTitle,
-  summaryAt,
 } from './tables.ts';
 
 /** Below this share of the rate that was asked for, it was not held. */
 const HELD_RATIO = 0.98;
 
-/** The largest point of each server and configuration that has a start. */
-function largestOf(record: MemoryRecord): MemoryCase[] {
-  return seriesOf(record).flatMap(
-    (points) =>
-      points.toSorted((a, b) => b.objects - a.objects).find(({ key }) => startsOf(record, key).length > 0) ??
-      [],
-  );
+/** What CoreDNS needed at the largest point of a server and configuration that has a start, and what is published. Bytes. */
+interface Need {
+  readonly point: MemoryCase;
+  readonly steady: number;
+  readonly relist: number;
+  readonly formula: number;
+}
+
+function needsOf(record: MemoryRecord): Need[] {
+  return seriesOf(record).flatMap((points) => {
+    const started = points.filter(({ summary }) => summary.steady != null);
+    const [point] = started.toSorted((a, b) => b.objects - a.objects);
+    const { steady, relistPeak: relist } = point?.summary ?? {};
+    if (point === undefined || steady == null || relist == null) return [];
+    const formula = formulaBytes(publishedAs(point.configuration), point.objects);
+    return [{ point, steady: steady.median, relist: relist.median, formula }];
+  });
 }
 
 /** What memory an object costs, and how far the peak is above the steady state. */
-function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: MemoryCase): Finding[] {
-  const [steady, relist] = (['steady', 'relistPeak'] satisfies MemoryFigure[]).map((figure) =>
-    summaryAt(record, point, (evidence) => figureOf(evidence, figure)),
-  );
-  if (steady == null || relist == null) return [];
+function findingOf({ point, steady, relist, formula }: Need, fits: readonly MemoryFit[]): Finding {
   const subject = seriesTitle(point);
-  const formula = formulaBytes(publishedConfiguration(point), point.objects);
   const slope = fits
     .find((fit) => fit.figure === 'steady' && seriesTitle(fit) === subject)
     ?.terms.find(({ of }) => of === 'objects');
@@ -49,40 +54,28 @@ function findingOf(record: MemoryRecord, fits: readonly MemoryFit[], point: Memo
     slope === undefined
       ? ''
       : ` An object costs ${kilobytesEach(slope.bytes)} [${kilobytesEach(slope.low)}, ${kilobytesEach(slope.high)}] under load.`;
-  return [
-    {
-      subject,
-      badge: {
-        text: `relist peak ${formatBytes(relist.median)}`,
-        tone: steady.median > formula ? 'bad' : 'even',
-      },
-      sentence: `With ${formatCount(point.objects)} objects, CoreDNS needed ${formatBytes(steady.median)} under load (published formula: ${formatBytes(formula)}) and ${formatBytes(relist.median)} during a relist, ${(relist.median / steady.median).toFixed(2)} times its memory under load.${each}`,
-    },
-  ];
+  return {
+    subject,
+    badge: { text: `relist peak ${formatBytes(relist)}`, tone: steady > formula ? 'bad' : 'even' },
+    sentence: `With ${formatCount(point.objects)} objects, CoreDNS needed ${formatBytes(steady)} under load (published formula: ${formatBytes(formula)}) and ${formatBytes(relist)} during a relist, ${(relist / steady).toFixed(2)} times its memory under load.${each}`,
+  };
 }
 
 /** The beginning of a post: what each version needs with the most objects, and what is published; '' where sizes differ. */
-function verdictOf(record: MemoryRecord): string {
-  const found = largestOf(record).flatMap((point) => {
-    const steady = summaryAt(record, point, (evidence) => figureOf(evidence, 'steady'))?.median;
-    const relist = summaryAt(record, point, (evidence) => figureOf(evidence, 'relistPeak'))?.median;
-    if (steady === undefined || relist === undefined) return [];
-    const { server, configuration, objects } = point;
-    const how = configuration === 'default' ? '' : `with ${configuration} `;
-    const published = formulaBytes(publishedConfiguration(point), objects);
-    return [{ server, objects, how, steady, relist, formula: `${how}${formatBytes(published)}` }];
-  });
-  const [first] = found;
-  if (first === undefined || found.some(({ objects }) => objects !== first.objects)) return '';
-  const needs = [...Map.groupBy(found, ({ server }) => server)].map(([server, own]) => {
+function verdictOf(needs: readonly Need[]): string {
+  const [first] = needs;
+  if (first === undefined || needs.some(({ point }) => point.objects !== first.point.objects)) return '';
+  const how = ({ point: { configuration } }: Need) =>
+    configuration === 'default' ? '' : `with ${configuration} `;
+  const needed = [...Map.groupBy(needs, ({ point }) => point.server)].map(([server, own]) => {
     const parts = own.map((each) => {
       const [load, peak] = each === first ? [' under load', ' during a relist'] : ['', ''];
-      return `${each.how}${formatBytes(each.steady)}${load} and ${formatBytes(each.relist)}${peak}`;
+      return `${how(each)}${formatBytes(each.steady)}${load} and ${formatBytes(each.relist)}${peak}`;
     });
     return `${serverWords(server)} needed ${parts.join(', ')}`;
   });
-  const formulas = [...new Set(found.map(({ formula }) => formula))];
-  return `With ${formatCount(first.objects)} objects, ${needs.join('. ')}. The published formula says ${formulas.join(', ')}.`;
+  const formulas = [...new Set(needs.map((each) => `${how(each)}${formatBytes(each.formula)}`))];
+  return `With ${formatCount(first.point.objects)} objects, ${needed.join('. ')}. The published formula says ${formulas.join(', ')}.`;
 }
 
 /** Nothing is said of versions where too few starts can say anything. */
@@ -99,19 +92,17 @@ function caveatsOf({ cases, environment }: MemoryRecord): string[] {
 }
 
 function warningsOf(record: MemoryRecord, fits: readonly MemoryFit[]): string[] {
-  const points = memoryCases(record.cases);
-  const loads = points.flatMap(({ key }) => {
-    const starts = startsOf(record, key).map(({ evidence }) => evidence.load);
-    const [first] = starts;
+  const starts = memoryCases(record).map(({ key }) => evidencesOf(record, key));
+  const loads = starts.flatMap((own) => {
+    const [first] = own;
     return first === undefined
       ? []
-      : [{ wanted: first.wantedQps, held: median(starts.map(({ heldQps }) => heldQps)) }];
+      : [{ wanted: first.load.wantedQps, held: median(own.map(({ load }) => load.heldQps)) }];
   });
   const slow = loads.filter(({ wanted, held }) => held < HELD_RATIO * wanted);
   const rates = slow.map(({ held }) => held);
-  const evidence = points.flatMap(({ key }) => startsOf(record, key)).map((start) => start.evidence);
-  const unstable = evidence.filter(({ settling }) => settling?.isStable === false);
-  const wrong = evidence.reduce((sum, { cluster }) => sum + (cluster?.queries.wrong ?? 0), 0);
+  const unstable = starts.flat().filter(({ settling }) => settling?.isStable === false);
+  const wrong = sum(starts.flat().map(({ cluster }) => cluster?.queries.wrong ?? 0));
   return [
     ...(slow.length === 0
       ? []
@@ -150,10 +141,9 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
   // On a cluster, the version is an image with its tag.
   const numbers = record.programs.map(({ version }) => version.replace(/^.*:/, ''));
   const versions = [...new Set(numbers)].join(' and ');
-  const told = largestOf(record).flatMap((point) => findingOf(record, fits, point));
-  const drawn = memoryChart(record);
+  const needs = needsOf(record);
   const isOnCluster = record.environment.cluster !== null;
-  const objects = memoryCases(record.cases).map((point) => point.objects);
+  const objects = memoryCases(record).map((point) => point.objects);
   const peaks = record.cases.flatMap(({ summary }) => summary.relistPeak?.median ?? []);
   return {
     kind: 'Capacity of cluster DNS, memory',
@@ -162,17 +152,14 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
       peaks.length === 0
         ? undefined
         : `up to ${formatCount(Math.max(...objects))} objects, relist peak ${formatBytes(Math.max(...peaks))}`,
-    findings: told,
+    findings: needs.map((need) => findingOf(need, fits)),
     tables: [{ title: 'Memory', estimands: record.estimands.map(({ name }) => name) }],
     series: memorySeries(record),
     warnings: warningsOf(record, fits),
     sections: [
       {
         title: 'Memory by pods and services',
-        blocks: [
-          MEANINGS,
-          ...[...(drawn === null ? [] : [drawn]), ...countCharts(record)].map((each) => chart(each)),
-        ],
+        blocks: [MEANINGS, ...charts(memoryChart(record), ...countCharts(record))],
       },
       {
         title: 'Lines',
@@ -188,24 +175,22 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
         ],
       },
       { title: 'Beside the published figures, MiB', blocks: [besideTable(record)] },
-      ...(isOnCluster
-        ? [
-            {
-              title: 'The objects, and the cluster meanwhile',
-              blocks: [
-                text('Objects are pods and services, as the published formulas count them.'),
-                createdTable(record),
-              ],
-            },
-          ]
-        : []),
+      {
+        title: 'The objects, and the cluster meanwhile',
+        blocks: isOnCluster
+          ? [
+              text('Objects are pods and services, as the published formulas count them.'),
+              createdTable(record),
+            ]
+          : [],
+      },
       { title: 'What the kernel and Go say', blocks: [heapTable(record)], isBrief: false },
     ],
     method: isOnCluster ? PROCEDURE.onCluster : PROCEDURE.here,
     tags: ['coredns', 'kubernetes', 'capacity'],
     post: {
       title: `How much memory ${versions.includes(' and ') ? 'do' : 'does'} CoreDNS ${versions} need?`,
-      excerpt: verdictOf(record),
+      excerpt: verdictOf(needs),
       caveats: caveatsOf(record),
     },
   };

@@ -1,6 +1,6 @@
 /** What `bench capacity memory` records of each start of CoreDNS, on this machine and on a cluster. Base units; nothing is rounded. */
 import { z } from 'zod';
-import { type EngineRecord, engineKind, type OkTrial } from '../../../engine/record.ts';
+import { type EngineRecord, engineKind } from '../../../engine/record.ts';
 import { bytes, count, seconds } from '../../../results/record-units.ts';
 import { queriesSchema } from '../beside/phases.ts';
 import { clusterDnsChangeSchema, createdSchema } from '../cluster/created.ts';
@@ -100,34 +100,35 @@ export const memoryKind = engineKind<typeof memoryEvidenceSchema, Readonly<Recor
   memoryEvidenceSchema,
 );
 export type MemoryRecord<Settings = unknown> = EngineRecord<MemoryEvidence, Settings>;
-export type MemoryTrial = OkTrial<MemoryEvidence>;
+
+interface FigureFacts {
+  /** In the middle of a sentence. */
+  readonly title: string;
+  /** What a cluster must hold is compared; the others depend on when Go last collected its garbage. */
+  readonly compared: 'ratio' | 'no';
+  /** Null where this configuration or place has none. */
+  of(evidence: MemoryEvidence): number | null;
+}
+
+export type MemoryFigure = 'coldStartPeak' | 'loaded' | 'settled' | 'fullCache' | 'steady' | 'relistPeak';
 
 /** Figures of a start, in anonymous bytes, in the order of a start. `steady` is a full cache and the rate of the run, as published. */
-export const MEMORY_FIGURES = [
-  'coldStartPeak',
-  'loaded',
-  'settled',
-  'fullCache',
-  'steady',
-  'relistPeak',
-] as const;
-export type MemoryFigure = (typeof MEMORY_FIGURES)[number];
-
-/** A figure of a start; null where this configuration or place has none. */
-export function figureOf({ stages, coldStart, relist }: MemoryEvidence, figure: MemoryFigure): number | null {
-  switch (figure) {
-    case 'loaded':
-    case 'settled':
-    case 'fullCache':
-      return stages[figure]?.anonymousBytes ?? null;
-    case 'steady':
-      return stages.underLoad.anonymousBytes;
-    case 'coldStartPeak':
-      return coldStart.peak.anonymousBytes;
-    case 'relistPeak':
-      return relist.peak.anonymousBytes;
-  }
-}
+export const FIGURES: Readonly<Record<MemoryFigure, FigureFacts>> = {
+  coldStartPeak: {
+    ...{ title: 'cold-start peak', compared: 'ratio' },
+    of: ({ coldStart }) => coldStart.peak.anonymousBytes,
+  },
+  loaded: { title: 'just loaded', compared: 'no', of: ({ stages }) => stages.loaded.anonymousBytes },
+  settled: { title: 'settled', compared: 'no', of: ({ stages }) => stages.settled?.anonymousBytes ?? null },
+  fullCache: {
+    ...{ title: 'full cache', compared: 'no' },
+    of: ({ stages }) => stages.fullCache?.anonymousBytes ?? null,
+  },
+  steady: { title: 'under load', compared: 'ratio', of: ({ stages }) => stages.underLoad.anonymousBytes },
+  relistPeak: { title: 'relist peak', compared: 'ratio', of: ({ relist }) => relist.peak.anonymousBytes },
+};
+// It has no others.
+export const MEMORY_FIGURES = Object.keys(FIGURES) as readonly MemoryFigure[];
 
 /** The most that a start needed before its cache was filled: memory may still rise after all objects were read. Anonymous bytes. */
 export function maximumWithoutCache({ stages, coldStart }: MemoryEvidence): number {

@@ -1,17 +1,10 @@
 /** Memory: how much does CoreDNS need for how many objects, on this machine and on a cluster? */
 import { defineExperiment } from '../../../engine/command.ts';
-import { type Estimand, lessOf } from '../../../engine/estimand.ts';
+import { lessOf } from '../../../engine/estimand.ts';
 import type { Measuring } from '../../../engine/experiment.ts';
 import { serverWords } from '../figures.ts';
 import { memoryDocument } from './document.ts';
-import {
-  figureOf,
-  MEMORY_FIGURES,
-  MEMORY_NAME,
-  type MemoryEvidence,
-  type MemoryFigure,
-  memoryEvidenceSchema,
-} from './evidence.ts';
+import { FIGURES, MEMORY_NAME, type MemoryEvidence, memoryEvidenceSchema } from './evidence.ts';
 import {
   demandRoom,
   detailsOf,
@@ -24,15 +17,6 @@ import {
   rateOf,
 } from './points.ts';
 import { MEMORY_SETTINGS } from './settings.ts';
-import { FIGURE_TITLES } from './tables.ts';
-
-/** What a cluster must hold; the others depend on when Go last collected its garbage. */
-const COMPARED: readonly MemoryFigure[] = ['coldStartPeak', 'steady', 'relistPeak'];
-
-const estimandOf = (figure: MemoryFigure): Estimand<MemoryEvidence> => {
-  const compared = COMPARED.includes(figure) ? 'ratio' : 'no';
-  return lessOf(figure, FIGURE_TITLES[figure], 'decimal bytes', compared, (each) => figureOf(each, figure));
-};
 
 export const capacityMemory = defineExperiment({
   name: MEMORY_NAME,
@@ -52,10 +36,7 @@ export const capacityMemory = defineExperiment({
       settings.target === 'local' ? (settings.sideBySide ?? maxLanes(world.machine.availableCpus)) : 1;
     const servers = [...new Set(points.map(({ server }) => server))];
     return {
-      subjects: servers.map((name) => ({
-        name,
-        title: serverWords(name),
-      })),
+      subjects: servers.map((name) => ({ name, title: serverWords(name) })),
       baseline: servers[0] ?? null,
       cases: points.map((point) => ({
         key: point.key,
@@ -77,6 +58,9 @@ export const capacityMemory = defineExperiment({
   },
   evidence: memoryEvidenceSchema,
   trial: ({ measure }: Measuring<MemoryEvidence>, planned, on) => measure(planned, on),
-  estimands: () => MEMORY_FIGURES.map(estimandOf),
+  estimands: () =>
+    Object.entries(FIGURES).map(([name, { title, compared, of }]) =>
+      lessOf(name, title, 'decimal bytes', compared, of),
+    ),
   document: memoryDocument,
 });

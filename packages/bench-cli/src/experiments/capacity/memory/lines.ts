@@ -1,12 +1,13 @@
 /** The lines through the starts of a measurement of memory. Pure. */
+import { evidencesOf } from '../../../engine/record.ts';
 import { proportionalFit } from '../../../stats/proportional-fit.ts';
 import { watchesPods } from '../configurations.ts';
 import {
-  figureOf,
+  FIGURES,
   MEMORY_FIGURES,
+  type MemoryEvidence,
   type MemoryFigure,
   type MemoryRecord,
-  type MemoryTrial,
 } from './evidence.ts';
 import { type Counts, type MemoryCase, memoryCases } from './points.ts';
 
@@ -99,11 +100,6 @@ function lineOf(
 
 export type MemoryTrials = Pick<MemoryRecord, 'cases' | 'trials'>;
 
-/** The successful starts of a case. */
-export function startsOf({ trials }: Pick<MemoryTrials, 'trials'>, key: string): MemoryTrial[] {
-  return trials.filter((trial): trial is MemoryTrial => trial.status === 'ok' && trial.case === key);
-}
-
 /** A figure of all starts of some cases. */
 export function observe(
   record: Pick<MemoryTrials, 'trials'>,
@@ -111,17 +107,17 @@ export function observe(
   figure: MemoryFigure,
 ): Observed[] {
   return points.flatMap((point) =>
-    startsOf(record, point.key).flatMap(({ evidence }) => {
-      const bytes = figureOf(evidence, figure);
+    evidencesOf<MemoryEvidence>(record, point.key).flatMap((evidence) => {
+      const bytes = FIGURES[figure].of(evidence);
       return bytes === null ? [] : [{ point, bytes }];
     }),
   );
 }
 
 /** The cases of each server and configuration. */
-export function seriesOf({ cases }: Pick<MemoryTrials, 'cases'>): MemoryCase[][] {
+export function seriesOf(record: Pick<MemoryTrials, 'cases'>): MemoryCase[][] {
   return [
-    ...Map.groupBy(memoryCases(cases), ({ server, configuration }) => `${server}/${configuration}`).values(),
+    ...Map.groupBy(memoryCases(record), ({ server, configuration }) => `${server}/${configuration}`).values(),
   ];
 }
 

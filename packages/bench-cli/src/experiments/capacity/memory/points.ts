@@ -2,7 +2,7 @@
 import { type ClusterInput, type ClusterSpec, defineCluster } from '@dinodns-bench/cluster-objects';
 import { canonicalServerName } from '../../../config/server-name.ts';
 import type { Point } from '../../../engine/experiment.ts';
-import type { EngineCase } from '../../../engine/record.ts';
+import { claimsOf, type EngineCase } from '../../../engine/record.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatCount } from '../../../report/numbers.ts';
 import { formatDuration } from '../../../text.ts';
@@ -146,23 +146,33 @@ export interface Counts {
 }
 
 /** A case of a record, and what it was about. */
-export interface MemoryCase extends Counts, Pick<MemoryPoint, 'key' | 'server' | 'configuration'> {
+export interface MemoryCase
+  extends Counts,
+    Pick<MemoryPoint, 'key' | 'server' | 'configuration'>,
+    Pick<EngineCase, 'summary'> {
   /** Whether nothing but the size was varied: as published. */
   readonly isPlain: boolean;
 }
 
 /** The cases of a record, without the twin of `--aa`. */
-export function memoryCases(
-  cases: readonly Pick<EngineCase, 'key' | 'subject' | 'point' | 'aa'>[],
-): MemoryCase[] {
-  return cases
-    .filter(({ aa }) => !aa)
-    .map((item) => {
-      const { server, configuration, objects, cluster, ...shape } = pointOf(item);
-      const { services, pods, endpoints } = cluster;
-      const isPlain = shapeText({ ...shape, objects }) === String(objects);
-      return { key: item.key, server, configuration, objects, services, pods, endpoints, isPlain };
-    });
+export function memoryCases(record: { readonly cases: readonly EngineCase[] }): MemoryCase[] {
+  return claimsOf(record).map((item) => {
+    const { server, configuration, cluster, ...shape } = pointOf(item);
+    const { services, pods, endpoints } = cluster;
+    const isPlain = shapeText(shape) === String(shape.objects);
+    const { key, summary } = item;
+    return {
+      key,
+      summary,
+      server,
+      configuration,
+      objects: shape.objects,
+      services,
+      pods,
+      endpoints,
+      isPlain,
+    };
+  });
 }
 
 /** CoreDNS without objects, the pages of its program included; its API server, its upstream and a loader. */

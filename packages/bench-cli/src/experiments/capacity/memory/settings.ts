@@ -2,25 +2,16 @@
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
 import { SETTINGS } from '../../../config/settings.ts';
-import { list, number, wholeNumber, yesOrNo } from '../../../config/value-schemas.ts';
+import { numberList, quantityFromText, wholeNumber, yesOrNo } from '../../../config/value-schemas.ts';
 import { pick } from '../../../engine/settings.ts';
-import { parseQuantity } from '../../../quantity.ts';
 import { CLUSTER_SETTINGS } from '../cluster/settings.ts';
 import { CONFIGURATIONS_SETTING, objectsList, SERVERS } from '../common-settings.ts';
 
-const share = (what: string) => {
-  const message = `must be a list of ${what}, each from 0 to 1, for example 0.1,0.5`;
-  return list(number(z.number(message).min(0, message).max(1, message)), message);
-};
+const share = (what: string) =>
+  numberList(0, 1, `must be a list of ${what}, each from 0 to 1, for example 0.1,0.5`);
 
-const ratioMessage = 'must be a list of numbers from 0 to 10, for example 1,2';
 const memoryMessage = 'must be an amount of memory of at least 256 MiB, for example 4Gi or 4G';
 const MIN_MEMORY_BYTES = 256 * 2 ** 20;
-
-const memory = z.preprocess(
-  (value) => (typeof value === 'string' ? (parseQuantity(value) ?? value) : value),
-  z.number(memoryMessage).min(MIN_MEMORY_BYTES, memoryMessage),
-);
 
 /** The published proportion: 820 services and 15,000 pods. */
 export const PUBLISHED_SERVICE_SHARE = 820 / 15_820;
@@ -48,7 +39,7 @@ export const MEMORY_SETTINGS = {
   endpointsPerPod: {
     flag: '--endpoints-per-pod <list>',
     description: 'how many services each pod belongs to',
-    schema: list(number(z.number(ratioMessage).min(0, ratioMessage).max(10, ratioMessage)), ratioMessage),
+    schema: numberList(0, 10, 'must be a list of numbers from 0 to 10, for example 1,2'),
     default: [1],
     distinct: true,
   },
@@ -80,7 +71,7 @@ export const MEMORY_SETTINGS = {
   memory: {
     flag: '--memory <amount>',
     description: 'memory budget for everything that runs at once (default: half the memory of the machine)',
-    schema: memory,
+    schema: z.preprocess(quantityFromText, z.number(memoryMessage).min(MIN_MEMORY_BYTES, memoryMessage)),
     targets: ['local'],
   },
   ...pick(['loader', 'corednsVersion', 'provision'], {

@@ -1,4 +1,5 @@
 /** The tables of a measurement of memory that only it has. Pure. */
+import { evidencesOf } from '../../../engine/record.ts';
 import { interval } from '../../../engine/words.ts';
 import { type Block, numbers, table, text } from '../../../report/document/document.ts';
 import { formatBytes, formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
@@ -6,7 +7,7 @@ import { median } from '../../../stats/intervals.ts';
 import { summaryOf } from '../../../stats/summarize.ts';
 import { unbroken } from '../../../text.ts';
 import { dnsText } from '../cluster/created.ts';
-import { publishedConfiguration } from '../configurations.ts';
+import { publishedAs } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE, kilobytesEach, mebibytes, type Summary, serverWords } from '../figures.ts';
 import {
   dataBytes,
@@ -18,7 +19,7 @@ import {
   PUBLISHED_POINTS,
 } from '../published.ts';
 import {
-  figureOf,
+  FIGURES,
   MEMORY_STAGES,
   type MemoryEvidence,
   type MemoryFigure,
@@ -26,18 +27,8 @@ import {
   type MemoryStage,
   maximumWithoutCache,
 } from './evidence.ts';
-import { type MemoryFit, type MemoryTrials, startsOf } from './lines.ts';
+import type { MemoryFit } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
-
-/** In the middle of a sentence. */
-export const FIGURE_TITLES: Readonly<Record<MemoryFigure, string>> = {
-  coldStartPeak: 'cold-start peak',
-  loaded: 'just loaded',
-  settled: 'settled',
-  fullCache: 'full cache',
-  steady: 'under load',
-  relistPeak: 'relist peak',
-};
 
 /** Which server and configuration. */
 export function seriesTitle({ server, configuration }: Pick<MemoryFit, 'server' | 'configuration'>): string {
@@ -111,7 +102,7 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
       .map((fit) => [
         serverWords(fit.server),
         fit.configuration,
-        FIGURE_TITLES[fit.figure],
+        FIGURES[fit.figure].title,
         lineText(fit),
         asFormula(fit),
         `${formatShort(100 * fit.scatterRatio)} %`,
@@ -149,15 +140,6 @@ export function sideOf(published: number, ours: Summary | null): 'within' | 'bel
 
 const SIDE_WORDS = { within: 'within', below: 'too low', above: 'too high' } as const;
 
-/** Over the starts of a point: null without one. */
-export function summaryAt(
-  record: MemoryTrials,
-  { key }: Pick<MemoryCase, 'key'>,
-  figure: (evidence: MemoryEvidence) => number | null,
-): Summary | null {
-  return summaryOf(startsOf(record, key).flatMap(({ evidence }) => figure(evidence) ?? []));
-}
-
 function besideCell(published: number | null, ours: Summary | null) {
   if (published === null) return '–';
   const side = sideOf(published, ours);
@@ -169,13 +151,8 @@ function besideCell(published: number | null, ours: Summary | null) {
 }
 
 /** What we measured: the interval of the median, or both of two starts, whose interval would be many times as wide as they are apart. */
-function oursOf(
-  record: MemoryTrials,
-  point: MemoryCase,
-  figure: (evidence: MemoryEvidence) => number | null,
-): { readonly text: string; readonly range: Summary | null } {
-  const values = startsOf(record, point.key).flatMap(({ evidence }) => figure(evidence) ?? []);
-  const summary = summaryAt(record, point, figure);
+function oursOf(values: readonly number[]): { readonly text: string; readonly range: Summary | null } {
+  const summary = summaryOf(values);
   if (summary === null || values.length !== 2) return { text: interval(summary, mebibytes), range: summary };
   const range = { ...summary, low: Math.min(...values), high: Math.max(...values) };
   return { text: unbroken(values.map((value) => mebibytes(value)).join(' / ')), range };
@@ -195,10 +172,11 @@ export function besideTable(record: MemoryRecord): Block {
         'Line through published data',
       ),
     ],
-    memoryCases(record.cases).map((point) => {
-      const configuration = publishedConfiguration(point);
-      const maximum = oursOf(record, point, maximumWithoutCache);
-      const steady = oursOf(record, point, (evidence) => figureOf(evidence, 'steady'));
+    memoryCases(record).map((point) => {
+      const configuration = publishedAs(point.configuration);
+      const starts = evidencesOf(record, point.key);
+      const maximum = oursOf(starts.map(maximumWithoutCache));
+      const steady = oursOf(starts.map(({ stages }) => stages.underLoad.anonymousBytes));
       return [
         ...pointCells(point),
         maximum.text,
@@ -211,9 +189,11 @@ export function besideTable(record: MemoryRecord): Block {
   );
 }
 
-const STAGE_TITLES: Readonly<Record<(typeof MEMORY_STAGES)[number], string>> = {
-  ...FIGURE_TITLES,
-  underLoad: FIGURE_TITLES.steady,
+const STAGE_TITLES: Readonly<Record<keyof MemoryEvidence['stages'], string>> = {
+  loaded: FIGURES.loaded.title,
+  settled: FIGURES.settled.title,
+  fullCache: FIGURES.fullCache.title,
+  underLoad: FIGURES.steady.title,
   reread: 'read again',
 };
 
@@ -228,32 +208,20 @@ const READINGS: Readonly<Record<string, (stage: MemoryStage) => number | null>> 
   Returned: ({ heap }) => heap.releasedBytes,
 };
 
-/** The median, as limits are written; `–` where no start has it. */
-function medianCell(readings: readonly MemoryStage[], of: (stage: MemoryStage) => number | null): string {
-  const values = readings.flatMap((reading) => of(reading) ?? []);
-  return values.length === 0 ? '–' : formatBytes(median(values));
-}
-
-/** What the kernel and Go say of the same moments; medians over the starts. */
+/** What the kernel and Go say of the same moments; medians over the starts, as limits are written; `–` where no start has it. */
 export function heapTable(record: MemoryRecord): Block {
-  const rows = memoryCases(record.cases).flatMap((point) =>
+  const rows = memoryCases(record).flatMap((point) =>
     MEMORY_STAGES.flatMap((stage) => {
-      const readings = startsOf(record, point.key).flatMap(({ evidence }) => evidence.stages[stage] ?? []);
-      if (readings.length === 0) return [];
-      return [
-        [
-          ...pointCells(point),
-          STAGE_TITLES[stage],
-          ...Object.values(READINGS).map((of) => medianCell(readings, of)),
-        ],
-      ];
+      const stages = evidencesOf(record, point.key).flatMap((evidence) => evidence.stages[stage] ?? []);
+      const cells = Object.values(READINGS).map((of) => {
+        const values = stages.flatMap((each) => of(each) ?? []);
+        return values.length === 0 ? '–' : formatBytes(median(values));
+      });
+      return stages.length === 0 ? [] : [[...pointCells(point), STAGE_TITLES[stage], ...cells]];
     }),
   );
-  return table(
-    'What the kernel and Go say',
-    [...POINT_COLUMNS, 'Moment', ...numbers(...Object.keys(READINGS))],
-    rows,
-  );
+  const columns = [...POINT_COLUMNS, 'Moment', ...numbers(...Object.keys(READINGS))];
+  return table('What the kernel and Go say', columns, rows);
 }
 
 /** What was created on a cluster at each point, and the cluster meanwhile: of the last start. */
@@ -264,8 +232,8 @@ export function createdTable(record: MemoryRecord): Block {
   return table(
     'What was created',
     [...POINT_COLUMNS, ...columns, 'Cluster DNS'],
-    memoryCases(record.cases).flatMap((point) => {
-      const last = startsOf(record, point.key).at(-1)?.evidence.cluster;
+    memoryCases(record).flatMap((point) => {
+      const last = evidencesOf(record, point.key).at(-1)?.cluster;
       if (last == null) return [];
       const { services, endpointSlices, endpoints, pods } = last.counts;
       return [

@@ -1,20 +1,19 @@
 /** What only a run of propagation can say. Pure. */
+import { linePoint } from '../../../engine/chart.ts';
 import type { DocumentParts } from '../../../engine/document.ts';
-import type { EngineCase } from '../../../engine/record.ts';
+import { claimsOf, type EngineCase } from '../../../engine/record.ts';
 import { caseTitle, pointText } from '../../../engine/words.ts';
-import { chart, type LineChart } from '../../../report/document/document.ts';
+import { charts, type LineChart } from '../../../report/document/document.ts';
 import { formatShort, formatTime } from '../../../report/numbers.ts';
 import { asSentence, counted, listed } from '../../../text.ts';
-import type { PropagationRecord } from './evidence.ts';
+import { loadOf, objectsText, type PropagationRecord } from './evidence.ts';
 import { pollSecondsOf } from './settings.ts';
-import { loadOf, objectsText } from './words.ts';
 
-const claims = ({ cases }: PropagationRecord) => cases.filter(({ aa }) => !aa);
 const medianOf = ({ summary }: EngineCase, name: string) => summary[name]?.median ?? null;
 
 /** Null for a single rate, which makes no line. */
 function picture(record: PropagationRecord): LineChart | null {
-  const cases = claims(record);
+  const cases = claimsOf(record);
   if (new Set(cases.map(({ subject }) => loadOf(subject).churn)).size < 2) return null;
   const begin =
     record.environment.cluster === null
@@ -27,14 +26,14 @@ function picture(record: PropagationRecord): LineChart | null {
       series: line[0]?.key ?? '',
       points: line
         .toSorted((a, b) => loadOf(a.subject).churn - loadOf(b.subject).churn)
-        .flatMap((item) => {
-          const delay = item.summary.median;
-          if (delay == null) return [];
-          const { median, low, high } = delay;
-          const interval = low === null || high === null ? {} : { low: low * 1000, high: high * 1000 };
-          const tip = `${objectsText(objects)}, ${caseTitle(record, item)}: ${formatTime(median)}`;
-          return [{ x: loadOf(item.subject).churn, y: median * 1000, ...interval, tip }];
-        }),
+        .flatMap((item) =>
+          linePoint(
+            item.summary.median,
+            1000,
+            loadOf(item.subject).churn,
+            (median) => `${objectsText(objects)}, ${caseTitle(record, item)}: ${formatTime(median)}`,
+          ),
+        ),
     })),
   }));
   return {
@@ -52,7 +51,7 @@ function picture(record: PropagationRecord): LineChart | null {
 const HELD_RATIO = 0.95;
 
 function warningsOf(record: PropagationRecord): string[] {
-  return claims(record).flatMap((item) => {
+  return claimsOf(record).flatMap((item) => {
     const [held, unresolved] = [medianOf(item, 'held'), medianOf(item, 'unresolved') ?? 0];
     const title = caseTitle(record, item);
     return [
@@ -92,10 +91,9 @@ function clusterNotes(pollSeconds: number): string[] {
 }
 
 export function propagationDocument(record: PropagationRecord): DocumentParts {
-  const drawn = picture(record);
   const poll = pollSecondsOf(record.settings);
   const isHere = record.environment.cluster === null;
-  const delays = claims(record).flatMap((item) => {
+  const delays = claimsOf(record).flatMap((item) => {
     const delay = medianOf(item, 'median');
     return delay === null ? [] : [`after ${formatTime(delay)} with ${caseTitle(record, item)}`];
   });
@@ -114,7 +112,7 @@ export function propagationDocument(record: PropagationRecord): DocumentParts {
       { title: 'Services and changes', estimands: ['unresolved', 'held'] },
     ],
     warnings: warningsOf(record),
-    sections: drawn === null ? [] : [{ title: 'By changes a second', blocks: [chart(drawn)] }],
+    sections: [{ title: 'By changes a second', blocks: charts(picture(record)) }],
     method: isHere ? localNotes(poll) : clusterNotes(poll),
     post: {
       excerpt: result === undefined ? '' : asSentence(result),

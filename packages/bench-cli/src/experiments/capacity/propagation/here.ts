@@ -1,50 +1,143 @@
-/** Propagation on this machine: starts of CoreDNS beside an API server of ours. */
-import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
-import type { Measuring, Opened, TargetRequest } from '../../../engine/experiment.ts';
+/** Propagation on this machine: in each start of CoreDNS beside an API server of ours, Services are created one after the other, and asked for until they resolve. */
+import { defineCluster, type ServiceChange, specForObjects } from '@dinodns-bench/cluster-objects';
+import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
+import type {
+  Measuring,
+  Opened,
+  PlannedTrial,
+  TargetRequest,
+  TrialEvents,
+} from '../../../engine/experiment.ts';
 import { fileNameOf } from '../../../text.ts';
 import type { ConfigurationName } from '../configurations.ts';
-import { openCoredns } from '../machine.ts';
-import type { PropagationEvidence } from './evidence.ts';
-import { measureStart } from './measure.ts';
+import { type DeployedCoredns, deployCoredns } from '../deploy-coredns.ts';
+import { type CorednsMachine, openCoredns } from '../machine.ts';
+import { untilReady } from '../memory/start.ts';
+import { evidenceOf, loadOf, type PropagationEvidence } from './evidence.ts';
+import { type Polled, pollUntilRight } from './poll.ts';
 import { type PropagationSettings, pollSecondsOf } from './settings.ts';
-import { loadOf } from './words.ts';
 
 /** A tenth of the Services has no address of its own. */
 const HEADLESS = 0.1;
+
+/** Enough for the answer to the announcement and a few queries before the Service comes, also on a busy machine. */
+const LEAD_MILLISECONDS = 20;
+/** The lead varies by as much, so that it does not go in step with the churn or with the timers of this machine. */
+const VARIED_MILLISECONDS = 7;
+
+/** Not counted: the first answers of a start take longer. */
+const WARMUP_SERVICES = 3;
+
+interface Asking extends Pick<CorednsMachine, 'world' | 'signal'> {
+  readonly settings: PropagationSettings;
+  readonly api: DeployedCoredns['running']['api'];
+  readonly client: DnsClient;
+  onPhase(phase: string): void;
+}
+
+interface Named extends Polled {
+  readonly name: string;
+}
+
+/** Announces a Service and asks for it until it resolves. */
+async function observe(
+  { world: { clock }, settings, api, client, signal }: Asking,
+  index: number,
+): Promise<Named> {
+  const lead = (LEAD_MILLISECONDS + (index % VARIED_MILLISECONDS)) / 1000;
+  const service = await api.announce(lead);
+  const deadline = clock.monotonicSeconds() + lead + settings.timeout;
+  const intervalSeconds = pollSecondsOf(settings);
+  const polled = await pollUntilRight(service, { client, clock, intervalSeconds, deadline, signal });
+  return { name: service.name, ...polled };
+}
+
+/** What was seen beside the moments at which the API server had each Service. */
+export function figuresOf(
+  observed: readonly Named[],
+  changes: readonly Pick<ServiceChange, 'type' | 'name' | 'monotonicSeconds'>[],
+  seconds: number,
+): PropagationEvidence {
+  const createdAt = new Map(
+    changes.flatMap(({ type, name, monotonicSeconds }) =>
+      type === 'ADDED' ? [[name, monotonicSeconds] as const] : [],
+    ),
+  );
+  const services = observed.map(({ name, answeredAt, lastWrongSentAt, queries }) => {
+    const created = createdAt.get(name);
+    if (answeredAt === null || created === undefined) return { delaySeconds: null, queries };
+    const delaySeconds = answeredAt - created;
+    // It cannot have resolved before it existed.
+    const resolutionSeconds = Math.min(delaySeconds, answeredAt - (lastWrongSentAt ?? created));
+    return { delaySeconds, resolutionSeconds, queries };
+  });
+  const own = new Set(observed.map(({ name }) => name));
+  return evidenceOf(services, changes.filter(({ name }) => !own.has(name)).length / seconds);
+}
+
+async function measureLoad(asking: Asking, churnPerSecond: number): Promise<PropagationEvidence> {
+  const { api, settings, onPhase } = asking;
+  const { clock } = asking.world;
+  await api.churn(churnPerSecond);
+  for (let index = 0; index < WARMUP_SERVICES; index += 1) await observe(asking, index);
+  const { resourceVersion } = await api.status();
+  const begin = clock.monotonicSeconds();
+  const observed: Named[] = [];
+  for (let index = 0; index < settings.services; index += 1) {
+    if (index % 10 === 0) onPhase(`${index} of ${settings.services} Services`);
+    observed.push(await observe(asking, index));
+  }
+  const seconds = clock.monotonicSeconds() - begin;
+  await api.churn(0);
+  return figuresOf(observed, await api.changesAfter(resourceVersion), seconds);
+}
+
+/** Starts CoreDNS and measures it at a rate of changes. */
+async function measureStart(
+  context: CorednsMachine,
+  settings: PropagationSettings,
+  { key, case: { subject, point } }: PlannedTrial,
+  on: TrialEvents,
+): Promise<PropagationEvidence> {
+  const { world } = context;
+  const { objects, churn } = loadOf(subject);
+  const directory = `${context.rawDirectory}/${fileNameOf(key)}`;
+  // Nobody asks any longer when CoreDNS has ended.
+  const ended = new AbortController();
+  const signal = AbortSignal.any([context.signal, ended.signal]);
+  let deployed: DeployedCoredns | undefined;
+  let client: DnsClient | undefined;
+  try {
+    await world.fs.mkdir(directory, { recursive: true });
+    on.phase('starting');
+    deployed = await deployCoredns(
+      { ...context, onFiles: on.files },
+      {
+        ...{ key, directory, server: String(point.server) },
+        // The plan has no others.
+        configuration: point.configuration as ConfigurationName,
+        cluster: defineCluster({ ...specForObjects(objects), headless: HEADLESS }).spec,
+      },
+    );
+    const { running, instance } = deployed;
+    await untilReady({ ...context, key, running });
+    client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
+    const asking = { world, settings, signal, client, api: running.api, onPhase: on.phase };
+    return await Promise.race([measureLoad(asking, churn), running.died]);
+  } finally {
+    ended.abort();
+    client?.close();
+    await deployed?.deployment.remove();
+  }
+}
 
 export async function openHere(
   request: TargetRequest<PropagationSettings>,
 ): Promise<Opened<Measuring<PropagationEvidence>>> {
   const { settings } = request;
   const opened = await openCoredns(request, 'capacity propagation', settings);
-  const { context } = opened;
-  return {
-    ...opened,
-    // No queries but its own are sent.
-    conditions: {},
-    context: {
-      measure({ key, case: { subject, point } }, on) {
-        const { objects, churn } = loadOf(subject);
-        return measureStart(
-          {
-            ...context,
-            services: settings.services,
-            onFiles: on.files,
-            pollSeconds: pollSecondsOf(settings),
-            timeoutSeconds: settings.timeout,
-            onPhase: on.phase,
-          },
-          {
-            key,
-            server: String(point.server),
-            // The plan has no others.
-            configuration: point.configuration as ConfigurationName,
-            cluster: defineCluster({ ...specForObjects(objects), headless: HEADLESS }).spec,
-            directory: `${context.rawDirectory}/${fileNameOf(key)}`,
-          },
-          churn,
-        );
-      },
-    },
-  };
+  const measure = (planned: PlannedTrial, on: TrialEvents) =>
+    measureStart(opened.context, settings, planned, on);
+  // No queries but its own are sent.
+  return { ...opened, conditions: {}, context: { measure } };
 }

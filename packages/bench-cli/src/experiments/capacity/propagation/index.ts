@@ -1,16 +1,20 @@
 /** Propagation: how long does a new Service take to resolve? */
 import { canonicalServerName } from '../../../config/server-name.ts';
 import { defineExperiment } from '../../../engine/command.ts';
-import { type Estimand, lessOf } from '../../../engine/estimand.ts';
-import type { DecidedTarget, ExperimentPlan, Measuring } from '../../../engine/experiment.ts';
+import { type Estimand, lessOf, moreOf } from '../../../engine/estimand.ts';
+import type { ExperimentPlan, Measuring } from '../../../engine/experiment.ts';
 import { median } from '../../../stats/intervals.ts';
 import { percentileOf } from '../../../stats/percentile.ts';
 import { propagationDocument } from './document.ts';
-import { type PropagationEvidence, propagationEvidenceSchema } from './evidence.ts';
+import {
+  changesText,
+  loadName,
+  loadOf,
+  objectsText,
+  type PropagationEvidence,
+  propagationEvidenceSchema,
+} from './evidence.ts';
 import { demandPossible, objectsOf, PROPAGATION_SETTINGS, type PropagationSettings } from './settings.ts';
-import { changesText, loadName, loadOf, objectsText } from './words.ts';
-
-type Plan = ExperimentPlan<DecidedTarget<PropagationSettings, PropagationEvidence>>;
 
 const figure = (
   name: string,
@@ -38,10 +42,7 @@ export const ESTIMANDS: readonly Estimand<PropagationEvidence>[] = [
   figure('resolution', 'poll resolution', 'no', ({ resolutionsSeconds }) => resolutionsSeconds),
   figure('creation', 'creation', 'no', ({ creationSeconds = [] }) => creationSeconds),
   lessOf('unresolved', 'not resolved', 'count', 'no', ({ unresolved }) => unresolved),
-  {
-    ...{ name: 'held', title: 'changes per second', unit: 'count', better: 'more', compared: 'no' },
-    of: ({ heldChurnPerSecond }) => heldChurnPerSecond,
-  },
+  moreOf('held', 'changes per second', 'count', 'no', ({ heldChurnPerSecond }) => heldChurnPerSecond),
 ];
 
 /** Starting CoreDNS; a Service takes about 25 ms here, and a fifth of a second on a cluster. */
@@ -50,7 +51,7 @@ function secondsPerTrial({ services, target }: PropagationSettings, objects: num
   return start + objects / 50_000 + services * each;
 }
 
-async function plan(settings: PropagationSettings): Promise<Plan> {
+async function plan(settings: PropagationSettings): Promise<ExperimentPlan<null>> {
   const { demandClusterServers } = await import('../machine.ts');
   demandClusterServers(settings.servers);
   demandPossible(settings);
@@ -76,20 +77,13 @@ async function plan(settings: PropagationSettings): Promise<Plan> {
       ),
     ),
     // On a cluster, objects are created for all trials that want as many.
-    ...(settings.target === 'kubernetes'
-      ? {
-          order: (cases, round) => {
-            const bySize = cases.toSorted((a, b) => loadOf(a.subject).objects - loadOf(b.subject).objects);
-            return round % 2 === 0 ? bySize : bySize.toReversed();
-          },
-        }
-      : {}),
-    decided: {
-      async open(request) {
-        if (settings.target === 'local') return (await import('./here.ts')).openHere(request);
-        return (await import('./cluster/open.ts')).openOnCluster(request);
+    ...(settings.target === 'kubernetes' && {
+      order: (cases, round) => {
+        const bySize = cases.toSorted((a, b) => loadOf(a.subject).objects - loadOf(b.subject).objects);
+        return round % 2 === 0 ? bySize : bySize.toReversed();
       },
-    },
+    }),
+    decided: null,
   };
 }
 
@@ -100,7 +94,11 @@ export const propagation = defineExperiment({
   description: 'how long a new Service takes to resolve, by objects and by changes a second',
   settings: PROPAGATION_SETTINGS,
   plan,
-  open: (request) => request.decided.open(request),
+  async open(request) {
+    return request.settings.target === 'kubernetes'
+      ? (await import('./on-cluster.ts')).openOnCluster(request)
+      : (await import('./here.ts')).openHere(request);
+  },
   evidence: propagationEvidenceSchema,
   trial: ({ measure }: Measuring<PropagationEvidence>, planned, on) => measure(planned, on),
   estimands: () => ESTIMANDS,

@@ -1,7 +1,7 @@
 /** Asks for a Service until it resolves. */
+import type { AnnouncedService } from '@dinodns-bench/cluster-objects';
 import { type DecodedAnswer, type DnsClient, DnsQueryError } from '../../../dns/client.ts';
 import type { Clock } from '../../../world.ts';
-import type { AnnouncedService } from '../api-control.ts';
 
 export interface Polling {
   readonly client: DnsClient;
@@ -40,12 +40,9 @@ function isRight({ responseCode, answers }: DecodedAnswer, address: string): boo
   return responseCode === 'NOERROR' && answers.length === 1 && only?.type === 'A' && only.data === address;
 }
 
-interface Progress {
-  answeredAt: number | null;
-  lastWrongSentAt: number | null;
-  queries: number;
+type Progress = { -readonly [K in keyof Polled]: Polled[K] } & {
   failure: { readonly error: unknown } | null;
-}
+};
 
 async function askOnce(
   { name, address }: AnnouncedService,

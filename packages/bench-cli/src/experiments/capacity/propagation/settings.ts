@@ -1,7 +1,6 @@
 /** The settings of `bench capacity propagation`. */
-import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, number, numberFrom, seconds, wholeNumber } from '../../../config/value-schemas.ts';
+import { listOf, numberFrom, numberList, seconds, wholeNumber } from '../../../config/value-schemas.ts';
 import { pick } from '../../../engine/settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { CLUSTER_SETTINGS, demandBounded } from '../cluster/settings.ts';
@@ -27,17 +26,14 @@ export const PROPAGATION_SETTINGS = {
   churn: {
     flag: '--churn <list>',
     description: 'Services that are created and deleted a second, besides those that are measured',
-    schema: list(
-      number(z.number(churnMessage).min(0, churnMessage).max(MAX_CHURN, churnMessage)),
-      churnMessage,
-    ),
+    schema: numberList(0, MAX_CHURN, churnMessage),
     default: [0, 10, 100],
     distinct: true,
   },
   configurations: {
     flag: '--configurations <list>',
     description: `configurations of CoreDNS without negative answers in the cache: ${CONFIGURATIONS.join(', ')}`,
-    schema: list(z.enum(CONFIGURATIONS, configurationsMessage), configurationsMessage),
+    schema: listOf(CONFIGURATIONS, configurationsMessage),
     default: ['no-denial'],
     distinct: true,
   },

@@ -126,9 +126,7 @@ export function capacityReproduction(
     warnings: boundWarnings(sources),
     sections: [
       ...[...Map.groupBy(rows, ({ section }) => section)].map(([title, own]) => sectionOf(title, own)),
-      ...(missing.length === 0
-        ? []
-        : [{ title: 'Missing figures, and the commands that measure them', blocks: [list(missing)] }]),
+      { title: 'Missing figures, and the commands that measure them', blocks: [list(missing)] },
       conditionsSection(Object.keys(sources), conditions),
       { title: 'How to read them', blocks: [list([VERDICT_EXPLANATION, ...NOTES[name], ...inItsPlace])] },
     ],

@@ -1,14 +1,15 @@
 /** Published figures of memory beside those of `bench capacity memory`. Pure. */
+import { evidencesOf } from '../../../engine/record.ts';
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
 import {
-  figureOf,
+  FIGURES,
   type MemoryEvidence,
   type MemoryFigure,
   type MemoryRecord,
   maximumWithoutCache,
 } from '../memory/evidence.ts';
-import { type MemoryFit, memoryLines, startsOf } from '../memory/lines.ts';
+import { memoryLines } from '../memory/lines.ts';
 import { type MemoryCase, memoryCases } from '../memory/points.ts';
 import {
   CACHE_MEGABYTES,
@@ -17,6 +18,7 @@ import {
   formulaBytes,
   LOAD_MEGABYTES,
   type MemoryLine,
+  measuredBytes,
   PUBLISHED_LINES,
   PUBLISHED_POINTS,
 } from '../published.ts';
@@ -24,10 +26,10 @@ import {
   type Beside,
   figureRow,
   type OurFigure,
-  type OwnCase,
   ourFigure,
   type ReproducedRow,
   ratioRow,
+  valuesOf,
 } from './rows.ts';
 
 const CONFIGURATIONS = ['default', 'autopath'] as const;
@@ -35,68 +37,50 @@ const CONFIGURATIONS = ['default', 'autopath'] as const;
 const SIZES = [15_820, 63_280, 158_200];
 
 type Source = MemoryRecord | undefined;
+type Figure = (evidence: MemoryEvidence) => number | null;
 
 /** Measures every row. */
 const COMMAND = `bench capacity memory --objects 0,${SIZES.join(',')} --configurations ${CONFIGURATIONS.join(',')}`;
 
-const rowOf = (
-  section: string,
-  name: string,
-  unit: ReproducedRow['unit'],
-  published: number,
-  ours: readonly OurFigure[],
-): ReproducedRow => ({ section, name, unit, published, ours, command: COMMAND });
+const headed = (section: string, name: string) => ({ section, name, command: COMMAND });
 
 /** One point for each version, in the published proportions. */
 function pointsOf(source: Source, configuration: Configuration, objects: number): readonly MemoryCase[] {
-  return memoryCases(source?.cases ?? []).filter(
+  return memoryCases(source ?? { cases: [] }).filter(
     (point) => point.configuration === configuration && point.objects === objects && point.isPlain,
   );
 }
 
-/** A published point with our starts of the same size. */
-function besideOf(
-  source: Source,
-  { configuration, objects, bytes }: PublishedPoint,
-  figure: (evidence: MemoryEvidence) => number | null,
-): Beside {
-  const own = (record: MemoryRecord) =>
-    pointsOf(record, configuration, objects).map(({ key, server }): OwnCase => {
-      const values = startsOf(record, key).flatMap(({ round, evidence }) => {
-        const value = figure(evidence);
-        return value === null ? [] : [{ round, value }];
-      });
-      return { record, server, peer: server, values, isBound: false };
-    });
-  return { published: bytes, unit: 'bytes', ours: source === undefined ? [] : own(source) };
-}
-
-const sizeText = ({ configuration, objects }: Omit<PublishedPoint, 'bytes'>) =>
-  `${configuration}, ${objectsText(objects)}`;
-const objectsText = (objects: number) => `${objects.toLocaleString('en')} Pods and Services`;
-
-interface PublishedPoint {
+interface Size {
   readonly configuration: Configuration;
   readonly objects: number;
-  readonly bytes: number;
 }
 
-const POINTS: readonly PublishedPoint[] = CONFIGURATIONS.flatMap((configuration) =>
-  PUBLISHED_POINTS[configuration].map(([objects, megabytes]) => ({
-    ...{ configuration, objects, bytes: megabytes * BYTES_PER_MEGABYTE },
-  })),
+/** What was published of a size with our starts of the same. */
+function besideOf(
+  source: Source,
+  { configuration, objects }: Size,
+  published: number | null,
+  figure: Figure,
+): Beside {
+  const ours = pointsOf(source, configuration, objects).flatMap(({ key, server }) =>
+    source === undefined
+      ? []
+      : [{ record: source, server, peer: server, values: valuesOf(source, key, figure), isBound: false }],
+  );
+  return { published: published ?? undefined, unit: 'bytes', ours };
+}
+
+/** The most memory of a start: beside what was measured for the publication. */
+const maximumAt = (source: Source, size: Size) =>
+  besideOf(source, size, measuredBytes(size.configuration, size.objects), maximumWithoutCache);
+
+const objectsText = (objects: number) => `${objects.toLocaleString('en')} Pods and Services`;
+const sizeText = ({ configuration, objects }: Size) => `${configuration}, ${objectsText(objects)}`;
+
+const POINTS: readonly Size[] = CONFIGURATIONS.flatMap((configuration) =>
+  PUBLISHED_POINTS[configuration].map(([objects]) => ({ configuration, objects })),
 );
-
-function termOf(source: Source, configuration: Configuration, of: MemoryFit['terms'][number]['of']) {
-  if (source === undefined) return [];
-  return memoryLines(source)
-    .filter((fit) => fit.configuration === configuration && fit.figure === 'steady')
-    .flatMap(({ server, terms }) =>
-      terms
-        .filter((term) => term.of === of)
-        .flatMap(({ bytes, low, high }) => ourFigure(source, server, { median: bytes, low, high })),
-    );
-}
 
 function lineRows(
   source: Source,
@@ -104,14 +88,17 @@ function lineRows(
   title: string,
   { objectsPerMegabyte, baseMegabytes }: MemoryLine,
 ): ReproducedRow[] {
-  const row = (name: string, unit: ReproducedRow['unit'], published: number, of: 'objects' | 'constant') =>
-    rowOf(
-      'Memory of an object',
-      `${configuration}, ${title}: ${name}`,
-      unit,
-      published,
-      termOf(source, configuration, of),
+  const fits = (source === undefined ? [] : memoryLines(source)).filter(
+    (fit) => fit.configuration === configuration && fit.figure === 'steady',
+  );
+  const row = (name: string, unit: ReproducedRow['unit'], published: number, wanted: string) => {
+    const ours = fits.flatMap(({ server, terms }) =>
+      terms.flatMap(({ of, bytes, low, high }) =>
+        source === undefined || of !== wanted ? [] : ourFigure(source, server, { median: bytes, low, high }),
+      ),
     );
+    return { ...headed('Memory of an object', `${configuration}, ${title}: ${name}`), unit, published, ours };
+  };
   return [
     row('an object', 'bytes an object', BYTES_PER_MEGABYTE / objectsPerMegabyte, 'objects'),
     row('the constant', 'bytes', baseMegabytes * BYTES_PER_MEGABYTE, 'constant'),
@@ -121,32 +108,30 @@ function lineRows(
 /** How much a start grows from one stage to the next, with the fewest objects that were measured. */
 export function growthOf(source: Source, before: MemoryFigure, after: MemoryFigure): readonly OurFigure[] {
   if (source === undefined) return [];
-  const points = memoryCases(source.cases).filter(({ configuration }) => configuration === 'default');
+  const points = memoryCases(source).filter(({ configuration }) => configuration === 'default');
   const fewest = Math.min(...points.map(({ objects }) => objects));
   return pointsOf(source, 'default', fewest).flatMap(({ key, server }) => {
-    const grown = startsOf(source, key).flatMap(({ evidence }) => {
-      const [from, to] = [figureOf(evidence, before), figureOf(evidence, after)];
+    const grown = evidencesOf(source, key).flatMap((evidence) => {
+      const [from, to] = [FIGURES[before].of(evidence), FIGURES[after].of(evidence)];
       return from === null || to === null ? [] : [to - from];
     });
     // Intervals of ours are those of logarithms, which a difference near or below zero has none of.
-    return ourFigure(
-      source,
-      server,
-      grown.length === 0 ? null : { median: median(grown), low: null, high: null },
-    );
+    const summary = grown.length === 0 ? null : { median: median(grown), low: null, high: null };
+    return ourFigure(source, server, summary);
   });
 }
 
 /** What both formulas include. */
 function partRows(source: Source): ReproducedRow[] {
-  const row = (name: string, megabytes: number, before: MemoryFigure, after: MemoryFigure) =>
-    rowOf(
-      'Memory of a full cache, and of load',
-      name,
-      'bytes',
-      megabytes * BYTES_PER_MEGABYTE,
-      growthOf(source, before, after),
-    );
+  const row = (
+    name: string,
+    megabytes: number,
+    before: MemoryFigure,
+    after: MemoryFigure,
+  ): ReproducedRow => ({
+    ...headed('Memory of a full cache, and of load', name),
+    ...{ unit: 'bytes', published: megabytes * BYTES_PER_MEGABYTE, ours: growthOf(source, before, after) },
+  });
   return [
     row('a full cache', CACHE_MEGABYTES, 'settled', 'fullCache'),
     row('load, on top of a full cache', LOAD_MEGABYTES, 'fullCache', 'steady'),
@@ -155,43 +140,34 @@ function partRows(source: Source): ReproducedRow[] {
 
 /** Points, formula, its parts, lines and ratios, in the order of the publication. */
 export function memoryRows(source: Source): ReproducedRow[] {
-  const find = (configuration: Configuration, objects: number) =>
-    POINTS.find((point) => point.configuration === configuration && point.objects === objects);
-  const row = (section: string, point: PublishedPoint, figure: (evidence: MemoryEvidence) => number | null) =>
-    figureRow({ section, command: COMMAND }, sizeText(point), besideOf(source, point, figure));
-  const ratio = (name: string, item: PublishedPoint, other: PublishedPoint | undefined) => {
-    if (other === undefined) return [];
-    const [own, baseline] = [item, other].map((point) => besideOf(source, point, maximumWithoutCache));
-    const heading = { section: 'Ratios of memory', command: COMMAND };
-    return ratioRow(heading, name, own ?? null, baseline ?? null);
-  };
+  const ratio = (name: string, size: Size, other: Size) =>
+    ratioRow(headed('Ratios of memory', name), maximumAt(source, size), maximumAt(source, other));
+  const formulas = CONFIGURATIONS.flatMap((configuration) =>
+    SIZES.map((objects) => ({ configuration, objects })),
+  );
   return [
-    ...POINTS.flatMap((point) => row('Maximum memory, without cache and load', point, maximumWithoutCache)),
-    ...CONFIGURATIONS.flatMap((configuration) =>
-      SIZES.flatMap((objects) => {
-        const bytes = formulaBytes(configuration, objects);
-        const section = 'Memory by the formula, with a full cache and load';
-        return row(section, { configuration, objects, bytes }, (evidence) => figureOf(evidence, 'steady'));
-      }),
+    ...POINTS.flatMap((size) =>
+      figureRow(headed('Maximum memory, without cache and load', sizeText(size)), maximumAt(source, size)),
+    ),
+    ...formulas.flatMap((size) =>
+      figureRow(
+        headed('Memory by the formula, with a full cache and load', sizeText(size)),
+        besideOf(source, size, formulaBytes(size.configuration, size.objects), FIGURES.steady.of),
+      ),
     ),
     ...partRows(source),
-    ...CONFIGURATIONS.flatMap((configuration) => [
-      ...lineRows(source, configuration, 'formula', PUBLISHED_LINES[configuration]),
-      ...lineRows(
-        source,
-        configuration,
-        'least squares through its data',
-        fittedLine(PUBLISHED_POINTS[configuration]),
-      ),
+    ...CONFIGURATIONS.flatMap((name) => [
+      ...lineRows(source, name, 'formula', PUBLISHED_LINES[name]),
+      ...lineRows(source, name, 'least squares through its data', fittedLine(PUBLISHED_POINTS[name])),
     ]),
-    ...POINTS.flatMap((point) => {
-      const { configuration, objects } = point;
-      const same = configuration === 'autopath' ? find('default', objects) : undefined;
-      const empty = objects === 0 ? undefined : find(configuration, 0);
+    ...POINTS.flatMap((size) => {
+      const { configuration, objects } = size;
       return [
         // Autopath reads all pods.
-        ...ratio(`autopath ÷ default, ${objectsText(objects)}`, point, same),
-        ...ratio(`${sizeText(point)} ÷ none`, point, empty),
+        ...(configuration === 'autopath'
+          ? ratio(`autopath ÷ default, ${objectsText(objects)}`, size, { configuration: 'default', objects })
+          : []),
+        ...(objects === 0 ? [] : ratio(`${sizeText(size)} ÷ none`, size, { configuration, objects: 0 })),
       ];
     }),
   ];

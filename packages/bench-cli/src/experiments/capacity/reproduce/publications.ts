@@ -1,14 +1,22 @@
 /** The publications whose figures stand beside those of the capacity experiment. Pure. */
-
 import { engineEntry } from '../../../engine/entry.ts';
-import type { EngineCase } from '../../../engine/record.ts';
+import { claimsOf, type EngineCase } from '../../../engine/record.ts';
+import { versionOf } from '../../../engine/words.ts';
 import type { ImportedCase } from '../../../history/imported.ts';
 import { publishedRecord } from '../../../history/published.ts';
 import { conditionsOf, type ReproducedCondition } from '../../../history/reproduce/conditions.ts';
+import type { CasesRecord, LoadFigures } from '../cases/evidence.ts';
 import { DNSMASQ, KUBE_DNS, NEGATIVE } from '../cases/subjects.ts';
-import { LATENCY, LOOKUPS, type LookupFigure, lookupRows, type PublishedLookup } from './lookups.ts';
 import { growthOf, memoryRows } from './memory-rows.ts';
-import type { ReproducedRow, Sources } from './rows.ts';
+import {
+  type Beside,
+  figureRow,
+  type ReproducedRow,
+  ratioRow,
+  type Sources,
+  type Unit,
+  valuesOf,
+} from './rows.ts';
 
 export const CAPACITY_PUBLICATIONS = ['scaling', 'kube-dns'] as const;
 export type CapacityPublication = (typeof CAPACITY_PUBLICATIONS)[number];
@@ -16,50 +24,88 @@ export type CapacityPublication = (typeof CAPACITY_PUBLICATIONS)[number];
 const KINDS = ['external', 'internal'] as const;
 type Kind = (typeof KINDS)[number];
 
+/** A figure of a trial that is published. */
+interface LookupFigure {
+  readonly name: string;
+  readonly unit: Unit;
+  published(row: ImportedCase): number | null | undefined;
+  of(load: LoadFigures): number | null;
+}
+const LOOKUPS: LookupFigure = {
+  ...{ name: 'lookups/s', unit: 'lookups/s' },
+  published: ({ figures }) => figures?.lookupsPerSecond,
+  of: ({ lookupsPerSecond }) => lookupsPerSecond,
+};
+const LATENCY: LookupFigure = {
+  ...{ name: 'latency of a lookup', unit: 'seconds' },
+  published: ({ figures }) => figures?.lookupLatencySeconds,
+  of: ({ lookupLatencySeconds }) => lookupLatencySeconds.mean,
+};
 /** The published table says queries a second, of which an external lookup needs five; and their latency. */
 const QUERIES: LookupFigure = {
-  key: 'qps',
-  name: 'queries/s',
-  unit: 'queries/s',
+  ...{ name: 'queries/s', unit: 'queries/s' },
+  published: ({ trials }) => trials[0]?.metrics.qps,
   of: ({ queriesPerSecond }) => queriesPerSecond,
 };
 const QUERY_LATENCY: LookupFigure = {
-  key: 'latencySeconds',
-  name: 'latency of a query',
-  unit: 'seconds',
+  ...{ name: 'latency of a query', unit: 'seconds' },
+  published: ({ trials }) => trials[0]?.metrics.latencySeconds,
   of: ({ queryLatencySeconds }) => queryLatencySeconds,
 };
 
-function figuresOf(item: ImportedCase | undefined): Record<string, number> {
-  const metrics = item?.trials[0]?.metrics;
-  const found = { ...item?.figures, qps: metrics?.qps, latencySeconds: metrics?.latencySeconds };
-  return Object.fromEntries(
-    Object.entries(found).flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])),
-  );
+/** The CoreDNS by whose version a case is known: its subject, or the one behind a caching tier, whatever that tier's own version. */
+function programOf({ programs }: CasesRecord, { subject }: EngineCase): string {
+  const coredns = programs.filter(({ kind }) => kind === 'coredns-cluster');
+  return (coredns.find(({ name }) => name === subject) ?? coredns[0])?.name ?? subject;
 }
 
-/** A row of a published table by its key: `coredns+autopath/lookup-external/udp`. */
-function published(
-  cases: readonly ImportedCase[],
-  server: string,
-  kind: Kind,
-  ours: PublishedLookup['ours'],
-): PublishedLookup {
-  const item = cases.find(({ key }) => key === `${server}/lookup-${kind}/udp`);
+/** A row of a published table, and our cases that stand for it: one for each version. */
+interface Row {
+  readonly title: string;
+  beside(figure: LookupFigure): Beside;
+}
+
+/** The rows of a published table beside a record of ours; `command` measures them. */
+function table(name: CapacityPublication, source: CasesRecord | undefined, command: string) {
+  const { cases } = publishedRecord(name).record;
   return {
-    title: item?.title ?? `${server}, ${kind}`,
-    figures: figuresOf(item),
-    ours: (own, record) => own.point.lookup === kind && ours(own, record),
+    /** By its key: `coredns+autopath/lookup-external/udp`. */
+    row(server: string, kind: Kind, isOurs: (item: EngineCase, record: CasesRecord) => boolean): Row {
+      const found = cases.find(({ key }) => key === `${server}/lookup-${kind}/udp`);
+      const own = (record: CasesRecord) =>
+        claimsOf(record).filter((item) => item.point.lookup === kind && isOurs(item, record));
+      const besideOf = (record: CasesRecord, { of }: LookupFigure) =>
+        own(record).map((item) => {
+          const program = programOf(record, item);
+          return {
+            ...{ record, server: program, isBound: (item.bounds.lookups ?? 0) > 0 },
+            peer: `${versionOf(record, program)} at ${item.point.tier}`,
+            values: valuesOf(record, item.key, ({ saturation }) => of(saturation)),
+          };
+        });
+      return {
+        title: found?.title ?? `${server}, ${kind}`,
+        beside: (figure) => ({
+          published: (found && figure.published(found)) ?? undefined,
+          unit: figure.unit,
+          ours: source === undefined ? [] : besideOf(source, figure),
+        }),
+      };
+    },
+    figure: ({ title, beside }: Row, of: LookupFigure) =>
+      figureRow({ section: 'Lookups', name: `${title}: ${of.name}`, command }, beside(of)),
+    ratio(item: Row, baseline: Row, of: LookupFigure) {
+      const name = `${of.name}: ${item.title} ÷ ${baseline.title}`;
+      return ratioRow({ section: 'Ratios of lookups', name, command }, item.beside(of), baseline.beside(of));
+    },
   };
 }
 
 function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
-  const { cases } = publishedRecord('scaling').record;
   const command = 'bench capacity throughput --configurations default,autopath';
-  const { figure, ratio } = lookupRows(throughput, command);
+  const { row, figure, ratio } = table('scaling', throughput, command);
   const of = (configuration: 'default' | 'autopath', kind: Kind) =>
-    published(
-      cases,
+    row(
       configuration === 'default' ? 'coredns' : 'coredns+autopath',
       kind,
       ({ subject }, { programs }) =>
@@ -67,7 +113,7 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
     );
   const rows = (['default', 'autopath'] as const).flatMap((name) => KINDS.map((kind) => of(name, kind)));
   return [
-    ...rows.flatMap((row) => [...figure(row, LOOKUPS), ...figure(row, LATENCY)]),
+    ...rows.flatMap((each) => [...figure(each, LOOKUPS), ...figure(each, LATENCY)]),
     ...figure(of('default', 'external'), QUERIES),
     ...figure(of('default', 'external'), QUERY_LATENCY),
     ...[LOOKUPS, LATENCY].flatMap((each) => [
@@ -86,24 +132,22 @@ export const hasKubeDns = ({ caching }: Sources) =>
   caching?.cases.some(({ subject }) => subject === KUBE_DNS) ?? false;
 
 function kubeDnsRows(sources: Sources): ReproducedRow[] {
-  const { cases } = publishedRecord('kube-dns').record;
-  const { figure, ratio } = lookupRows(sources.caching, 'bench capacity caching --cache cached');
+  const command = 'bench capacity caching --cache cached';
+  const { row, figure, ratio } = table('kube-dns', sources.caching, command);
   const cached = ({ point }: EngineCase) => point.cache === 'cached';
   const coredns = (kind: Kind) =>
-    published(cases, 'coredns', kind, (item, { baseline }) => cached(item) && item.subject === baseline);
+    row('coredns', kind, (item, { baseline }) => cached(item) && item.subject === baseline);
   const front = hasKubeDns(sources) ? KUBE_DNS : DNSMASQ;
-  const tier = (kind: Kind, isNegative: boolean) =>
-    published(
-      cases,
-      isNegative ? 'kube-dns+negcache' : 'kube-dns',
-      kind,
-      (item) => cached(item) && item.subject === (isNegative ? `${front}${NEGATIVE}` : front),
-    );
+  const tier = (kind: Kind, isNegative: boolean) => {
+    const subject = isNegative ? `${front}${NEGATIVE}` : front;
+    const server = isNegative ? 'kube-dns+negcache' : 'kube-dns';
+    return row(server, kind, (item) => cached(item) && item.subject === subject);
+  };
   return [
     ...KINDS.flatMap((kind) =>
-      [coredns(kind), tier(kind, false), tier(kind, true)].flatMap((row) => [
-        ...figure(row, LOOKUPS),
-        ...figure(row, LATENCY),
+      [coredns(kind), tier(kind, false), tier(kind, true)].flatMap((each) => [
+        ...figure(each, LOOKUPS),
+        ...figure(each, LATENCY),
       ]),
     ),
     ...[LOOKUPS, LATENCY].flatMap((each) => [
@@ -111,13 +155,17 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
       ...ratio(tier('internal', false), coredns('internal'), each),
       ...KINDS.flatMap((kind) => ratio(tier(kind, true), tier(kind, false), each)),
     ]),
-    ...cases.flatMap(({ key, title, server, figures }): ReproducedRow[] => {
-      const bytes = figures?.memoryGrowthBytes;
-      const ours = server === 'coredns' ? growthOf(sources.memory, 'fullCache', 'steady') : [];
-      const how = server === 'coredns' ? MEMORY_COMMAND : null;
-      const row = { section: 'Memory', name: title ?? key, unit: 'bytes' as const, ours, command: how };
-      return bytes === undefined ? [] : [{ ...row, published: bytes }];
-    }),
+    ...publishedRecord('kube-dns').record.cases.flatMap(
+      ({ key, title, server, figures }): ReproducedRow[] => {
+        const published = figures?.memoryGrowthBytes;
+        const [ours, how] =
+          server === 'coredns'
+            ? [growthOf(sources.memory, 'fullCache', 'steady'), MEMORY_COMMAND]
+            : [[], null];
+        const head = { section: 'Memory', name: title ?? key, unit: 'bytes', command: how } as const;
+        return published === undefined ? [] : [{ ...head, published, ours }];
+      },
+    ),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** Published figures and ratios beside ours: what a row is, and its verdict. Pure. */
+import { type EngineRecord, okTrials } from '../../../engine/record.ts';
 import { versionOf } from '../../../engine/words.ts';
 import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
 import { comparePairs, pairTrials, summaryOf } from '../../../stats/summarize.ts';
@@ -43,6 +44,46 @@ export function ourFigure(record: AnyRecord, server: string, summary: Summary | 
   return [{ version: versionOf(record, server), run: record.id, median, low, high, judgement: null }];
 }
 
+/** What of ours stands for a published figure: the trials of a case. */
+export interface OwnCase {
+  readonly record: AnyRecord;
+  /** The program of the record by whose version it is known. */
+  readonly server: string;
+  /** The same for the two cases of a ratio. */
+  readonly peer: string;
+  readonly values: readonly { readonly round: number; readonly value: number }[];
+  /** Whether something other than the server kept it from being better. */
+  readonly isBound: boolean;
+}
+
+/** A figure of the trials of a case, of those that have it. */
+export const valuesOf = <E>(
+  record: Pick<EngineRecord<E>, 'trials'>,
+  key: string,
+  of: (evidence: E) => number | null,
+): OwnCase['values'] =>
+  okTrials(record, key).flatMap(({ round, evidence }) => {
+    const value = of(evidence);
+    return value === null ? [] : [{ round, value }];
+  });
+
+/** A published figure, with ours: one for each version. */
+export interface Beside extends Pick<ReproducedRow, 'unit'> {
+  /** Undefined where it was not published: then there is no row. */
+  readonly published: number | undefined;
+  readonly ours: readonly OwnCase[];
+}
+
+type Heading = Pick<ReproducedRow, 'section' | 'name' | 'command'>;
+
+export function figureRow(heading: Heading, { published, unit, ours }: Beside): ReproducedRow[] {
+  if (published === undefined) return [];
+  const figures = ours.flatMap(({ record, server, values }) =>
+    ourFigure(record, server, summaryOf(values.map(({ value }) => value))),
+  );
+  return [{ ...heading, unit, published, ours: figures }];
+}
+
 /** The ratio of the medians with the interval of the paired trials. */
 function ourRatio({ record, server, ...own }: OwnCase, other: OwnCase, published: number): OurFigure[] {
   const delta = comparePairs(pairTrials(own.values, other.values, ({ value }) => ({ value })));
@@ -56,46 +97,12 @@ function ourRatio({ record, server, ...own }: OwnCase, other: OwnCase, published
   return figures.map((figure) => ({ ...figure, judgement }));
 }
 
-/** What of ours stands for a published figure: the trials of a case. */
-export interface OwnCase {
-  readonly record: AnyRecord;
-  /** The program of the record by whose version it is known. */
-  readonly server: string;
-  /** The same for the two cases of a ratio. */
-  readonly peer: string;
-  readonly values: readonly { readonly round: number; readonly value: number }[];
-  /** Whether something other than the server kept it from being better. */
-  readonly isBound: boolean;
-}
-
-/** A published figure, with ours: one for each version. */
-export interface Beside extends Pick<ReproducedRow, 'unit' | 'published'> {
-  readonly ours: readonly OwnCase[];
-}
-
-type Heading = Pick<ReproducedRow, 'section' | 'command'>;
-
-/** Nothing where it was not published. */
-export function figureRow(heading: Heading, name: string, beside: Beside | null): ReproducedRow[] {
-  if (beside === null) return [];
-  const ours = beside.ours.flatMap(({ record, server, values }) =>
-    ourFigure(record, server, summaryOf(values.map(({ value }) => value))),
-  );
-  return [{ ...heading, ...beside, name, ours }];
-}
-
-/** Nothing where one of both was not published. */
-export function ratioRow(
-  heading: Heading,
-  name: string,
-  item: Beside | null,
-  baseline: Beside | null,
-): ReproducedRow[] {
-  if (item === null || baseline === null) return [];
+export function ratioRow(heading: Heading, item: Beside, baseline: Beside): ReproducedRow[] {
+  if (item.published === undefined || baseline.published === undefined) return [];
   const published = item.published / baseline.published;
   const ours = item.ours.flatMap((own) => {
     const other = baseline.ours.find(({ peer }) => peer === own.peer);
     return other === undefined ? [] : ourRatio(own, other, published);
   });
-  return [{ ...heading, name, unit: 'ratio', published, ours }];
+  return [{ ...heading, unit: 'ratio', published, ours }];
 }

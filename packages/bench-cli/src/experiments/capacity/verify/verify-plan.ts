@@ -16,7 +16,7 @@ import { corednsImage, openPrivateDns } from '../cluster/private-dns.ts';
 import { demandBounded } from '../cluster/settings.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
 import { sizeOf } from '../plan.ts';
-import type { CapacityPlan, Verification } from '../plan-record.ts';
+import type { Attempt, CapacityPlan, Verification } from '../plan-record.ts';
 import { startLocally } from './start-locally.ts';
 import { judge, queriesForOne, VERIFIED_PHASES } from './verification.ts';
 
@@ -43,21 +43,16 @@ export interface Verified {
 /** How long queries are asked before everything is read again. */
 const LOAD_SECONDS = 15;
 
-function limitOf({ plan, memoryLimitBytes }: VerifyRequest): number {
-  return memoryLimitBytes ?? plan.memoryLimitMegabytes * BYTES_PER_MEGABYTE;
-}
-
-function trialOf(request: VerifyRequest, coredns: string) {
-  const { plan, target } = request;
-  const { demand } = plan;
+function trialOf({ plan, target, memoryLimitBytes }: VerifyRequest, coredns: string): Attempt {
   return {
-    target,
-    coredns,
-    memoryLimitBytes: limitOf(request),
+    ...{ target, coredns, ...sizeOf(plan.demand) },
+    memoryLimitBytes: memoryLimitBytes ?? plan.memoryLimitMegabytes * BYTES_PER_MEGABYTE,
     queriesPerSecond: queriesForOne(plan.queriesPerSecond, plan.replicas),
-    ...sizeOf(demand),
   };
 }
+
+/** What is done with a start, here and on a cluster. */
+const PROCEDURE = { phases: VERIFIED_PHASES, seconds: LOAD_SECONDS } as const;
 
 async function verifyLocally(request: VerifyRequest): Promise<Verified> {
   const { world, display, signal, plan } = request;
@@ -71,15 +66,10 @@ async function verifyLocally(request: VerifyRequest): Promise<Verified> {
   const { services, pods, endpoints, queriesPerSecond, memoryLimitBytes } = trial;
   display.line(`verifying: one CoreDNS under ${memoryQuantity(memoryLimitBytes)}`);
   const start = await startLocally({
-    world,
+    ...{ ...PROCEDURE, world, queriesPerSecond, memoryLimitBytes, signal },
     coredns: executable,
     cluster: defineCluster({ services, pods, endpoints }),
     corefile: plan.demand.autopath ? { pods: 'verified', autopath: true } : {},
-    phases: VERIFIED_PHASES,
-    seconds: LOAD_SECONDS,
-    queriesPerSecond,
-    memoryLimitBytes,
-    signal,
   });
   return { verification: judge(trial, start), environment: await describeEnvironment(world), warnings: [] };
 }
@@ -98,15 +88,14 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
   const dns = await openPrivateDns({
     ...{ world, client, settings, signal },
     runId: newRunId(world.clock.now()),
-    size: { services: trial.services, pods: trial.pods, endpoints: trial.endpoints },
+    size: sizeOf(plan.demand),
     configuration: plan.configuration,
   });
   return endedAfter(
     async () => {
       tell('starting the private CoreDNS');
       const start = await dns.start({
-        ...{ image, phases: VERIFIED_PHASES, seconds: LOAD_SECONDS },
-        queriesPerSecond: trial.queriesPerSecond,
+        ...{ ...PROCEDURE, image, queriesPerSecond: trial.queriesPerSecond },
         memory: { request: memoryQuantity(requested * BYTES_PER_MEGABYTE), limit },
       });
       return { verification: judge({ ...trial, coredns: image }, start), ...described };

@@ -9,13 +9,7 @@ import {
 } from '../../../../config/kubernetes-settings.ts';
 import { pickSettings } from '../../../../config/setting.ts';
 import { closedAfter } from '../../../../engine/close.ts';
-import type {
-  Measuring,
-  Opened,
-  PlannedTrial,
-  Subject,
-  TargetRequest,
-} from '../../../../engine/experiment.ts';
+import type { Measuring, Opened, PlannedTrial, TargetRequest } from '../../../../engine/experiment.ts';
 import { BenchError } from '../../../../errors.ts';
 import { parseEvent } from '../../../../loaders/builtin/events.ts';
 import { SEGMENTATION } from '../../../../loaders/builtin/options.ts';
@@ -35,12 +29,10 @@ import type { LookupKind } from '../../../../workload/cluster-names.ts';
 import type { World } from '../../../../world.ts';
 import { openSyntheticRun, type SyntheticRun } from '../../cluster/synthetic-run.ts';
 import { demandClusterServers } from '../../machine.ts';
-import { type CacheState, cacheStates, subjectsAt } from '../caching.ts';
-import type { CasesPlan } from '../cases.ts';
-import type { CasesEvidence } from '../evidence.ts';
+import type { CasesEvidence, CasesPlan } from '../evidence.ts';
 import { figuresOf, type Used } from '../server-cases.ts';
 import type { CachingSettings } from '../settings.ts';
-import { DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL, tierName } from '../subjects.ts';
+import { DNSMASQ, KUBE_DNS, NEGATIVE, planTiers, tierName, tierPoint } from '../subjects.ts';
 import { LOOKUP_RULES } from '../throughput.ts';
 import { tierPod, watchFiles } from './job.ts';
 import { type TierImages, tierOf } from './tiers.ts';
@@ -87,17 +79,6 @@ export function tierImages(settings: ImageSettings, coredns: string): TierImages
   });
 }
 
-function subjectsFor({ name, title }: Server, { dnsmasq, kubeDns }: TierImages): Subject[] {
-  const kinds = [...(dnsmasq === null ? [] : [DNSMASQ]), ...(kubeDns === null ? [] : [KUBE_DNS])];
-  return [
-    { name, title },
-    { name: `${name}${NO_DENIAL}`, title: `${title} (no negative cache)` },
-    ...kinds.flatMap((kind) =>
-      [kind, `${kind}${NEGATIVE}`].map((tier) => ({ name: tier, title: tierName(tier) })),
-    ),
-  ];
-}
-
 function demandPossible({ cache }: CachingSettings): void {
   if (!cache.includes('overflow')) return;
   throw new BenchError('E_USAGE', '--cache: overflow is measured on one machine only', {
@@ -113,22 +94,15 @@ export async function clusterCachingPlan(given: CachingSettings, world: World): 
   if (coredns === undefined) throw new Error('no server');
   const builtin = imagesOf(settings, 'builtin');
   const images = tierImages(given, builtin.of(coredns));
-  const subjects = subjectsFor(coredns, images);
-  const points = cacheStates(given).flatMap((cache) => given.lookup.map((lookup) => ({ lookup, cache })));
+  const kinds = [
+    ...(images.dnsmasq === null ? [] : [DNSMASQ]),
+    ...(images.kubeDns === null ? [] : [KUBE_DNS]),
+  ];
+  const tiers = kinds.flatMap((kind) => [kind, `${kind}${NEGATIVE}`]);
+  const means = { given, settings, images, coredns, loader: builtin.loader };
   return {
-    subjects,
-    baseline: coredns.name,
-    cases: points.flatMap((point) =>
-      subjectsAt(subjects, point.cache).map(({ name }) => ({
-        key: `${name}/${point.lookup}/${point.cache}`,
-        subject: name,
-        point,
-        expectedSeconds: given.duration + POD_SECONDS,
-      })),
-    ),
-    decided: {
-      open: (request) => openTiers(request, { given, settings, images, coredns, loader: builtin.loader }),
-    },
+    ...planTiers(coredns, tiers, given, [{}], given.duration + POD_SECONDS),
+    decided: { open: (request) => openTiers(request, means) },
   };
 }
 
@@ -169,15 +143,16 @@ async function openTiers(
   };
   const watch = watchFiles(run.namespace, runId);
   await client.create('ConfigMap', watch.object, signal).catch((error) => closedAfter(error, close));
-  async function measure({ order, case: { subject, point } }: PlannedTrial): Promise<CasesEvidence> {
-    // The plan has no others.
-    const tier = tierOf(images, { subject, cache: point.cache as CacheState });
+  async function measure({ order, case: item }: PlannedTrial): Promise<CasesEvidence> {
+    const { subject } = item;
+    const { cache, lookup } = tierPoint(item);
+    const tier = tierOf(images, { subject, cache });
     let end: DriverEnd | null = null;
     let usage: Used | null = null;
     await runOnce(run, {
       ...tierPod({
         ...{ settings: run.settings, tier, watch: watch.mount, loaderImage: loader },
-        load: tierLoad(point.lookup as LookupKind, run, given, tier.port),
+        load: tierLoad(lookup, run, given, tier.port),
         upstreamDelaySeconds: given.upstreamDelay / 1000,
       }),
       ...{ name: `trial-${order + 1}`, isUnique: true, what: subject, signal },

@@ -5,9 +5,8 @@
 import { renderCorefile } from '@dinodns-bench/cluster-objects';
 import type { V1Container, V1Probe } from '@kubernetes/client-node';
 import { dnsmasq as dnsmasqKind } from '../../../../servers/dnsmasq/index.ts';
-import type { CacheState } from '../caching.ts';
 import { DNSMASQ_ENTRIES, dnsmasqFlags, kubeDnsFlags } from '../caching-servers.ts';
-import { DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL } from '../subjects.ts';
+import { type CacheState, DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL } from '../subjects.ts';
 
 export interface TierImages {
   readonly coredns: string;
