@@ -80,14 +80,11 @@ export function pairTrials<T extends { readonly round: number | null }>(
   });
 }
 
-export interface VerdictWords {
+/** Which direction is better, and the words for it. */
+export interface Direction {
+  readonly goal: 'higher' | 'lower';
   readonly better: Verdict;
   readonly worse: Verdict;
-}
-
-/** Which direction is better, and the words for it. */
-export interface Direction extends VerdictWords {
-  readonly goal: 'higher' | 'lower';
 }
 
 /** What `decide` adds. */
@@ -266,15 +263,4 @@ export function decide<D extends Pick<UndecidedDelta, 'low' | 'high' | 'pValue'>
           ? 'ties'
           : 'correction';
   return { ...decided, verdict: 'no difference shown', undecided };
-}
-
-/** `comparePairs` and `decide` for a single comparison. */
-export function compare(
-  pairs: readonly Pair[],
-  goal: 'higher' | 'lower',
-  words: VerdictWords,
-  options: TestOptions = {},
-): Delta | null {
-  const delta = comparePairs(pairs, options);
-  return delta === null ? null : decide(delta, { goal, ...words }, delta.pValue, 1);
 }
