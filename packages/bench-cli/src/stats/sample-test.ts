@@ -173,7 +173,7 @@ function levelOfZero(at: (level: number) => LogInterval): number {
 
 /** An interval of the centre of differences, with the p value of "it is zero". */
 export interface DifferenceTest extends LogInterval {
-  readonly method: 'signed-rank' | 'student-t';
+  readonly method: Exclude<IntervalMethod, 'bootstrap-t'>;
 }
 
 /**
@@ -234,7 +234,7 @@ export function testUnpairedDifferences(
   values: readonly number[],
   others: readonly number[],
   options: Pick<TestOptions, 'comparisons' | 'level'> = {},
-): (LogInterval & { readonly method: 'rank-sum' | 'welch-t' }) | null {
+): DifferenceTest | null {
   return values.length < 2 || others.length < 2 ? null : unpairedInterval(values, others, options);
 }
 
