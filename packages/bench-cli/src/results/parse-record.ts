@@ -1,9 +1,9 @@
 /** From the text of a `run.json` to a checked record, or to an error that says what is wrong with it. */
+import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { compareKind } from './compare-kind.ts';
 import { describeForeignJson, describeForeignText } from './foreign.ts';
-import { jsonErrorOffset, lineAndColumn } from './json-text.ts';
 import type { RunRecord } from './record.ts';
 import { headerSchema, type RecordKind } from './record-kind.ts';
 
@@ -43,18 +43,39 @@ export function listProblems(error: z.ZodError): string[] {
   return lines.length > shown.length ? [...shown, `… and ${lines.length - shown.length} more`] : shown;
 }
 
-function parseJson(text: string, path: string): unknown {
+/** Whether JSON ends before its value does, by the message of `JSON.parse`: then it was cut off, or not all was written. */
+function endsTooEarly(text: string, message: string): boolean {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  return message.includes('end of JSON input') || Number(position) >= text.trimEnd().length;
+}
+
+/**
+ * The value in the text of a file.
+ * @throws BenchError `E_RECORD_UNREADABLE` that says what is wrong with it, with this fix
+ */
+export function parseJsonFile(text: string, path: string, fix: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const foreign = describeForeignText(text);
-    if (foreign !== null) throw foreignRecord(path, foreign);
-    const { line, column } = lineAndColumn(text, jsonErrorOffset(text) ?? text.length);
-    const what = text.trim() === '' ? 'is empty' : `is damaged at line ${line}, column ${column}: not JSON`;
-    throw new BenchError('E_RECORD_UNREADABLE', `${path} ${what}`, {
-      fix: 'Restore the file from a copy, or measure again; `bench` itself only ever replaces the whole file.',
+    // It may quote a piece of the file, of several lines.
+    const message = messageOf(cause).replaceAll(/\s+/g, ' ');
+    const what = endsTooEarly(text, message) ? 'is cut off: it ends too early' : `is damaged: ${message}`;
+    throw new BenchError('E_RECORD_UNREADABLE', `${path} ${text.trim() === '' ? 'is empty' : what}`, {
+      fix,
       cause,
     });
+  }
+}
+
+const RESTORE =
+  'Restore the file from a copy, or measure again; `bench` itself only ever replaces the whole file.';
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return parseJsonFile(text, path, RESTORE);
+  } catch (error) {
+    const foreign = describeForeignText(text);
+    throw foreign === null ? error : foreignRecord(path, foreign);
   }
 }
 
