@@ -1,29 +1,27 @@
 /** What the rest of the machine did meanwhile, in sentences. Pure. */
 import type { OkTrial, RunRecord } from '../results/record.ts';
 import { type Disturbances, examineNeighbours, HEAVY_OTHERS, HEAVY_STEAL } from '../stats/neighbours.ts';
-import { formatFixed } from './numbers.ts';
+import { formatFixed, formatSize } from './numbers.ts';
 
 /** Below this, a server that waits costs nothing: 1 % of a core. */
 const IDLE_CORES = 0.01;
-
-function percent(ratio: number): string {
-  return `${formatFixed(ratio * 100, 0)} %`;
-}
 
 function aboutMachine(record: RunRecord, found: Disturbances): string[] {
   const { unit, moments, heavyOthers, heavySteal, heavy, largestCores, explained } = found;
   if (heavy.length === 0) return [];
   const parts = [
     ...(heavyOthers > 0
-      ? [`other programs used at least ${percent(HEAVY_OTHERS)} of the machine in ${heavyOthers}`]
+      ? [`other programs used at least ${formatSize(HEAVY_OTHERS, 0)} of the machine in ${heavyOthers}`]
       : []),
     ...(heavySteal > 0
-      ? [`the hypervisor took at least ${percent(HEAVY_STEAL)} of it in ${heavySteal}`]
+      ? [`the hypervisor took at least ${formatSize(HEAVY_STEAL, 0)} of it in ${heavySteal}`]
       : []),
   ];
   const scatter = explained.others.qps;
   const share =
-    scatter === null ? '' : ` This explains ${percent(scatter)} of the scatter of a server's throughput.`;
+    scatter === null
+      ? ''
+      : ` This explains ${formatSize(scatter, 0)} of the scatter of a server's throughput.`;
   return [
     `The machine was shared: ${parts.join(', and ')} of ${moments} ${unit} (up to ${formatFixed(largestCores, 1)} ` +
       `of ${record.environment.cpuCores} CPUs).${share}`,
