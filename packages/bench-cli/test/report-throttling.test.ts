@@ -7,8 +7,8 @@ import { formats } from '../src/report/index.ts';
 import { marksOfCase, okTrialsByCase } from '../src/report/marks.ts';
 import { filesOf } from '../src/report/renderer.ts';
 import { throttledShare, throttledShareOf } from '../src/report/throttling.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import type { Observation, RunRecord } from '../src/results/record.ts';
+import { parseRecord } from './support/parse-record.ts';
 import { referenceText } from './support/reference.ts';
 import { renderCsv } from './support/render.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../src/errors.ts';
 import { formatJson } from '../src/results/json-text.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import { SCHEMA_VERSION } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
+import { parseRecord } from './support/parse-record.ts';
 
 const record = makeRecord({
   cases: [{ server: 'coredns', trials: Array.from({ length: 20 }, (_, round) => ({ qps: 100 + round })) }],

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { compareKind } from './compare-kind.ts';
 import { describeForeignJson, describeForeignText } from './foreign.ts';
-import type { RunRecord } from './record.ts';
 import { headerSchema, type RecordKind } from './record-kind.ts';
 
 /** Enough to see the kind of damage. */
@@ -15,13 +14,16 @@ const generatedByBench = z.looseObject({
   generator: z.object({ name: z.literal('dinodns-bench'), version: z.unknown() }),
 });
 
-/**
- * The experiment that a record's text names, by default `compare`, whose records do not name it. Does not check
- * whether the text is a record.
- */
+/** The experiment that a record names, by default `compare`, whose records do not name it. */
+function experimentOf(value: unknown): string {
+  const named = z.object({ experiment: z.string() }).safeParse(value);
+  return named.success ? named.data.experiment : compareKind.experiment;
+}
+
+/** The same of a record's text. Does not check whether it is a record. */
 export function experimentNameIn(text: string): string {
   try {
-    return z.object({ experiment: z.string() }).parse(JSON.parse(text)).experiment;
+    return experimentOf(JSON.parse(text));
   } catch {
     return compareKind.experiment;
   }
@@ -125,7 +127,7 @@ export function parseRecordAs<R>(kind: RecordKind<R>, text: string, path: string
   const header = generatedByBench.safeParse(value);
   if (!header.success) throw foreignRecord(path, describeForeignJson(value));
   const { schemaVersion, generator } = header.data;
-  const experiment = experimentNameIn(text);
+  const experiment = experimentOf(value);
   if (experiment !== kind.experiment) throw otherExperiment(path, experiment, kind.experiment);
   if (schemaVersion !== kind.schemaVersion)
     throw unreadableVersion(kind, path, schemaVersion, generator.version);
@@ -140,11 +142,6 @@ export function parseRecordAs<R>(kind: RecordKind<R>, text: string, path: string
       evidence: listProblems(record.error),
     },
   );
-}
-
-/** The record of the experiment `compare` in `text`. */
-export function parseRecord(text: string, path: string): RunRecord {
-  return parseRecordAs(compareKind, text, path);
 }
 
 /** What every experiment's record says of itself. Throws `E_RECORD_UNREADABLE` or `E_RECORD_FOREIGN`. */
