@@ -15,6 +15,7 @@ import { counterNotes } from './counters.ts';
 import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
 import { formatFixed, formatOutwards, formatP, formatSize, signed } from './numbers.ts';
+import { okTrials } from './ok-trials.ts';
 
 function plural(count: number, one: string, many: string): string {
   return count === 1 ? one : many;
@@ -128,8 +129,7 @@ function aboutAllowance(record: RunRecord): string[] {
 
 /** A warm-up that was too short shows as first slices that cost more. */
 function aboutSlices(record: RunRecord): string[] {
-  const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
-  return examineSliceTrends(ok).map(({ caseKey, figure, relativeChange, interval }) => {
+  return examineSliceTrends(okTrials(record)).map(({ caseKey, figure, relativeChange, interval }) => {
     const isMore = relativeChange > 0;
     // "5.0 % less, 2.5 to 7.4 %": the word has the sign.
     const [near, far] = isMore ? [interval.low, interval.high] : [-interval.high, -interval.low];
@@ -166,7 +166,7 @@ function named(record: RunRecord, keys: readonly string[]): string {
 }
 
 function aboutTrials(record: RunRecord): string[] {
-  const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
+  const ok = okTrials(record);
   const unsettled = ok.filter(({ steadyState }) => steadyState?.settled === false);
   const outliers = record.cases.flatMap((item) => item.outliers);
   const lines: string[] = [];

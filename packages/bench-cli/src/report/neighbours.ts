@@ -2,6 +2,7 @@
 import type { OkTrial, RunRecord } from '../results/record.ts';
 import { type Disturbances, examineNeighbours, HEAVY_OTHERS, HEAVY_STEAL } from '../stats/neighbours.ts';
 import { formatFixed, formatSize } from './numbers.ts';
+import { okTrials } from './ok-trials.ts';
 
 /** Below this, a server that waits costs nothing: 1 % of a core. */
 const IDLE_CORES = 0.01;
@@ -47,9 +48,8 @@ function aboutIdle(trials: readonly OkTrial[]): string[] {
 }
 
 function disturbances(record: RunRecord): Disturbances | null {
-  const trials = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
   // The counters are those of the whole machine, of which bench may have a part.
-  return examineNeighbours(trials, record.environment.cpuCores);
+  return examineNeighbours(okTrials(record), record.environment.cpuCores);
 }
 
 /** Whether others took a large share of the machine in a moment of the run. */
@@ -71,6 +71,6 @@ export function neighbourNotes(record: RunRecord): string[] {
   const found = disturbances(record);
   return [
     ...(found === null ? [] : [...aboutMachine(record, found), ...aboutHeat(found)]),
-    ...aboutIdle(record.trials.filter((trial): trial is OkTrial => trial.status === 'ok')),
+    ...aboutIdle(okTrials(record)),
   ];
 }

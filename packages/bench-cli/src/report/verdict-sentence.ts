@@ -15,8 +15,8 @@ import { smallestShown } from '../stats/detectable.ts';
 import { serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';
 import { mixedLimit } from './limits.ts';
-import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 import { endText, MULTIPLE_FROM, type SizeWords, sizeText } from './size.ts';
 import { tailText } from './tail.ts';
 
@@ -141,11 +141,10 @@ function limitClauses(
   cases: readonly CaseRecord[],
   reason: DecisiveReason | null,
 ): string[] {
-  const trials = okTrialsByCase(record);
   const limits = cases.map((item) => ({
     name: serverTitle(record, item.server),
     limitedBy: item.limitedBy,
-    mixed: mixedLimit(trials.get(item.key) ?? []),
+    mixed: mixedLimit(okTrialsOf(record, item)),
   }));
   const named = (limit: CaseRecord['limitedBy']) =>
     limits.flatMap(({ name, limitedBy, mixed }) => (limitedBy === limit && mixed === null ? [name] : []));

@@ -9,7 +9,7 @@ import { METRIC_TITLES } from '../stats/metrics.ts';
 import { levelOf } from '../stats/until.ts';
 import { counted, listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
-import { okTrialsByCase } from './marks.ts';
+import { okTrialsOf } from './ok-trials.ts';
 import { type SizeWords, sizeText } from './size.ts';
 
 /** Of fewer, everyone sees where the change is. */
@@ -44,7 +44,6 @@ export function seriesTitle(versions: readonly ServerRecord[]): string {
 
 /** Neighbouring versions at each point. */
 function neighbours(record: RunRecord, versions: readonly ServerRecord[]) {
-  const trials = okTrialsByCase(record);
   return groupCases(record).flatMap(({ title, cases }) => {
     const ordered = versions.flatMap(
       ({ name }) => cases.find(({ server, aa }) => server === name && !aa) ?? [],
@@ -54,8 +53,8 @@ function neighbours(record: RunRecord, versions: readonly ServerRecord[]) {
       return {
         ...{ title, item, before },
         ...{ caseKey: item.key, baselineKey: before.key },
-        trials: trials.get(item.key) ?? [],
-        baselineTrials: trials.get(before.key) ?? [],
+        trials: okTrialsOf(record, item),
+        baselineTrials: okTrialsOf(record, before),
       };
     });
   });
