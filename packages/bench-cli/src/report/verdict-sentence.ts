@@ -12,12 +12,13 @@ import {
   isUndecidable,
 } from '../stats/decisive.ts';
 import { smallestShown } from '../stats/detectable.ts';
-import { serverTitle } from './cases.ts';
+import { METRIC_TITLES } from '../stats/metrics.ts';
+import { groupCases, serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';
 import { mixedLimit } from './limits.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
 import { okTrialsOf } from './ok-trials.ts';
-import { endText, MULTIPLE_FROM, type SizeWords, sizeText } from './size.ts';
+import { endText, MULTIPLE_FROM, SIZE_WORDS, type SizeWords, sizeText } from './size.ts';
 import { tailText } from './tail.ts';
 
 /** What a metric is called, and how its differences are told. */
@@ -30,20 +31,11 @@ interface Words extends SizeWords {
 }
 
 const WORDS: Readonly<Record<DecisiveMetric, Words>> = {
-  qps: {
-    verb: 'answered',
-    unit: 'queries per second',
-    higher: 'more',
-    lower: 'fewer',
-    as: 'as many',
-    of: '',
-  },
+  qps: { ...SIZE_WORDS.qps, verb: 'answered', unit: METRIC_TITLES.qps, of: '' },
   cpuSecondsPerQuery: {
+    ...SIZE_WORDS.cpuSecondsPerQuery,
     verb: 'used',
     unit: 'CPU per query',
-    higher: 'more',
-    lower: 'less',
-    as: 'as much',
     of: ' in CPU per query',
   },
 };
