@@ -216,3 +216,19 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
     `a successful trial of ${baselineName}${but}.`
   );
 }
+
+interface CaseVerdict {
+  /** Title of the case's group. */
+  readonly group: string;
+  readonly item: CaseRecord;
+  readonly sentence: string;
+}
+
+/** Of all compared cases in the order of the groups; of the baseline where it is alone. */
+export function verdictSentences(record: RunRecord): CaseVerdict[] {
+  return groupCases(record).flatMap(({ title, cases }) =>
+    cases
+      .filter(({ server }) => server !== record.baseline || cases.length === 1)
+      .map((item) => ({ group: title, item, sentence: verdictSentence(item, record) })),
+  );
+}
