@@ -6,7 +6,7 @@ import { createMachineMeter } from '../src/observe/neighbours.ts';
 import { chartsOf } from '../src/report/compare/charts.ts';
 import { neighbourNotes } from '../src/report/neighbours.ts';
 import type { Observation } from '../src/results/record.ts';
-import { summarizeCases } from '../src/stats/cases.ts';
+import { summarizeRun } from '../src/stats/cases.ts';
 import { explainedShare } from '../src/stats/neighbours.ts';
 import type { Deployment } from '../src/targets/target.ts';
 import { realWorld, type World } from '../src/world.ts';
@@ -175,7 +175,7 @@ describe('the seconds of a trial', () => {
       return { ...trial, neighbours: [{ ...rest, atSeconds: 1, durationSeconds: 1, otherCores }] };
     });
     const planned = made.cases.map((item) => ({ ...item, plannedTrials: 8 }));
-    const cases = summarizeCases(planned, trials, 'coredns', {});
+    const { cases } = summarizeRun(planned, trials, 'coredns', {});
     const { svg } = await plotsOf({ ...made, trials, cases });
     expect(svg('allowance')).toContain('DinoDNS, tier 1, single, trial 3:');
     // Twice as many as CoreDNS's 1,000 where nothing is taken.

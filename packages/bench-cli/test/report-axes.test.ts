@@ -8,8 +8,8 @@ import { formats } from '../src/report/index.ts';
 import { renderOpenMetrics } from '../src/report/openmetrics.ts';
 import { renderPerfDash } from '../src/report/perf-dash.ts';
 import { filesOf } from '../src/report/renderer.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
+import { parseRecord } from './support/parse-record.ts';
 import { renderCsv, renderers, renderPost } from './support/render.ts';
 
 const SERVERS = ['coredns@1.11.3', 'coredns@1.13.1+file', 'dinodns'];

@@ -5,11 +5,11 @@ import { darkened, pngOf } from '../src/report/charts/index.ts';
 import { textWidth } from '../src/report/charts/text-width.ts';
 import { seriesOf } from '../src/report/compare/charts/data.ts';
 import { nines } from '../src/report/compare/charts/percentiles.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import { shownOf } from '../src/stats/decisive.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
+import { parseRecord } from './support/parse-record.ts';
 import { plotsOf } from './support/render.ts';
 
 const rich = makeRichRecord();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unevenness } from '../src/report/marks.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import type { OkTrial, RunRecord } from '../src/results/record.ts';
+import { parseRecord } from './support/parse-record.ts';
 import { referenceText } from './support/reference.ts';
 import { renderMarkdown } from './support/render.ts';
 

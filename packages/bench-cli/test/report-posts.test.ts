@@ -20,13 +20,13 @@ import { overallSentence, reservations } from '../src/report/overall.ts';
 import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import { versionSteps } from '../src/report/version-steps.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { createStore } from '../src/results/store.ts';
 import { realWorld } from '../src/world.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
+import { parseRecord } from './support/parse-record.ts';
 import { RAW_NAMES, referenceFolder, referenceText } from './support/reference.ts';
 import {
   filesFor,

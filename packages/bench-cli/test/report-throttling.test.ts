@@ -4,11 +4,12 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { formats } from '../src/report/index.ts';
-import { marksOfCase, okTrialsByCase } from '../src/report/marks.ts';
+import { marksOfCase } from '../src/report/marks.ts';
+import { okTrialsOf } from '../src/report/ok-trials.ts';
 import { filesOf } from '../src/report/renderer.ts';
 import { throttledShare, throttledShareOf } from '../src/report/throttling.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import type { Observation, RunRecord } from '../src/results/record.ts';
+import { parseRecord } from './support/parse-record.ts';
 import { referenceText } from './support/reference.ts';
 import { renderCsv } from './support/render.ts';
 
@@ -23,7 +24,7 @@ function overcommitted() {
     ({ server, tier, mode }) => server === 'dinodns-stock' && tier === 0.5 && mode === 'multi',
   );
   if (item === undefined) throw new Error('the record has no such case');
-  return { item, trials: okTrialsByCase(record).get(item.key) ?? [] };
+  return { item, trials: okTrialsOf(record, item) };
 }
 
 describe('throttling', () => {

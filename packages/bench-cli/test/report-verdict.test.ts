@@ -189,7 +189,6 @@ describe('the status of a run', () => {
     const status = statusOf([ok, partly], 'complete');
     expect(status).toMatchObject({
       state: 'failed-trials',
-      exitReason: 'failedTrials',
       exitStatus: 5,
       failed: 1,
     });

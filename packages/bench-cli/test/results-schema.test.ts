@@ -3,9 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { compareKind } from '../src/results/compare-kind.ts';
 import { recordJsonSchema } from '../src/results/json-schema.ts';
-import { parseRecord } from '../src/results/parse-record.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
+import { parseRecord } from './support/parse-record.ts';
 import { referenceText } from './support/reference.ts';
 
 const file = new URL('../run.schema.json', import.meta.url);

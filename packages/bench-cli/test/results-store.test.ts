@@ -77,12 +77,7 @@ describe('saving', () => {
     const store = storeIn();
     await store.saveAs(compareKind, record);
     const loaded = await store.loadAs(compareKind, record.id);
-    // The record of the first experiment does not name it.
-    expect(loaded).toEqual({
-      record,
-      experiment: 'compare',
-      directory: join(directory, 'results', record.id),
-    });
+    expect(loaded).toEqual({ record, directory: join(directory, 'results', record.id) });
     expect(await readdir(loaded.directory)).toEqual(['run.json']);
   });
 

@@ -12,7 +12,7 @@ function caseOf(record: ReturnType<typeof makeRecord>, server: string) {
   return found;
 }
 
-describe('summarizeCases', () => {
+describe('the cases of a run', () => {
   it('makes cases that satisfy the schema of the record', () => {
     const record = makeRecord({
       cases: [

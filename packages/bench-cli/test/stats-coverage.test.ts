@@ -4,10 +4,11 @@
  */
 import { randomFractions } from '@dinodns-bench/test-support';
 import { describe, expect, it } from 'vitest';
-import { compare, type Pair, summarize } from '../src/stats/summarize.ts';
+import { DIRECTIONS } from '../src/stats/metrics.ts';
+import { type Pair, summarize } from '../src/stats/summarize.ts';
+import { comparedAlone } from './support/compare-pairs.ts';
 
 const RUNS = 2000;
-const WORDS = { better: 'faster', worse: 'slower' } as const;
 /** Of one trial; about what trials of 10 s show on a shared machine. */
 const NOISE = 0.05;
 /** Three standard errors of a share of 5 % in 2,000 runs: 3 · √(0.05 · 0.95 ÷ 2000). */
@@ -54,7 +55,7 @@ describe.each([3, 5, 6, 10, 20])('with %i trials', (n) => {
   it('the interval of a delta covers the truth in 93 to 97 % of the runs', () => {
     const normal = normals(100 + n);
     const share = shareOf(() => {
-      const delta = compare(simulatePairs(normal, n, 1.2, 0), 'higher', WORDS);
+      const delta = comparedAlone(simulatePairs(normal, n, 1.2, 0), DIRECTIONS.qps);
       return delta !== null && covers(delta.low, delta.high, 0.2);
     });
     expect(share).toBeGreaterThanOrEqual(0.93);
@@ -64,7 +65,7 @@ describe.each([3, 5, 6, 10, 20])('with %i trials', (n) => {
   it('the interval of a delta covers the truth on a machine that drifts by twice the noise', () => {
     const normal = normals(200 + n);
     const share = shareOf(() => {
-      const delta = compare(simulatePairs(normal, n, 1.2, 2 * NOISE), 'higher', WORDS);
+      const delta = comparedAlone(simulatePairs(normal, n, 1.2, 2 * NOISE), DIRECTIONS.qps);
       return delta !== null && covers(delta.low, delta.high, 0.2);
     });
     expect(share).toBeGreaterThanOrEqual(0.93);
@@ -77,7 +78,7 @@ describe.each([3, 5, 6, 10, 20])('with %i trials', (n) => {
     (drift) => {
       const normal = normals(300 + n);
       const share = shareOf(() => {
-        const delta = compare(simulatePairs(normal, n, 1, drift), 'higher', WORDS);
+        const delta = comparedAlone(simulatePairs(normal, n, 1, drift), DIRECTIONS.qps);
         return delta?.verdict !== 'no difference shown';
       });
       expect(share).toBeLessThanOrEqual(0.05 + SIMULATION_ERROR);
@@ -90,7 +91,7 @@ describe.each([3, 5, 6, 10, 20])('with %i trials', (n) => {
     const normal = normals(400 + n);
     const verdicts = Array.from(
       { length: 500 },
-      () => compare(simulatePairs(normal, n, 1.4, NOISE), 'higher', WORDS)?.verdict,
+      () => comparedAlone(simulatePairs(normal, n, 1.4, NOISE), DIRECTIONS.qps)?.verdict,
     );
     expect(verdicts).not.toContain('slower');
     const faster = verdicts.filter((verdict) => verdict === 'faster').length;

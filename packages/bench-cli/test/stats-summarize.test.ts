@@ -8,10 +8,11 @@ import {
 } from '../src/stats/deltas.ts';
 import { smallestShown } from '../src/stats/detectable.ts';
 import { median, orderStatisticInterval, studentInterval } from '../src/stats/intervals.ts';
-import { compare, summarize } from '../src/stats/summarize.ts';
+import { DIRECTIONS } from '../src/stats/metrics.ts';
+import { summarize } from '../src/stats/summarize.ts';
+import { comparedAlone } from './support/compare-pairs.ts';
 
-const SPEED = { better: 'faster', worse: 'slower' } as const;
-const COST = { better: 'less', worse: 'more' } as const;
+const { qps: RATE, latencySeconds: LATENCY, memoryBytes: COST } = DIRECTIONS;
 const pairs = (values: readonly number[], baseline: readonly number[]) =>
   values.map((value, index) => ({ value, baseline: baseline[index] ?? Number.NaN }));
 
@@ -96,36 +97,36 @@ describe('summarize', () => {
   });
 });
 
-describe('compare', () => {
+describe('a comparison', () => {
   it('says faster for a higher rate and slower for a longer latency', () => {
     const higher = pairs([200, 202, 199], [100, 101, 100]);
-    expect(compare(higher, 'higher', SPEED)?.verdict).toBe('faster');
-    expect(compare(higher, 'lower', SPEED)?.verdict).toBe('slower');
-    expect(compare(higher, 'lower', COST)?.verdict).toBe('more');
+    expect(comparedAlone(higher, RATE)?.verdict).toBe('faster');
+    expect(comparedAlone(higher, LATENCY)?.verdict).toBe('slower');
+    expect(comparedAlone(higher, COST)?.verdict).toBe('more');
     const lower = pairs([100, 101, 100], [200, 202, 199]);
-    expect(compare(lower, 'higher', SPEED)?.verdict).toBe('slower');
-    expect(compare(lower, 'lower', COST)?.verdict).toBe('less');
+    expect(comparedAlone(lower, RATE)?.verdict).toBe('slower');
+    expect(comparedAlone(lower, COST)?.verdict).toBe('less');
   });
 
   it('shows no difference where the interval contains zero, however large the difference of the medians', () => {
-    const delta = compare(pairs([100, 200, 300], [100, 100, 100]), 'higher', SPEED);
+    const delta = comparedAlone(pairs([100, 200, 300], [100, 100, 100]), RATE);
     expect(delta?.relative).toBe(1);
     expect(delta?.low).toBeLessThan(0);
     expect(delta?.verdict).toBe('no difference shown');
   });
 
   it('shows no difference between the same figures', () => {
-    const delta = compare(pairs([100, 110, 90], [100, 110, 90]), 'higher', SPEED);
+    const delta = comparedAlone(pairs([100, 110, 90], [100, 110, 90]), RATE);
     expect(delta).toMatchObject({ relative: 0, low: 0, high: 0, verdict: 'no difference shown' });
   });
 
   it('sees through a drift that both servers share', () => {
-    const delta = compare(pairs([110, 221, 329], [100, 200, 300]), 'higher', SPEED);
+    const delta = comparedAlone(pairs([110, 221, 329], [100, 200, 300]), RATE);
     expect(delta?.verdict).toBe('faster');
   });
 
   it('has no interval and no verdict for one pair', () => {
-    expect(compare(pairs([200], [100]), 'higher', SPEED)).toMatchObject({
+    expect(comparedAlone(pairs([200], [100]), RATE)).toMatchObject({
       relative: 1,
       symmetric: 2 / 3,
       low: null,
@@ -136,29 +137,29 @@ describe('compare', () => {
   });
 
   it('compares with nothing where the baseline is zero or there is no pair', () => {
-    expect(compare(pairs([1, 2, 3], [0, 1, 1]), 'lower', COST)).toBeNull();
-    expect(compare([], 'lower', COST)).toBeNull();
+    expect(comparedAlone(pairs([1, 2, 3], [0, 1, 1]), COST)).toBeNull();
+    expect(comparedAlone([], COST)).toBeNull();
   });
 
   it('takes values of zero, and never says less than −100 %', () => {
-    const delta = compare(pairs([0, 0, 1], [10, 10, 10]), 'lower', COST);
+    const delta = comparedAlone(pairs([0, 0, 1], [10, 10, 10]), COST);
     expect(delta?.relative).toBe(-1);
     expect(delta?.low).toBe(-1);
     expect(Number.isFinite(delta?.high)).toBe(true);
   });
 
   it('of zeros has a verdict only where the test of the differences confirms it, and it can be corrected', () => {
-    const three = compare(pairs([0, 0.2, 0.2], [1, 1, 1]), 'lower', COST);
+    const three = comparedAlone(pairs([0, 0.2, 0.2], [1, 1, 1]), COST);
     expect(three?.high).toBeLessThan(0);
     expect(three).toMatchObject({ method: 'median', pValue: 0.25, undecided: 'ties' });
-    const six = compare(pairs([0, 0.2, 0.2, 0, 0.2, 0.2], [1, 1, 1, 1, 1, 1]), 'lower', COST);
+    const six = comparedAlone(pairs([0, 0.2, 0.2, 0, 0.2, 0.2], [1, 1, 1, 1, 1, 1]), COST);
     expect(six).toMatchObject({ method: 'median', pValue: 0.03125, verdict: 'less' });
   });
 
   it('widens the interval to hold the delta of the medians', () => {
     const base = [100, 101, 102, 103, 200, 201, 202, 203, 204];
     const values = [101, 102, 103, 104, 150, 203, 204, 205, 206];
-    const delta = compare(pairs(values, base), 'higher', SPEED);
+    const delta = comparedAlone(pairs(values, base), RATE);
     expect(delta?.low).toBeLessThanOrEqual(delta?.relative ?? Number.NaN);
     expect(delta?.relative).toBe(-0.25);
     expect(delta?.verdict).toBe('no difference shown');

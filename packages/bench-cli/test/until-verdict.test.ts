@@ -4,7 +4,7 @@ import { configure } from '../src/config/configuration.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { decidedByGate, gate } from '../src/history/gate.ts';
 import { selectCases } from '../src/history/select.ts';
-import { summarizeCases } from '../src/stats/cases.ts';
+import { summarizeRun } from '../src/stats/cases.ts';
 import { compareFamily } from '../src/stats/comparisons.ts';
 import { testPaired } from '../src/stats/sample-test.ts';
 import {
@@ -126,7 +126,7 @@ describe('a verdict at the level of a look', () => {
   } as const;
 
   it('is never stronger than that of a run with one look', () => {
-    const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
+    const { cases } = summarizeRun(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
     for (const [index, item] of cases.entries()) {
       const single = record.cases[index]?.comparison?.qps;
       if (single === undefined) continue;
@@ -141,7 +141,7 @@ describe('a verdict at the level of a look', () => {
   });
 
   it('ends the run when every comparison has one or is narrow enough', () => {
-    const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
+    const { cases } = summarizeRun(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
     const open = assessView(comparisonView(cases), progress);
     expect(open).toMatchObject({
       reached: false,
@@ -159,7 +159,7 @@ describe('a verdict at the level of a look', () => {
   });
 
   it('ends a run for a gate when each comparison is shown to be worse than tolerated, or not to be', () => {
-    const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
+    const { cases } = summarizeRun(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
     const knot = cases.filter(({ server }) => server !== 'dinodns');
     const reached = (tolerance: number, among = cases, baseline = 'coredns') => {
       const entry = entryOf({ ...record, cases: [...among], baseline });
@@ -170,7 +170,9 @@ describe('a verdict at the level of a look', () => {
     expect(reached(0.03)).toMatchObject({ reached: false, widestOf: { caseKey: knot[1]?.key } });
     expect(reached(0.9).reached).toBe(true);
     // With DinoDNS as the baseline, CoreDNS is shown to be more than 3 % worse.
-    const turned = summarizeCases(planned.slice(0, 2), record.trials, 'dinodns', { level: LOOK_LEVEL });
+    const { cases: turned } = summarizeRun(planned.slice(0, 2), record.trials, 'dinodns', {
+      level: LOOK_LEVEL,
+    });
     expect(reached(0.03, turned, 'dinodns')).toMatchObject({ goal: 'gate', reached: true, widest: null });
   });
 

@@ -1,5 +1,4 @@
 /** The report of a run: what every experiment says alike, around what only this one can say. Pure. */
-import { EXIT_STATUS } from '@dinodns-bench/program';
 import { numberText } from '../history/axes.ts';
 import { titleWithVersion } from '../report/cases.ts';
 import {
@@ -16,7 +15,7 @@ import {
 } from '../report/document/document.ts';
 import { isBetter, sizeText } from '../report/estimand.ts';
 import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
-import { reasonOf } from '../report/status.ts';
+import { outcomeOf } from '../report/status.ts';
 import { serverTitle } from '../servers/registry.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { asSentence, capitalized, counted, countedLines, formatDuration } from '../text.ts';
@@ -59,44 +58,32 @@ export interface DocumentParts {
   >;
 }
 
-export interface RunState {
-  readonly state: ReportDocument['state'];
-  readonly exitStatus: number;
-  /** How the run ended, in a sentence without its full stop. */
-  readonly headline: string;
+/** State and exit status of the run. */
+export function statusOf({ status, trials }: AnyRecord): ReturnType<typeof outcomeOf> {
+  const failed = trials.filter((trial) => trial.status === 'failed');
+  return outcomeOf(status === 'complete', failed, trials.length - failed.length);
 }
 
-/** A record that still says `running` is that of a run that was killed, or of one that is still under way. */
-export function statusOf({ status, trials, cases, until }: AnyRecord): RunState {
+/**
+ * How the run ended, in a sentence without its full stop. A record that still says `running` is that of a run that was killed, or
+ * of one that is still under way.
+ */
+function endOf({ status, trials, cases, until }: AnyRecord): string {
   const planned = cases.reduce((sum, item) => sum + item.trials.planned, 0);
-  const failed = trials.filter((trial) => trial.status === 'failed');
+  const failed = trials.filter((trial) => trial.status === 'failed').length;
   const done = `${trials.length} of ${counted(planned, 'trial')}`;
-  if (status !== 'complete') {
-    const how = status === 'running' ? 'not finished' : 'interrupted';
-    return { state: 'interrupted', exitStatus: EXIT_STATUS.interrupted, headline: `${how}; ${done}` };
-  }
-  if (failed.length === 0) {
-    const limit =
-      until == null || until.reached
-        ? ''
-        : `, stopped by the limit of ${until.limit === 'time' ? 'time' : 'trials'}`;
-    return {
-      state: 'complete',
-      exitStatus: EXIT_STATUS.success,
-      headline: `${counted(planned, 'trial')}${limit}`,
-    };
-  }
-  return {
-    state: 'failed-trials',
-    exitStatus: EXIT_STATUS[reasonOf(failed, trials.length - failed.length)],
-    headline: `${failed.length} of ${counted(trials.length, 'trial')} failed`,
-  };
+  if (status !== 'complete') return `${status === 'running' ? 'not finished' : 'interrupted'}; ${done}`;
+  if (failed > 0) return `${failed} of ${counted(trials.length, 'trial')} failed`;
+  const limit =
+    until == null || until.reached
+      ? ''
+      : `, stopped by the limit of ${until.limit === 'time' ? 'time' : 'trials'}`;
+  return `${counted(planned, 'trial')}${limit}`;
 }
 
 /** The result in a sentence, for lists and at the end of a run. */
 export function headlineOf(record: AnyRecord, { result }: Pick<DocumentParts, 'result'>): string {
-  const { headline } = statusOf(record);
-  return `${headline}${result === undefined ? '' : `; ${result}`}.`;
+  return `${endOf(record)}${result === undefined ? '' : `; ${result}`}.`;
 }
 
 function verdicts(record: AnyRecord): Finding[] {

@@ -14,6 +14,7 @@ import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { median } from '../stats/intervals.ts';
 import {
+  type DifferenceTest,
   type IntervalChoice,
   type SampleTest,
   type TestOptions,
@@ -27,6 +28,7 @@ import {
   compareDifferences,
   comparePairs,
   deltaFrom,
+  differenceFrom,
   exposedPair,
   type Pair,
   pairTrials,
@@ -146,35 +148,21 @@ export function samplesOf(
   };
 }
 
-/** How far a candidate may be from its reference: a ratio of both, or a difference. */
-export interface Tolerance {
-  readonly ratio: number;
-  readonly difference: number;
-}
-
-export const NO_TOLERANCE: Tolerance = { ratio: 1, difference: 0 };
-
 /** By differences, unless the figures are ratios to a yardstick. */
 export function isByDifference({ compared }: EstimandFacts, normalize: string | null): boolean {
   return compared === 'difference' && normalize === null;
 }
 
-const minus = (pairs: readonly Pair[]) => pairs.map(({ value, baseline }) => value - baseline);
-
-/** Of candidate ÷ reference ÷ tolerance: of no difference by default. */
-export function testRatios(
-  samples: Samples,
-  options: TestOptions,
-  { ratio } = NO_TOLERANCE,
-): SampleTest | null {
+/** Of candidate ÷ reference ÷ the tolerated ratio. */
+export function testRatios(samples: Samples, options: TestOptions, tolerated = 1): SampleTest | null {
   const { candidate, reference } = samples;
   if (samples.pairs === null)
     return testUnpaired(
-      candidate.map((value) => value / ratio),
+      candidate.map((value) => value / tolerated),
       reference,
       options,
     );
-  const pairs = samples.pairs.map((pair) => ({ ...pair, value: pair.value / ratio }));
+  const pairs = samples.pairs.map((pair) => ({ ...pair, value: pair.value / tolerated }));
   const allowance = allowanceOfPairs(pairs);
   if (allowance !== null) return testAllowed(pairs.flatMap(exposedPair), allowance, options);
   return testPaired(
@@ -183,15 +171,15 @@ export function testRatios(
   );
 }
 
-/** Of candidate − reference − tolerance: of no difference by default. */
-export function testDifference(samples: Samples, options: TestOptions, { difference } = NO_TOLERANCE) {
+/** Of candidate − reference − the tolerated difference. */
+export function testDifference(samples: Samples, options: TestOptions, tolerated = 0): DifferenceTest | null {
   return samples.pairs !== null
     ? testDifferences(
-        minus(samples.pairs).map((value) => value - difference),
+        samples.pairs.map(({ value, baseline }) => value - baseline - tolerated),
         options,
       )
     : testUnpairedDifferences(
-        samples.candidate.map((value) => value - difference),
+        samples.candidate.map((value) => value - tolerated),
         samples.reference,
         options,
       );
@@ -210,16 +198,8 @@ export function undecidedDelta(samples: Samples, options: TestOptions): Undecide
 function undecidedDifference(samples: Samples, options: TestOptions): UndecidedDifference | null {
   const { reference, candidate, pairs } = samples;
   if (pairs !== null) return compareDifferences(pairs, options);
-  const test = testDifference(samples, options);
-  return {
-    difference: test?.estimate ?? median(candidate) - median(reference),
-    low: test?.low ?? null,
-    high: test?.high ?? null,
-    detectable: null,
-    n: Math.min(reference.length, candidate.length),
-    method: test?.method ?? null,
-    pValue: test?.pValue ?? null,
-  };
+  const n = Math.min(reference.length, candidate.length);
+  return differenceFrom(median(candidate) - median(reference), n, testDifference(samples, options), null);
 }
 
 /** Whether the figure of a side is bounded, and whether it is its own at all: divided by a bounded one, it is not. */

@@ -14,7 +14,6 @@ import {
   compareRuns,
   isByDifference,
   levelBetween,
-  NO_TOLERANCE,
   type Samples,
   samplesOf,
   testDifference,
@@ -118,14 +117,14 @@ function testLimit(
   if (delta === null || reference === null) return null;
   if (isByDifference(estimand, normalize) && 'difference' in delta) {
     const tolerated = more * reference;
-    const test = testDifference(samples, options, { ...NO_TOLERANCE, difference: tolerated });
+    const test = testDifference(samples, options, tolerated);
     if (test === null || reference <= 0) return null;
     const share = (value: number) => (value + tolerated) / reference;
     const ends = asRegression(estimand, delta.difference / reference, share(test.low), share(test.high));
     return { ...ends, pValue: test.pValue };
   }
   const ratio = 1 + more;
-  const test = testRatios(samples, options, { ...NO_TOLERANCE, ratio });
+  const test = testRatios(samples, options, ratio);
   if (test === null) return null;
   const ends = asRegression(estimand, sizeOf(delta), test.low * ratio - 1, test.high * ratio - 1);
   return { ...ends, pValue: test.pValue };

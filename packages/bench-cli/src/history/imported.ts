@@ -4,11 +4,10 @@
  * `bench history`, `compare`, `trend` and `gate` accept it like a run; reports do not, because they describe how a run
  * was made. Results that others have published are records of this kind, too: see `published.ts`.
  */
-import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
-import { formatJson } from '../results/json-text.ts';
-import { listProblems } from '../results/parse-record.ts';
+import { jsonSchemaText } from '../results/json-schema.ts';
+import { listProblems, parseJsonFile } from '../results/parse-record.ts';
 import {
   bytes,
   count,
@@ -139,15 +138,8 @@ export type ImportedRecord = z.output<typeof importedRecordSchema>;
 
 /** The checked imported record in `text`. Throws `E_RECORD_UNREADABLE` or `E_RECORD_VERSION`. */
 export function parseImported(text: string, path: string): ImportedRecord {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new BenchError('E_RECORD_UNREADABLE', `${path} is damaged: ${messageOf(cause)}`, {
-      fix: 'Import the original files again with `bench import`.',
-      cause,
-    });
-  }
+  const fix = 'Import the original files again with `bench import`.';
+  const value = parseJsonFile(text, path, fix);
   const version =
     typeof value === 'object' && value !== null && 'schemaVersion' in value ? value.schemaVersion : undefined;
   if (typeof version === 'number' && version > IMPORTED_SCHEMA_VERSION) {
@@ -160,16 +152,14 @@ export function parseImported(text: string, path: string): ImportedRecord {
   const record = importedRecordSchema.safeParse(value);
   if (record.success) return record.data;
   throw new BenchError('E_RECORD_UNREADABLE', `${path} is not an imported record`, {
-    fix: 'Import the original files again with `bench import`.',
+    fix,
     evidence: listProblems(record.error),
   });
 }
 
 /** For reading it with other tools: the text of `imported.schema.json`. Further fields are allowed. */
 export function importedJsonSchema(): string {
-  const schema = z.toJSONSchema(importedRecordSchema, { io: 'input', target: 'draft-2020-12' });
-  return formatJson({
-    ...schema,
+  return jsonSchemaText(importedRecordSchema, {
     title: 'Measurement of another program, imported by dinodns-bench (imported.json)',
     description:
       'Base units: seconds, bytes, queries per second. What the other program does not report is null.',

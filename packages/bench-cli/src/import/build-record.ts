@@ -1,6 +1,6 @@
 /** From the measurements in files to one imported record. Pure. */
 import type { ImportedCase, ImportedRecord, ImportedTrial } from '../history/imported.ts';
-import type { Importer, Measurement, ParsedFile } from './format.ts';
+import { type Importer, lostRatioOf, type Measurement, type ParsedFile } from './format.ts';
 
 /** A file that was read. */
 export interface ReadFile {
@@ -56,7 +56,7 @@ function mergeParts(parts: readonly Placed[]): ImportedTrial | null {
       qps: sumOf(trials.map(({ metrics }) => metrics.qps)),
       latencySeconds:
         weighted === null || completed === null || completed === 0 ? null : weighted / completed,
-      lostRatio: sent === null || lost === null || sent === 0 ? null : Math.min(1, lost / sent),
+      lostRatio: lostRatioOf(sent, lost),
     },
     failure,
   };

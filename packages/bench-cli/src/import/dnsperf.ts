@@ -1,6 +1,14 @@
 /** dnsperf's output as text, one run or several of them one after the other. */
 import { parseDnsperf, parseInterval } from '../loaders/dnsperf/parse.ts';
-import { flagValue, type Importer, type Measurement, NOTHING_KNOWN } from './format.ts';
+import {
+  flagValue,
+  type Importer,
+  lostRatioOf,
+  type Measurement,
+  NOTHING_KNOWN,
+  PLACE_UNKNOWN,
+  transportOf,
+} from './format.ts';
 
 const BANNER = /^DNS Performance Testing Tool/;
 const COMMAND = /^\[Status\] Command line: (?:\S*\/)?dnsperf\s*(.*)$/;
@@ -14,31 +22,16 @@ function sectionsOf(text: string): string[][] {
   return sections.filter((lines) => lines.some((line) => BANNER.test(line) || line === 'Statistics:'));
 }
 
-const TRANSPORT_OF_MODE: Readonly<Record<string, Measurement['transport']>> = {
-  udp: 'udp',
-  tcp: 'tcp',
-  dot: 'tls',
-  doh: 'https',
-};
-
-function transportOf(command: string | null): Measurement['transport'] {
-  if (command === null) return null;
-  const mode = flagValue(command, '-m') ?? 'udp';
-  return TRANSPORT_OF_MODE[mode] ?? null;
-}
-
 function measurementOf(lines: readonly string[]): Measurement {
   const command = lines.map((line) => COMMAND.exec(line)?.[1]).find((found) => found !== undefined) ?? null;
   const { result } = parseDnsperf(lines);
   const interval = lines.map(parseInterval).find((found) => found !== null) ?? null;
   const file = command === null ? null : flagValue(command, '-d');
   const base = {
-    server: null,
-    tier: null,
+    ...PLACE_UNKNOWN,
     workload: file?.split('/').at(-1) ?? null,
-    transport: transportOf(command),
+    transport: transportOf(command, '-m'),
     parameters: { commandLine: command },
-    part: null,
   };
   if (result === null) {
     return { ...base, trial: { ...NOTHING_KNOWN, failure: 'dnsperf ended without printing its statistics' } };
@@ -59,7 +52,7 @@ function measurementOf(lines: readonly string[]): Measurement {
         ...NOTHING_KNOWN.metrics,
         qps: result.qps,
         latencySeconds: result.latencySeconds?.mean ?? null,
-        lostRatio: queriesSent === 0 ? null : queriesLost / queriesSent,
+        lostRatio: lostRatioOf(queriesSent, queriesLost),
       },
     },
   };

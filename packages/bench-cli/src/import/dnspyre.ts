@@ -6,8 +6,11 @@ import {
   asObject,
   type Importer,
   inSeconds,
+  lostRatioOf,
   type Measurement,
   NOTHING_KNOWN,
+  PLACE_UNKNOWN,
+  parseJsonLines,
 } from './format.ts';
 
 const PERCENTILES = [
@@ -40,12 +43,8 @@ function measurementOf(value: unknown): Measurement {
     return seconds === null ? [] : [{ percentile, seconds }];
   });
   return {
-    server: null,
-    tier: null,
-    workload: null,
-    transport: null,
+    ...PLACE_UNKNOWN,
     parameters: { questionTypes: result.questionTypes ?? null },
-    part: null,
     trial: {
       ...NOTHING_KNOWN,
       durationSeconds: duration,
@@ -59,7 +58,7 @@ function measurementOf(value: unknown): Measurement {
         // dnspyre's own figure counts requests, answered or not.
         qps: completed === null || duration === null || duration === 0 ? null : completed / duration,
         latencySeconds: inSeconds(stats.meanMs),
-        lostRatio: sent === null || lost === null || sent === 0 ? null : Math.min(1, lost / sent),
+        lostRatio: lostRatioOf(sent, lost),
       },
     },
   };
@@ -70,16 +69,7 @@ function objectsIn(text: string): unknown[] {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value : [value];
   } catch {
-    return text
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .map((line, index): unknown => {
-        try {
-          return JSON.parse(line);
-        } catch (cause) {
-          throw new Error(`line ${index + 1} is not JSON`, { cause });
-        }
-      });
+    return parseJsonLines(text);
   }
 }
 

@@ -12,34 +12,23 @@ import {
   flagValue,
   type Importer,
   inSeconds,
+  lostRatioOf,
   type Measurement,
   NOTHING_KNOWN,
+  PLACE_UNKNOWN,
+  parseJsonLines,
+  transportOf,
 } from './format.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-const TRANSPORT_OF_PROTOCOL: Readonly<Record<string, Measurement['transport']>> = {
-  udp: 'udp',
-  tcp: 'tcp',
-  dot: 'tls',
-  doh: 'https',
-};
-
-function transportOf(command: string | null): Measurement['transport'] {
-  if (command === null) return null;
-  const protocol = flagValue(command, '-P') ?? 'udp';
-  return TRANSPORT_OF_PROTOCOL[protocol] ?? null;
-}
-
 function measurementOf(header: Line, totals: Line | undefined): Measurement {
   const command = asText(header.cmdline);
   const base = {
-    server: null,
-    tier: null,
+    ...PLACE_UNKNOWN,
     workload: command === null ? null : (flagValue(command, '-g') ?? flagValue(command, '-f')),
-    transport: transportOf(command),
+    transport: transportOf(command, '-P'),
     parameters: { commandLine: command },
-    part: null,
   };
   const startedAt = asTimestamp(header.start_timestamp);
   if (totals === undefined) {
@@ -62,23 +51,10 @@ function measurementOf(header: Line, totals: Line | undefined): Measurement {
         ...NOTHING_KNOWN.metrics,
         qps: asNumber(totals.total_qps_r_avg),
         latencySeconds: inSeconds(totals.total_response_avg_ms),
-        lostRatio: sent === null || lost === null || sent === 0 ? null : Math.min(1, lost / sent),
+        lostRatio: lostRatioOf(sent, lost),
       },
     },
   };
-}
-
-function linesOf(text: string): Line[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line, index) => {
-      try {
-        return asObject(JSON.parse(line));
-      } catch (cause) {
-        throw new Error(`line ${index + 1} is not JSON`, { cause });
-      }
-    });
 }
 
 export const flamethrowerImporter: Importer = {
@@ -89,7 +65,7 @@ export const flamethrowerImporter: Importer = {
   ],
   recognizes: (text) => /^\{[^\n]*"run_id":/.test(text) && /"(cmdline|period_number)":/.test(text),
   parse(text) {
-    const lines = linesOf(text);
+    const lines = parseJsonLines(text).map(asObject);
     const headers = lines.filter((line) => 'cmdline' in line || 'start_timestamp' in line);
     if (headers.length === 0) throw new Error('it has no line with the command and the time of a run');
     const measurements = headers.map((header) => {

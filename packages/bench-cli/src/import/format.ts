@@ -34,6 +34,15 @@ export interface Importer {
   parse(text: string): ParsedFile;
 }
 
+/** Where a measurement belongs, if the file does not say. */
+export const PLACE_UNKNOWN: Omit<Measurement, 'parameters' | 'trial'> = {
+  server: null,
+  tier: null,
+  workload: null,
+  transport: null,
+  part: null,
+};
+
 /** A trial of which nothing is known. */
 export const NOTHING_KNOWN: Measurement['trial'] = {
   startedAt: null,
@@ -96,9 +105,37 @@ export function asTimestamp(value: unknown): string | null {
   return Number.isNaN(moment) ? null : new Date(moment).toISOString();
 }
 
+/** In [0, 1], also where a program counts more queries lost than sent. */
+export function lostRatioOf(sent: number | null, lost: number | null): number | null {
+  return sent === null || lost === null || sent === 0 ? null : Math.min(1, lost / sent);
+}
+
+/** The values of text with one on each line. */
+export function parseJsonLines(text: string): unknown[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line, index): unknown => {
+      try {
+        return JSON.parse(line);
+      } catch (cause) {
+        throw new Error(`line ${index + 1} is not JSON`, { cause });
+      }
+    });
+}
+
 /** The value after a flag in a command line, for example `-m`. */
 export function flagValue(commandLine: string, flag: string): string | null {
   const words = commandLine.split(/\s+/);
   const place = words.indexOf(flag);
   return place < 0 ? null : (words[place + 1] ?? null);
+}
+
+/** As dnsperf and flamethrower name them. */
+const TRANSPORTS: Readonly<Record<string, Transport>> = { udp: 'udp', tcp: 'tcp', dot: 'tls', doh: 'https' };
+
+/** The transport that a flag in a command line chooses, UDP without it; null for one that bench does not know. */
+export function transportOf(commandLine: string | null, flag: string): Transport | null {
+  if (commandLine === null) return null;
+  return TRANSPORTS[flagValue(commandLine, flag) ?? 'udp'] ?? null;
 }

@@ -11,8 +11,21 @@ import { newRunId } from '../results/run-id.ts';
 import { BENCH_VERSION } from '../version.ts';
 import type { World } from '../world.ts';
 import { buildRecord, type ReadFile } from './build-record.ts';
+import { dnsperfImporter } from './dnsperf.ts';
+import { dnspyreImporter } from './dnspyre.ts';
+import { flamethrowerImporter } from './flamethrower.ts';
 import type { Importer } from './format.ts';
-import { IMPORTERS } from './registry.ts';
+import { perfTestsImporter } from './perf-tests.ts';
+import { tigerBenchImporter } from './tiger-bench.ts';
+
+/** The formats that can be imported. To add one, add a file in this folder and a line here. */
+const IMPORTERS: readonly Importer[] = [
+  dnsperfImporter,
+  perfTestsImporter,
+  tigerBenchImporter,
+  flamethrowerImporter,
+  dnspyreImporter,
+];
 
 export interface ImportRequest {
   readonly files: readonly string[];

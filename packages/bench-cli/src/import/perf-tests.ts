@@ -9,6 +9,7 @@ import {
   asObject,
   asText,
   type Importer,
+  lostRatioOf,
   type Measurement,
   NOTHING_KNOWN,
 } from './format.ts';
@@ -65,7 +66,7 @@ function trialOf(params: Readonly<Record<string, unknown>>, data: Readonly<Recor
       ...NOTHING_KNOWN.metrics,
       qps: asNumber(data.qps),
       latencySeconds: asNumber(data.avg_latency),
-      lostRatio: sent === null || lost === null || sent === 0 ? null : Math.min(1, lost / sent),
+      lostRatio: lostRatioOf(sent, lost),
     },
   };
 }

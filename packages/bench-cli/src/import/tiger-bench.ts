@@ -5,7 +5,15 @@ import {
   type TigerElement,
   type TigerSummary,
 } from '../tiger-bench/results-file.ts';
-import { asNumber, asObject, asText, type Importer, type Measurement, NOTHING_KNOWN } from './format.ts';
+import {
+  asNumber,
+  asObject,
+  asText,
+  type Importer,
+  type Measurement,
+  NOTHING_KNOWN,
+  PLACE_UNKNOWN,
+} from './format.ts';
 
 const PERCENTILES = [
   [50, 'P50'],
@@ -86,12 +94,9 @@ function measurementOf(element: TigerElement): Measurement[] {
   const isFailed = reason !== null || status === 'failed';
   return [
     {
-      server: null,
-      tier: null,
+      ...PLACE_UNKNOWN,
       workload: asText(config.DNSPerf?.TargetURL),
-      transport: null,
       parameters: config,
-      part: null,
       trial: {
         ...NOTHING_KNOWN,
         durationSeconds: asNumber(config.Duration) || null,

@@ -106,10 +106,12 @@ interface Call {
 interface Calls {
   /** One attempt: the whole response as text, within `ANSWER_SECONDS`. */
   exchangeOnce(call: Call): Promise<string>;
-  /** Retries while the API server is unreachable; rejects with an error that a user understands. */
-  exchange(call: Call): Promise<string>;
-  /** Retries `attempt` while the API server is unreachable. */
+  /** Retries `attempt` while the API server is unreachable; rejects with an error that a user understands. */
   patiently<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T>;
+  /** `exchangeOnce`, patiently. */
+  exchange(call: Call): Promise<string>;
+  /** The same; null for an answer with one of these statuses. */
+  exchangeUnless(statuses: readonly number[], call: Call): Promise<string | null>;
 }
 
 /** Every user may ask whether the API server is ready. Where that is not so, it counts as ready. */
@@ -174,8 +176,13 @@ export async function answerOnce(
 }
 
 function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }: ClientOptions): Calls {
-  const patiently: Calls['patiently'] = (signal, attempt) =>
-    withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
+  const patiently: Calls['patiently'] = async (signal, attempt) => {
+    try {
+      return await withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
+    } catch (error) {
+      throw signal.aborted ? error : explainApiError(error);
+    }
+  };
 
   const exchangeOnce = async (call: Call): Promise<string> => {
     const { text, error } = await answerOnce(connection, call);
@@ -183,15 +190,18 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
     return text;
   };
 
-  const exchange = async (call: Call): Promise<string> => {
-    try {
-      return await patiently(call.signal, () => exchangeOnce(call));
-    } catch (error) {
-      throw call.signal.aborted ? error : explainApiError(error);
-    }
+  return {
+    exchangeOnce,
+    patiently,
+    exchange: (call) => patiently(call.signal, () => exchangeOnce(call)),
+    exchangeUnless: (statuses, call) =>
+      patiently(call.signal, async () => {
+        const { status, text, error } = await answerOnce(connection, call);
+        if (statuses.includes(status)) return null;
+        if (error !== null) throw error;
+        return text;
+      }),
   };
-
-  return { exchangeOnce, exchange, patiently };
 }
 
 async function createObject<K extends Kind>(
@@ -229,11 +239,7 @@ async function createObject<K extends Kind>(
       });
     }
   };
-  try {
-    return JSON.parse(await calls.patiently(signal, createOnce));
-  } catch (error) {
-    throw signal.aborted ? error : explainApiError(error);
-  }
+  return JSON.parse(await calls.patiently(signal, createOnce));
 }
 
 export function createClient(connection: Connection, options: ClientOptions): KubeClient {
@@ -245,16 +251,13 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
     create: (kind, object, signal, { dryRun } = { dryRun: false }) =>
       createObject(calls, kind, object, signal, dryRun),
     async get(kind, name, namespace, signal) {
-      const action = actionOf('get', kind, namespace);
-      try {
-        const text = await calls.patiently(signal, () =>
-          calls.exchangeOnce({ method: 'GET', path: `${pathOf(kind, namespace)}/${name}`, action, signal }),
-        );
-        return JSON.parse(text);
-      } catch (error) {
-        if (hasStatus(error, 404)) return null;
-        throw signal.aborted ? error : explainApiError(error);
-      }
+      const text = await calls.exchangeUnless([404], {
+        method: 'GET',
+        path: `${pathOf(kind, namespace)}/${name}`,
+        action: actionOf('get', kind, namespace),
+        signal,
+      });
+      return text === null ? null : JSON.parse(text);
     },
     async list(kind, { namespace, labels, fields }, signal) {
       const text = await calls.exchange({
@@ -281,22 +284,14 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
       });
     },
     async delete(kind, name, namespace, signal) {
-      const action = actionOf('delete', kind, namespace);
-      try {
-        await calls.patiently(signal, () =>
-          calls.exchangeOnce({
-            method: 'DELETE',
-            path: `${pathOf(kind, namespace)}/${name}`,
-            action,
-            body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
-            signal,
-          }),
-        );
-      } catch (error) {
-        // 409 while a namespace is being deleted already.
-        if (hasStatus(error, 404) || hasStatus(error, 409)) return;
-        throw signal.aborted ? error : explainApiError(error);
-      }
+      // 409 while a namespace is being deleted already.
+      await calls.exchangeUnless([404, 409], {
+        method: 'DELETE',
+        path: `${pathOf(kind, namespace)}/${name}`,
+        action: actionOf('delete', kind, namespace),
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
+        signal,
+      });
     },
     async review(object, signal) {
       const api = 'authorization.k8s.io/v1';

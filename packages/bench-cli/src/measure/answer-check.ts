@@ -90,21 +90,22 @@ export function judgeSignedAnswer(expectation: Expectation, answer: DecodedAnswe
     : `${describeAnswer(plain)}, without a signed NSEC or NSEC3 record`;
 }
 
-async function askPatiently(
+/** The answer, or why there was none in three attempts. */
+export async function askPatiently(
   client: DnsClient,
   query: DnsQuery,
-  signal: AbortSignal,
+  options: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
 ): Promise<DecodedAnswer | string> {
   let failure = '';
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
-      return await client.ask(query, { timeoutSeconds: TIMEOUT_SECONDS, signal });
+      return await client.ask(query, options);
     } catch (error) {
-      signal.throwIfAborted();
+      options.signal.throwIfAborted();
       failure = messageOf(error);
     }
   }
-  return `nothing usable: ${failure}`;
+  return failure;
 }
 
 export interface AnswerCheck {
@@ -131,10 +132,13 @@ export async function checkAnswers(check: AnswerCheck): Promise<number> {
       const query = next.value;
       asked += 1;
       const expectation = expectedAnswer(workload, zoneSet, server, query);
-      const answer = await askPatiently(client, dnssec ? { ...query, dnssecOk: true } : query, signal);
+      const answer = await askPatiently(client, dnssec ? { ...query, dnssecOk: true } : query, {
+        timeoutSeconds: TIMEOUT_SECONDS,
+        signal,
+      });
       const isSigned = dnssec && zoneSet.lookup(query.name, query.type).kind !== 'no-such-zone';
       const judge = isSigned ? judgeSignedAnswer : judgeAnswer;
-      const problem = typeof answer === 'string' ? answer : judge(expectation, answer);
+      const problem = typeof answer === 'string' ? `nothing usable: ${answer}` : judge(expectation, answer);
       if (problem !== null) throw wrongAnswer(server, expectation, problem);
       if (typeof answer !== 'string') workload.settle?.(query, answer.responseCode);
     }

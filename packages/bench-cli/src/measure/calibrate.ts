@@ -66,7 +66,6 @@ async function probe(
     ...pace,
     stage: `${stage}-settle`,
     durationSeconds: SETTLE_SECONDS,
-    onStarted: () => undefined,
   });
   const { outcomes, observation } = await loadAndObserve(context, planned, deployment, {
     ...pace,
@@ -86,29 +85,33 @@ async function probe(
   };
 }
 
-/** Deploys a server and tries the loaders with it, one after the other, until one saturates it. */
-async function probeWith(
-  request: CalibrationRequest,
+interface Tried {
+  readonly server: Server;
+  /** What a person reads of it. */
+  readonly title: string;
+  readonly planned: PlannedCase;
+  readonly quotaShare: number;
+}
+
+/** Deploys a server and tries the loaders with it, one after the other, until one is enough. */
+async function probeEach(
+  { context, progress }: CalibrationRequest,
   loaders: readonly Loader[],
-  server: Server,
-  quotaShare: number,
+  { server, title, planned: tried, quotaShare }: Tried,
+  isEnough: (found: CalibrationProbe) => boolean,
 ): Promise<CalibrationProbe[]> {
-  const { context, plan, progress } = request;
-  const hardest = hardestCase(plan, server);
-  if (hardest === undefined) return [];
-  const allowances = hardest.allowances.map((cores) => cores * quotaShare);
-  const planned = trialOf({ ...hardest, tier: hardest.tier * quotaShare, allowances }, 'try');
+  const planned = trialOf(tried, 'try');
   const probes: CalibrationProbe[] = [];
   const deployment = await deployTrial(context, planned, server);
   try {
     for (const loader of loaders) {
-      progress(`trying ${loader.kind} with ${server.title}`);
+      progress(`trying ${loader.kind} with ${title}`);
       const found = await Promise.race([
         probe({ ...context, loader }, planned, server, deployment, quotaShare),
         deployment.died,
       ]);
       probes.push(found);
-      if (found.limitedBy === 'server') break;
+      if (isEnough(found)) break;
     }
   } finally {
     await deployment.remove();
@@ -116,30 +119,33 @@ async function probeWith(
   return probes;
 }
 
+/** Tries the loaders with a server until one saturates it. */
+async function probeWith(
+  request: CalibrationRequest,
+  loaders: readonly Loader[],
+  server: Server,
+  quotaShare: number,
+): Promise<CalibrationProbe[]> {
+  const hardest = hardestCase(request.plan, server);
+  if (hardest === undefined) return [];
+  const allowances = hardest.allowances.map((cores) => cores * quotaShare);
+  const planned = { ...hardest, tier: hardest.tier * quotaShare, allowances };
+  const tried = { server, title: server.title, planned, quotaShare };
+  return probeEach(request, loaders, tried, ({ limitedBy }) => limitedBy === 'server');
+}
+
 /** What each loader sends at most. */
 async function measureGenerators(
   request: CalibrationRequest,
   loaders: readonly Loader[],
 ): Promise<Calibration['generators']> {
-  const { context, plan, echo, progress } = request;
+  const { plan, echo } = request;
   const [first] = plan.cases;
   if (echo === null || first === undefined) return loaders.map(({ kind }) => ({ loader: kind, qps: null }));
-  const planned = trialOf({ ...first, server: echo.name, mode: 'single', allowances: [1] }, 'try');
-  const deployment = await deployTrial(context, planned, echo);
-  try {
-    const generators: Calibration['generators'] = [];
-    for (const loader of loaders) {
-      progress(`trying ${loader.kind} with an echo`);
-      const { qps } = await Promise.race([
-        probe({ ...context, loader }, planned, echo, deployment, 1),
-        deployment.died,
-      ]);
-      generators.push({ loader: loader.kind, qps });
-    }
-    return generators;
-  } finally {
-    await deployment.remove();
-  }
+  const planned: PlannedCase = { ...first, server: echo.name, mode: 'single', allowances: [1] };
+  const tried = { server: echo, title: 'an echo', planned, quotaShare: 1 };
+  const probes = await probeEach(request, loaders, tried, () => false);
+  return probes.map(({ loader, qps }) => ({ loader, qps }));
 }
 
 /** The servers that a loader did not saturate in their last probe with it. */

@@ -78,7 +78,6 @@ async function measureSlice(
       ...pace,
       durationSeconds: plan.settleSeconds,
       progress: events,
-      onStarted: () => undefined,
     });
     contestant.queries += completedOf(settled);
   }

@@ -8,14 +8,13 @@
 
 import { readSharedBetween } from '../observe/shared-memory.ts';
 import type { DuetPlan } from '../plan/plan.ts';
-import type { Counters, Trial } from '../results/record.ts';
+import type { Counters } from '../results/record.ts';
 import { countServer } from './count-server.ts';
 import {
   attempt,
   type Contestant,
   completedOf,
   contestantOf,
-  type Deployed,
   type DuetEvents,
   type Entrant,
   isUp,
@@ -26,7 +25,7 @@ import { measureSlices } from './duet-slices.ts';
 import { type Loaded, type Measured, measuredOf } from './measured.ts';
 import { joinSlices, overSlices } from './merge-slices.ts';
 import { createNeighbourMeter } from './neighbours.ts';
-import { checkAndWarmUp, deployTrial, failureOf, type TrialOutcome } from './trial.ts';
+import { checkAndWarmUp, deployTrial, type TrialOutcome, trialOutcome } from './trial.ts';
 import type { TrialContext } from './trial-context.ts';
 
 /**
@@ -53,7 +52,17 @@ export async function runDuetRound(
       ? measureSlices(round)
       : measureInOneJob(round, loader.loadInTurn));
     await measureSharing(round);
-    return await Promise.all(contestants.map((contestant) => outcomeOf(round, contestant, startedAt)));
+    return await Promise.all(
+      contestants.map((contestant) =>
+        trialOutcome(
+          context,
+          contestant.planned,
+          startedAt,
+          () => contestant.deployment,
+          () => recordOf(context, contestant, plan),
+        ),
+      ),
+    );
   } finally {
     events.phase('stopping');
     await Promise.all(contestants.map(({ counting }) => counting?.end()));
@@ -102,34 +111,8 @@ async function measureSharing({ context, contestants }: Round): Promise<void> {
   }
 }
 
-async function outcomeOf(
-  { context, plan }: Round,
-  contestant: Contestant,
-  startedAt: string,
-): Promise<TrialOutcome> {
-  const { planned, deployment } = contestant;
-  const described = {
-    key: planned.key,
-    caseKey: planned.case.key,
-    round: planned.round,
-    order: planned.order,
-    startedAt,
-    endedAt: context.world.clock.now().toISOString(),
-    instances: [...(deployment?.instances ?? [])],
-  };
-  const files = deployment?.files ?? {};
-  try {
-    if (!isUp(contestant)) throw contestant.failure;
-    const measured = await recordOf(context, contestant, plan);
-    return { trial: { ...described, status: 'ok', ...measured }, files };
-  } catch (error) {
-    context.signal.throwIfAborted();
-    const trial: Trial = { ...described, status: 'failed', loaderCommands: [], failure: failureOf(error) };
-    return { trial, files };
-  }
-}
-
-async function recordOf(context: TrialContext, contestant: Deployed, plan: DuetPlan): Promise<Measured> {
+async function recordOf(context: TrialContext, contestant: Contestant, plan: DuetPlan): Promise<Measured> {
+  if (!isUp(contestant)) throw contestant.failure;
   const { planned, server, deployment, measurements, checkedAnswers } = contestant;
   const { wholeRound, idleCores, sharedMemoryBytes, queries } = contestant;
   const subject = { context, planned, server, deployment };

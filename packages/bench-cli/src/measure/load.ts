@@ -28,7 +28,7 @@ export interface LoadStage extends Pace {
   /** As in `LoadRequest`. */
   readonly detail?: LoadDetail;
   /** Called by each loader when it begins to send. */
-  readonly onStarted: () => void;
+  readonly onStarted?: () => void;
 }
 
 /**
@@ -184,7 +184,7 @@ export function runLoaders(
   return loadTogether(together, (index) => ({
     // There are as many.
     ...requestFor(context, planned, places[index] as Endpoint, stage, { index, count }),
-    onStarted: stage.onStarted,
+    onStarted: stage.onStarted ?? (() => undefined),
     onProgress: (qps) => {
       rates[index] = qps;
       stage.progress.rate(rates.reduce((total, rate) => total + rate, 0));

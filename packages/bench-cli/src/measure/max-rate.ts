@@ -61,7 +61,7 @@ export async function findMaxRate(
     maxLostRatio: configuration.maxLostRatio,
     maxP99Seconds: configuration.maxP99Seconds,
   };
-  const stage = { stage: 'search', durationSeconds: seconds, progress, onStarted: () => undefined } as const;
+  const stage = { stage: 'search', durationSeconds: seconds, progress } as const;
   const run = (ratePerSecond: number | null): Promise<LoadOutcome[]> =>
     runLoaders(context, planned, deployment, { ...stage, ratePerSecond, openLoop: ratePerSecond !== null });
   const attempts: MaxRate['attempts'] = [];

@@ -7,6 +7,13 @@ import { mean, sum } from '../stats/intervals.ts';
 import { usualLength } from '../stats/steady-state.ts';
 
 type Latency = NonNullable<LoadResult['latencySeconds']>;
+type Times = Pick<Latency, 'mean' | 'min' | 'max'>;
+
+interface Timed<T extends Times> {
+  readonly latency: T;
+  /** How many were timed. */
+  readonly n: number;
+}
 
 /** The mean of `value` weighted by `weight`, over the results that have both; null if none has. */
 function weightedMean(
@@ -22,14 +29,29 @@ function weightedMean(
   return total === 0 ? null : sum(parts.map(({ v, w }) => v * w)) / total;
 }
 
+/** Parts without times are left out. */
+function timed<T extends Times>(latency: T | null, n: number): Timed<T>[] {
+  return latency === null ? [] : [{ latency, n }];
+}
+
+/** Of the union of the samples; null if there are none. */
+function mergeTimes(parts: readonly Timed<Times>[]): Times | null {
+  const n = sum(parts.map((part) => part.n));
+  if (n === 0) return null;
+  return {
+    mean: sum(parts.map((part) => part.latency.mean * part.n)) / n,
+    min: Math.min(...parts.map((part) => part.latency.min)),
+    max: Math.max(...parts.map((part) => part.latency.max)),
+  };
+}
+
 /** Mean and standard deviation of the union of the samples; both follow exactly from those of the parts. */
 function mergeLatency(results: readonly LoadResult[]): Latency | null {
-  const parts = results.flatMap((result) =>
-    result.latencySeconds === null ? [] : [{ latency: result.latencySeconds, n: result.queriesCompleted }],
-  );
+  const parts = results.flatMap((result) => timed(result.latencySeconds, result.queriesCompleted));
+  const times = mergeTimes(parts);
+  if (times === null) return null;
+  const { mean } = times;
   const n = sum(parts.map((part) => part.n));
-  if (parts.length === 0 || n === 0) return null;
-  const mean = sum(parts.map((part) => part.latency.mean * part.n)) / n;
   const complete = parts.every((part) => part.latency.standardDeviation !== null);
   const squares = sum(
     parts.map(({ latency, n: size }) => {
@@ -38,9 +60,7 @@ function mergeLatency(results: readonly LoadResult[]): Latency | null {
     }),
   );
   return {
-    mean,
-    min: Math.min(...parts.map((part) => part.latency.min)),
-    max: Math.max(...parts.map((part) => part.latency.max)),
+    ...times,
     standardDeviation: complete && n > 1 ? Math.sqrt(squares / (n - 1)) : null,
   };
 }
@@ -81,45 +101,24 @@ function mergeIntervals(results: readonly LoadResult[]): LoadResult['intervals']
 function mergeConnections(results: readonly LoadResult[]): LoadResult['connections'] {
   const parts = results.flatMap((result) => result.connections ?? []);
   if (parts.length === 0) return null;
-  const timed = parts.flatMap(({ latencySeconds: latency, count }) =>
-    latency === null ? [] : [{ latency, n: count }],
-  );
-  const n = sum(timed.map((part) => part.n));
   return {
     count: sum(parts.map((part) => part.count)),
     reconnections: sum(parts.map((part) => part.reconnections)),
-    latencySeconds:
-      n === 0
-        ? null
-        : {
-            mean: sum(timed.map((part) => part.latency.mean * part.n)) / n,
-            min: Math.min(...timed.map((part) => part.latency.min)),
-            max: Math.max(...timed.map((part) => part.latency.max)),
-          },
+    latencySeconds: mergeTimes(parts.flatMap(({ latencySeconds, count }) => timed(latencySeconds, count))),
   };
 }
 
 function mergeLookups(parts: readonly LookupResult[]): LookupResult | null {
   if (parts.length === 0) return null;
   // A lookup that ended with a lost query has no latency.
-  const timed = parts.flatMap(({ latencySeconds: latency, hdrHistogram }) =>
-    latency === null || hdrHistogram === null ? [] : [{ latency, n: decodeHistogram(hdrHistogram).total }],
-  );
-  const n = sum(timed.map((part) => part.n));
+  const ended = ({ hdrHistogram }: LookupResult) => (hdrHistogram === null ? 0 : decodeHistogram(hdrHistogram).total);
   const { latencyPercentiles, hdrHistogram } = mergedLatencyDetail(parts.map((part) => part.hdrHistogram));
   return {
     count: sum(parts.map((part) => part.count)),
     found: sum(parts.map((part) => part.found)),
     failed: sum(parts.map((part) => part.failed)),
     perSecond: sum(parts.map((part) => part.perSecond)),
-    latencySeconds:
-      n === 0
-        ? null
-        : {
-            mean: sum(timed.map((part) => part.latency.mean * part.n)) / n,
-            min: Math.min(...timed.map((part) => part.latency.min)),
-            max: Math.max(...timed.map((part) => part.latency.max)),
-          },
+    latencySeconds: mergeTimes(parts.flatMap((part) => timed(part.latencySeconds, ended(part)))),
     latencyPercentiles,
     hdrHistogram,
   };

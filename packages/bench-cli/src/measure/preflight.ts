@@ -1,5 +1,4 @@
 /** What must hold before the first trial of servers that run already: something answers, and what is observed exists. */
-import { messageOf } from '@dinodns-bench/program';
 import { createDnsClient, type DnsQuery } from '../dns/client.ts';
 import { BenchError } from '../errors.ts';
 import type { PlannedCase } from '../plan/plan.ts';
@@ -8,8 +7,8 @@ import { placeText } from '../servers/at/place.ts';
 import type { AddressServer, Server } from '../servers/server.ts';
 import { observedGroup } from '../targets/local/running-server.ts';
 import type { World } from '../world.ts';
+import { askPatiently } from './answer-check.ts';
 
-const ATTEMPTS = 3;
 /** A server at the other end of the world answers in a third of this. */
 const TIMEOUT_SECONDS = 1;
 
@@ -31,25 +30,14 @@ async function demandAnswer(
     transport,
     world.clock,
   );
-  let failure = '';
-  try {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      try {
-        await client.ask(query, { timeoutSeconds: TIMEOUT_SECONDS, signal });
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        failure = messageOf(error);
-      }
-    }
-  } finally {
-    client.close();
-  }
+  const options = { timeoutSeconds: TIMEOUT_SECONDS, signal };
+  const answer = await askPatiently(client, query, options).finally(() => client.close());
+  if (typeof answer !== 'string') return;
   throw new BenchError(
     'E_NO_ANSWER',
     `nothing answers over ${transport} at ${placeText(place)} (${server.name})`,
     {
-      evidence: [failure],
+      evidence: [answer],
       fix:
         transport === 'udp'
           ? `Start the server, or correct the address. \`ss -lntup 'sport = :${place.port}'\` shows what listens here.`

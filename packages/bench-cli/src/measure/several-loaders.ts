@@ -3,6 +3,7 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
 import { overlapOf } from '../loaders/gate/gate.ts';
 import type { LoadOutcome } from '../loaders/loader.ts';
+import { formatSize } from '../report/numbers.ts';
 import type { OkTrial, Trial } from '../results/record.ts';
 
 type SeveralLoaders = NonNullable<OkTrial['loaders']>;
@@ -41,7 +42,7 @@ export function describeLoaders(
   if (overlap !== null && overlap < MIN_OVERLAP) {
     throw new BenchError(
       'E_LOADER_FAILED',
-      `the ${outcomes.length} loaders sent together for only ${percent(overlap)} of the time`,
+      `the ${outcomes.length} loaders sent together for only ${formatSize(overlap)} of the time`,
       {
         evidence: windows.map(
           ({ startSeconds, endSeconds }, index) =>
@@ -54,10 +55,6 @@ export function describeLoaders(
   return { loaders: { overlap, each: eachLoader(outcomes) } };
 }
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
 /** What a reader of a trial with several loaders must know. */
 export function overlapWarnings(trial: Trial): string[] {
   const loaders = trial.status === 'ok' ? trial.loaders : undefined;
@@ -65,5 +62,5 @@ export function overlapWarnings(trial: Trial): string[] {
   if (loaders.overlap === null)
     return ['when each loader sent is not known: their loads may not have been simultaneous'];
   if (loaders.overlap >= FULL_OVERLAP) return [];
-  return [`the loaders of ${trial.key} sent together for ${percent(loaders.overlap)} of the time only`];
+  return [`the loaders of ${trial.key} sent together for ${formatSize(loaders.overlap)} of the time only`];
 }

@@ -29,30 +29,40 @@ export async function runTrial(
   server: Server,
   progress: TrialProgress,
 ): Promise<TrialOutcome> {
-  const { world, signal } = context;
-  const startedAt = world.clock.now().toISOString();
-  let deployment: Deployment | undefined;
-  const describe = () => ({
-    key: planned.key,
-    caseKey: planned.case.key,
-    round: planned.round,
-    order: planned.order,
-    startedAt,
-    endedAt: world.clock.now().toISOString(),
-    instances: [...(deployment?.instances ?? [])],
-  });
-  try {
-    const result = await withServer(context, planned, server, progress, (stoppable, deployed) => {
+  const startedAt = context.world.clock.now().toISOString();
+  let deployment: Deployment | null = null;
+  const measuring = () =>
+    withServer(context, planned, server, progress, (stoppable, deployed) => {
       deployment = deployed;
       return measure(stoppable, planned, server, deployed, progress);
     });
-    return { trial: { ...describe(), status: 'ok', ...result }, files: deployment?.files ?? {} };
+  return trialOutcome(context, planned, startedAt, () => deployment, measuring);
+}
+
+/**
+ * What came of a trial: its figures, or why there are none. Rejects only when the run is interrupted.
+ * @param deployed what was deployed by the end, if anything
+ */
+export async function trialOutcome(
+  { world, signal }: TrialContext,
+  { key, case: { key: caseKey }, round, order }: PlannedTrial,
+  startedAt: string,
+  deployed: () => Deployment | null,
+  measuring: () => Promise<Measured>,
+): Promise<TrialOutcome> {
+  const head = () => ({
+    ...{ key, caseKey, round, order, startedAt },
+    endedAt: world.clock.now().toISOString(),
+    instances: [...(deployed()?.instances ?? [])],
+  });
+  const files = () => deployed()?.files ?? {};
+  try {
+    const measured = await measuring();
+    return { trial: { ...head(), status: 'ok', ...measured }, files: files() };
   } catch (error) {
     signal.throwIfAborted();
-    return {
-      trial: { ...describe(), status: 'failed', loaderCommands: [], failure: failureOf(error) },
-      files: deployment?.files ?? {},
-    };
+    const trial: Trial = { ...head(), status: 'failed', loaderCommands: [], failure: failureOf(error) };
+    return { trial, files: files() };
   }
 }
 
@@ -169,7 +179,6 @@ export async function checkAndWarmUp(subject: Subject, progress: TrialProgress):
     ...paceOf(context, planned, null),
     durationSeconds: warmupSeconds,
     progress,
-    onStarted: () => undefined,
   });
   return checked;
 }

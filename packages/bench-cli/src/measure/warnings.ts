@@ -14,6 +14,16 @@ import type { LoaderChoice } from './session.ts';
  */
 const BYTES_PER_SMALL_DATAGRAM = 1024;
 
+/** @param cpus how many there are, and which */
+function contendedWarnings(plan: Plan, loaders: string, cpus: string): string[] {
+  const contended = plan.cases.filter((planned) => planned.contended);
+  if (contended.length === 0) return [];
+  const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
+  return [
+    `servers and ${loaders} of tier ${tiers} need more than the ${cpus}: marked "contended"; these figures do not describe the servers alone`,
+  ];
+}
+
 export function runWarnings(
   configuration: RunConfiguration,
   plan: Plan,
@@ -32,13 +42,7 @@ export function runWarnings(
       `tier ${fractions.join(', ')} was not enforced: ${method === 'none' ? 'there is no limit' : 'affinity works in whole CPUs'}, so the servers had more CPU than the tier says`,
     );
   }
-  const contended = plan.cases.filter((planned) => planned.contended);
-  if (contended.length > 0) {
-    const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
-    warnings.push(
-      `servers and loaders of tier ${tiers} need more than the ${environment.availableCpus} available CPUs: marked "contended"; these figures do not describe the servers alone`,
-    );
-  }
+  warnings.push(...contendedWarnings(plan, 'loaders', `${environment.availableCpus} available CPUs`));
   const buffer = environment.socketReceiveBufferBytes?.default;
   const capacity =
     buffer === undefined ? Number.POSITIVE_INFINITY : Math.floor(buffer / BYTES_PER_SMALL_DATAGRAM);
@@ -79,13 +83,7 @@ export function clusterWarnings(
       'CPU and memory of a duet are missing: the metrics API has means over some 15 seconds, in which the load goes from server to server',
     );
   }
-  const contended = plan.cases.filter((planned) => planned.contended);
-  if (contended.length > 0) {
-    const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
-    warnings.push(
-      `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the machine they share: marked "contended"; these figures do not describe the servers alone`,
-    );
-  }
+  warnings.push(...contendedWarnings(plan, 'the loader', `${sharedCpus} CPUs of the machine they share`));
   return warnings;
 }
 

@@ -6,7 +6,7 @@
 
 import type { Throttling } from './group.ts';
 
-/** The `name value` lines of a flat keyed file. */
+/** The `name value` lines of a flat keyed file, such as cpu.stat and /proc/net/snmp6. */
 export function parseKeyedNumbers(text: string): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {

@@ -4,6 +4,7 @@
  */
 import { readIfThere } from '../machine/proc-files.ts';
 import type { World } from '../world.ts';
+import { parseKeyedNumbers } from './cgroup-files.ts';
 
 /** Since the namespace was made, IPv4 and IPv6 together. */
 export interface NamespaceCounters {
@@ -39,16 +40,6 @@ export function parseSnmp(text: string): ReadonlyMap<string, number> {
       values.set(`${protocol.replace(':', '')}.${name}`, Number(figures[place] ?? 0));
   }
   return values;
-}
-
-/** `Udp6InDatagrams  12`, one to a line. */
-export function parseSnmp6(text: string): ReadonlyMap<string, number> {
-  return new Map(
-    text.split('\n').flatMap((line) => {
-      const [name, value] = line.trim().split(/\s+/);
-      return name === undefined || value === undefined ? [] : [[name, Number(value)] as const];
-    }),
-  );
 }
 
 /** Columns of hexadecimal numbers, one row for each CPU, below a row of names. */
@@ -136,7 +127,7 @@ export async function readNamespace(world: World, proc: string): Promise<Namespa
   );
   if (snmp == null) return null;
   const four = parseSnmp(snmp);
-  const six = parseSnmp6(snmp6 ?? '');
+  const six = parseKeyedNumbers(snmp6 ?? '');
   const udp = (name: string) => (four.get(`Udp.${name}`) ?? 0) + (six.get(`Udp6${name}`) ?? 0);
   return {
     udpRead: udp('InDatagrams'),

@@ -11,6 +11,7 @@ import { mean, sum } from '../stats/intervals.ts';
 import type { World } from '../world.ts';
 import { addThrottling, type GroupCounters, type ObservedGroup, throttlingBetween } from './group.ts';
 import { createMemoryMeter, type MemoryMeter } from './memory.ts';
+import { sampleEvery } from './sample-every.ts';
 import type { ObservationWindow } from './window.ts';
 
 /** Processes of this machine can always be observed. */
@@ -111,25 +112,17 @@ function memorySampler(world: World, groups: readonly ObservedGroup[], sampleInt
   };
 }
 
-/** Calls `sample` at every interval after `beginSeconds`, until `signal`. */
-async function atEveryInterval(
-  { clock }: World,
-  beginSeconds: number,
-  intervalSeconds: number,
-  signal: AbortSignal,
-  sample: () => Promise<unknown>,
-): Promise<void> {
-  for (let count = 1; ; count += 1) {
-    const wait = beginSeconds + count * intervalSeconds - clock.monotonicSeconds();
+/** Seconds to the next of the times that are an interval apart, from `beginSeconds` on. */
+function untilNext({ clock }: World, beginSeconds: number, intervalSeconds: number): () => number {
+  let count = 0;
+  return () => {
     // A late sample is skipped, not made up for: two in a row would have no time between them.
-    if (wait < 0) continue;
-    const isOver = await clock.sleep(wait, signal).then(
-      () => false,
-      () => true,
-    );
-    if (isOver) return;
-    await sample();
-  }
+    for (;;) {
+      count += 1;
+      const wait = beginSeconds + count * intervalSeconds - clock.monotonicSeconds();
+      if (wait >= 0) return wait;
+    }
+  };
 }
 
 /**
@@ -163,9 +156,8 @@ export async function observeGroups(
     last = reading;
     return reading;
   };
-  const sampling = atEveryInterval(world, begin.atSeconds, sampleIntervalSeconds, stop.signal, () =>
-    sample(memory.isDue()),
-  );
+  const pause = untilNext(world, begin.atSeconds, sampleIntervalSeconds);
+  const sampling = sampleEvery(world.clock, pause, stop.signal, () => sample(memory.isDue()));
   // `end` reports a failure; until then nobody waits for it.
   sampling.catch(() => undefined);
 

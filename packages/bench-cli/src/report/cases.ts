@@ -9,9 +9,9 @@ import {
   isAsFound,
   isEcho,
   NOT_SERVER_LIMITED,
-  okTrialsByCase,
 } from './marks.ts';
 import { formatCount, formatCpus, formatFixed } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 
 /** The server's name in tables, "CoreDNS"; its kind if it never started. */
 export function serverTitle(record: RunRecord, server: string): string {
@@ -43,9 +43,8 @@ export function marksOf({ limitedBy, contended, summary }: CaseRecord): string {
 /** Explanations of these cases' marks. */
 export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): string[] {
   const marked = cases.filter((item) => item.summary !== null);
-  const trials = okTrialsByCase(record);
   const reasons = (items: readonly CaseRecord[]) =>
-    [...Map.groupBy(items, (item) => describeLimit(item, trials.get(item.key) ?? []))].map(
+    [...Map.groupBy(items, (item) => describeLimit(item, okTrialsOf(record, item)))].map(
       ([reason, members]) => {
         const names = [...new Set(members.map(({ server }) => serverTitle(record, server)))];
         return `${names.join(', ')}: ${reason}`;

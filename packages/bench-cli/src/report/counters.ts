@@ -3,6 +3,7 @@ import type { CaseRecord, Counters, OkTrial, RunRecord } from '../results/record
 import { median, medianInterval } from '../stats/intervals.ts';
 import { furtherPoint, serverTitle } from './cases.ts';
 import { formatCount, formatCpus, formatFixed } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 
 type Counted = OkTrial & { readonly counters: Counters };
 
@@ -37,10 +38,7 @@ function sentence(record: RunRecord, item: CaseRecord, trials: readonly Counted[
 /** A sentence for each case; none where the machine has no counters. */
 export function counterNotes(record: RunRecord): string[] {
   return record.cases.flatMap((item) => {
-    const trials = record.trials.filter(
-      (trial): trial is Counted =>
-        trial.caseKey === item.key && trial.status === 'ok' && trial.counters !== undefined,
-    );
+    const trials = okTrialsOf(record, item).filter((trial): trial is Counted => trial.counters !== undefined);
     return item.aa || trials.length === 0 ? [] : [sentence(record, item, trials)];
   });
 }

@@ -8,6 +8,7 @@ import {
   LOSS_PLACES,
   type LossPlace,
   type Neighbours,
+  type OkTrial,
   type RunRecord,
   type Trial,
 } from '../results/record.ts';
@@ -24,6 +25,12 @@ function besideOf(trial: Trial): Neighbours | null {
 type Value = string | number | boolean | null;
 type Column = readonly [name: string, value: (trial: Trial, item: CaseRecord | undefined) => Value];
 
+/** Empty for a failed trial. */
+const ofOk =
+  (value: (trial: OkTrial) => Value): Column[1] =>
+  (trial) =>
+    trial.status === 'ok' ? value(trial) : null;
+
 const COLUMNS: readonly Column[] = [
   ['trial', (trial) => trial.key],
   ['server', (_, item) => item?.server ?? null],
@@ -38,24 +45,24 @@ const COLUMNS: readonly Column[] = [
   ['started_at', (trial) => trial.startedAt],
   ['status', (trial) => trial.status],
   ['failure', (trial) => (trial.status === 'failed' ? trial.failure.code : null)],
-  ['limited_by', (trial) => (trial.status === 'ok' ? trial.limitedBy : null)],
-  ['queries_sent', (trial) => (trial.status === 'ok' ? trial.load.queriesSent : null)],
-  ['queries_completed', (trial) => (trial.status === 'ok' ? trial.load.queriesCompleted : null)],
-  ['queries_lost', (trial) => (trial.status === 'ok' ? trial.load.queriesLost : null)],
-  ['queries_interrupted', (trial) => (trial.status === 'ok' ? trial.load.queriesInterrupted : null)],
-  ['run_time_seconds', (trial) => (trial.status === 'ok' ? trial.load.runTimeSeconds : null)],
-  ['qps', (trial) => (trial.status === 'ok' ? trial.metrics.qps : null)],
-  ['latency_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.latencySeconds : null)],
+  ['limited_by', ofOk((trial) => trial.limitedBy)],
+  ['queries_sent', ofOk((trial) => trial.load.queriesSent)],
+  ['queries_completed', ofOk((trial) => trial.load.queriesCompleted)],
+  ['queries_lost', ofOk((trial) => trial.load.queriesLost)],
+  ['queries_interrupted', ofOk((trial) => trial.load.queriesInterrupted)],
+  ['run_time_seconds', ofOk((trial) => trial.load.runTimeSeconds)],
+  ['qps', ofOk((trial) => trial.metrics.qps)],
+  ['latency_seconds', ofOk((trial) => trial.metrics.latencySeconds)],
   ...SHOWN_PERCENTILES.map(
     (wanted): Column => [`latency_p${wanted}_seconds`, (trial) => trialPercentile(trial, wanted)],
   ),
-  ['lookups_per_second', (trial) => (trial.status === 'ok' ? trial.metrics.lookupsPerSecond : null)],
-  ['lookup_latency_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.lookupLatencySeconds : null)],
-  ['cpu_seconds_per_query', (trial) => (trial.status === 'ok' ? trial.metrics.cpuSecondsPerQuery : null)],
-  ['cpu_cores', (trial) => (trial.status === 'ok' ? trial.metrics.cpuCores : null)],
-  ['memory_bytes', (trial) => (trial.status === 'ok' ? trial.metrics.memoryBytes : null)],
-  ['throttled_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.throttledSeconds : null)],
-  ['throttled_ratio', (trial) => (trial.status === 'ok' ? throttledShare(trial.server) : null)],
+  ['lookups_per_second', ofOk((trial) => trial.metrics.lookupsPerSecond)],
+  ['lookup_latency_seconds', ofOk((trial) => trial.metrics.lookupLatencySeconds)],
+  ['cpu_seconds_per_query', ofOk((trial) => trial.metrics.cpuSecondsPerQuery)],
+  ['cpu_cores', ofOk((trial) => trial.metrics.cpuCores)],
+  ['memory_bytes', ofOk((trial) => trial.metrics.memoryBytes)],
+  ['throttled_seconds', ofOk((trial) => trial.metrics.throttledSeconds)],
+  ['throttled_ratio', ofOk((trial) => throttledShare(trial.server))],
   ['rate_per_second', (_, item) => item?.ratePerSecond ?? null],
   ['steal_cores', (trial) => besideOf(trial)?.stealCores ?? null],
   ['other_cores', (trial) => besideOf(trial)?.otherCores ?? null],

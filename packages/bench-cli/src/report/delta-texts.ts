@@ -4,8 +4,8 @@ import { pairsOf } from '../stats/comparisons.ts';
 import type { Decisive, Shown } from '../stats/decisive.ts';
 import { type DeltaDefinition, deltaFigures, deltaOf } from '../stats/deltas.ts';
 import type { ComparedMetric } from '../stats/metrics.ts';
-import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, signed } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 import { endText, type SizeWords } from './size.ts';
 
 interface DeltaTexts {
@@ -21,14 +21,14 @@ const percent = (ratio: number, digits = 1) => signed(formatFixed(ratio * 100, d
 /** The differences of two pairs, as ratios; null for any other number. */
 export function bothPairs(
   record: RunRecord,
-  { key, comparison }: CaseRecord,
+  item: CaseRecord,
   metric: ComparedMetric,
   definition: DeltaDefinition,
 ): readonly [number, number] | null {
-  const trials = okTrialsByCase(record);
-  const pairs = pairsOf(trials.get(key) ?? [], trials.get(comparison?.baseline ?? '') ?? [], metric);
+  const baseline = { key: item.comparison?.baseline ?? '' };
+  const pairs = pairsOf(okTrialsOf(record, item), okTrialsOf(record, baseline), metric);
   const [first, second, ...others] = pairs.flatMap(
-    ({ value, baseline }) => deltaOf(value, baseline, definition) ?? [],
+    ({ value, baseline: other }) => deltaOf(value, other, definition) ?? [],
   );
   return first === undefined || second === undefined || others.length > 0 ? null : [first, second];
 }

@@ -14,11 +14,8 @@ import { groupCases, pointOf, serverTitle } from './cases.ts';
 import { counterNotes } from './counters.ts';
 import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
-import { formatFixed, formatOutwards, formatP, signed } from './numbers.ts';
-
-function percent(ratio: number, digits = 1): string {
-  return `${formatFixed(Math.abs(ratio) * 100, digits)} %`;
-}
+import { formatFixed, formatOutwards, formatP, formatSize, signed } from './numbers.ts';
+import { okTrials } from './ok-trials.ts';
 
 function plural(count: number, one: string, many: string): string {
   return count === 1 ? one : many;
@@ -33,10 +30,10 @@ function caseName(record: RunRecord, key: string): string {
 function aboutUntil(record: RunRecord, until: Until): string {
   const asked =
     until.goal === 'width'
-      ? `every interval narrower than ${percent(until.width)}`
+      ? `every interval narrower than ${formatSize(until.width)}`
       : until.goal === 'gate'
-        ? `every comparison decided against a tolerance of ${percent(until.width)}`
-        : `a verdict, or an interval narrower than ${percent(until.width)}, for each comparison`;
+        ? `every comparison decided against a tolerance of ${formatSize(until.width)}`
+        : `a verdict, or an interval narrower than ${formatSize(until.width)}, for each comparison`;
   const rounds = `${until.rounds} trials of each case`;
   if (until.reached) return `--until: ${asked} after ${rounds}.`;
   const limit =
@@ -48,7 +45,7 @@ function aboutUntil(record: RunRecord, until: Until): string {
   const widest =
     until.widest === null || until.widestOf === null
       ? ''
-      : `; the widest, of ${caseName(record, until.widestOf.caseKey)} (${until.widestOf.metric}), is ${percent(until.widest)} wide`;
+      : `; the widest, of ${caseName(record, until.widestOf.caseKey)} (${until.widestOf.metric}), is ${formatSize(until.widest)} wide`;
   const early =
     until.goal === 'width' && until.rounds < MIN_ROUNDS
       ? `, and at least ${MIN_ROUNDS} trials are needed`
@@ -64,14 +61,14 @@ function aboutFloor(record: RunRecord, { caseKey, comparison }: NoiseFloor): str
   const { low, high, relative, verdict } = comparison.qps;
   const point = pointOf(record, item);
   if (low === null || high === null) {
-    return [`Noise floor (A/A) at ${point}: the two trials differ by ${percent(relative)}; no interval.`];
+    return [`Noise floor (A/A) at ${point}: the two trials differ by ${formatSize(relative)}; no interval.`];
   }
   const ends = formatOutwards(low * 100, high * 100, 0);
   const floor = Math.max(Math.abs(low), Math.abs(high));
   const sentence =
     `Noise floor (A/A) at ${point}: ${serverTitle(record, item.server)} against itself differs by ` +
     `${signed(formatFixed(relative * 100, ends.digits))} % (95 % interval ${signed(ends.low)} to ${signed(ends.high)} %): ` +
-    `a difference below ${percent(floor)} ` +
+    `a difference below ${formatSize(floor)} ` +
     'may be this machine, not the server.';
   return verdict === 'no difference shown'
     ? [sentence]
@@ -87,7 +84,7 @@ function aboutBelowFloor(record: RunRecord): string[] {
     const { qps } = item.comparison ?? {};
     if (qps === undefined || qps.belowNoiseFloor !== true || qps.verdict === 'no difference shown') return [];
     return [
-      `The difference of ${serverTitle(record, item.server)} at ${pointOf(record, item)}, ${percent(qps.relative)}, is below ` +
+      `The difference of ${serverTitle(record, item.server)} at ${pointOf(record, item)}, ${formatSize(qps.relative)}, is below ` +
         'the noise floor: two equal servers may differ as much here.',
     ];
   });
@@ -101,7 +98,7 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
   const worse = goal === 'higher' ? relativeChange < 0 : relativeChange > 0;
   return (
     `Drift: from the first trial to the last, ${METRIC_TITLES[metric]} ${relativeChange < 0 ? 'fell' : 'rose'} by ` +
-    `${percent(relativeChange, ends.digits)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)})` +
+    `${formatSize(relativeChange, ends.digits)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)})` +
     // A slow machine does not make servers larger.
     `${metric === 'memoryBytes' ? '' : `: the machine became ${worse ? 'slower' : 'faster'}`}. ` +
     'Paired comparisons cancel this out; absolute figures are averages over it.'
@@ -132,14 +129,13 @@ function aboutAllowance(record: RunRecord): string[] {
 
 /** A warm-up that was too short shows as first slices that cost more. */
 function aboutSlices(record: RunRecord): string[] {
-  const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
-  return examineSliceTrends(ok).map(({ caseKey, figure, relativeChange, interval }) => {
+  return examineSliceTrends(okTrials(record)).map(({ caseKey, figure, relativeChange, interval }) => {
     const isMore = relativeChange > 0;
     // "5.0 % less, 2.5 to 7.4 %": the word has the sign.
     const [near, far] = isMore ? [interval.low, interval.high] : [-interval.high, -interval.low];
     const ends = formatOutwards(near * 100, far * 100, 0);
     return (
-      `${caseName(record, caseKey)} needed ${percent(relativeChange, ends.digits)} ${isMore ? 'more' : 'less'} ${figure} per query in ` +
+      `${caseName(record, caseKey)} needed ${formatSize(relativeChange, ends.digits)} ${isMore ? 'more' : 'less'} ${figure} per query in ` +
       `the first slice of a round than in the later ones (95 % interval ${ends.low} to ${ends.high} %): it was still ` +
       'changing. A longer --warmup would tell whether that ends.'
     );
@@ -170,7 +166,7 @@ function named(record: RunRecord, keys: readonly string[]): string {
 }
 
 function aboutTrials(record: RunRecord): string[] {
-  const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
+  const ok = okTrials(record);
   const unsettled = ok.filter(({ steadyState }) => steadyState?.settled === false);
   const outliers = record.cases.flatMap((item) => item.outliers);
   const lines: string[] = [];

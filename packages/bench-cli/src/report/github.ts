@@ -13,7 +13,7 @@ import { warningsDuring } from './neighbours.ts';
 import { formatBytes, formatQps, formatTime } from './numbers.ts';
 import type { RenderOptions } from './renderer.ts';
 import { runStatus } from './status.ts';
-import { verdictSentence } from './verdict-sentence.ts';
+import { verdictSentences } from './verdict-sentence.ts';
 
 /** GitHub takes comments of 65,536 characters; beyond these numbers the report has the rest. */
 const MAX_SENTENCES = 12;
@@ -59,10 +59,8 @@ function row(record: RunRecord, title: string, item: CaseRecord, definition: Del
 
 export function renderGithub(record: RunRecord, options: RenderOptions): string {
   const groups = groupCases(record);
-  const sentences = groups.flatMap(({ title, cases }) =>
-    cases
-      .filter(({ server }) => server !== record.baseline || cases.length === 1)
-      .map((item) => `${groups.length > 1 ? `${title}: ` : ''}${verdictSentence(item, record)}`),
+  const sentences = verdictSentences(record).map(
+    ({ group, sentence }) => `${groups.length > 1 ? `${group}: ` : ''}${sentence}`,
   );
   const rows = groups.flatMap(({ title, cases }) =>
     cases.map((item) => row(record, title, item, options.delta)),

@@ -1,6 +1,7 @@
 /** What reports say of lookups, where the workload is made of them. Pure. */
 import type { CaseRecord, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { formatCount, formatFixed } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 
 /** What the applications saw of one case. */
 export interface CaseLookups {
@@ -13,11 +14,10 @@ export interface CaseLookups {
 }
 
 /** Null where the case has no lookups. */
-export function lookupsOf(record: RunRecord, { key, summary }: CaseRecord): CaseLookups | null {
+export function lookupsOf(record: RunRecord, item: CaseRecord): CaseLookups | null {
+  const { summary } = item;
   if (summary === null || summary.lookupsPerSecond === null) return null;
-  const loads = record.trials.flatMap((trial) =>
-    trial.status === 'ok' && trial.caseKey === key ? trial.load : [],
-  );
+  const loads = okTrialsOf(record, item).map(({ load }) => load);
   const sum = (pick: (load: (typeof loads)[number]) => number) =>
     loads.reduce((total, load) => total + pick(load), 0);
   const ended = sum(({ lookups }) => (lookups?.found ?? 0) + (lookups?.failed ?? 0));

@@ -1,8 +1,9 @@
 /** Where lost queries were lost, in sentences. Pure. */
-import { type Losses, type LossPlace, type OkTrial, type RunRecord, sumPlaces } from '../results/record.ts';
+import { type Losses, type LossPlace, type RunRecord, sumPlaces } from '../results/record.ts';
 import { sum } from '../stats/intervals.ts';
 import { pointOf, serverTitle } from './cases.ts';
 import { formatCount } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 
 const PLACES: Readonly<Record<LossPlace, string>> = {
   'server-buffer': "in the server's socket buffer",
@@ -38,10 +39,8 @@ export function adviceFor(places: Losses['places']): string | null {
 
 /** A sentence for each case that lost queries, with what could not be read. */
 export function lossNotes(record: RunRecord): string[] {
-  const ok = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
-  const byCase = Map.groupBy(ok, ({ caseKey }) => caseKey);
   return record.cases.flatMap((item) => {
-    const trials = byCase.get(item.key) ?? [];
+    const trials = okTrialsOf(record, item);
     const all = trials.flatMap(({ losses }) => losses ?? []);
     if (all.length === 0) return [];
     const [sent, lost] = [sum(trials.map(({ load }) => load.queriesSent)), sum(all.map((one) => one.lost))];

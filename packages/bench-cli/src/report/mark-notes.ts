@@ -1,16 +1,16 @@
 /** The marks as notes, for reports without room for one at each figure. */
 import type { RunRecord } from '../results/record.ts';
 import { serverTitle } from './cases.ts';
-import { marksOfCase, okTrialsByCase } from './marks.ts';
+import { marksOfCase } from './marks.ts';
 import { formatCpus } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 
 /** Every mark of every case as a sentence that names its cases, for notes. */
 export function explainCaseMarks(record: RunRecord): string[] {
-  const trials = okTrialsByCase(record);
   const marked = record.cases
     .filter(({ aa }) => !aa)
     .flatMap((item) =>
-      marksOfCase(record, item, trials.get(item.key) ?? []).map((mark) => ({
+      marksOfCase(record, item, okTrialsOf(record, item)).map((mark) => ({
         mark,
         where: `${serverTitle(record, item.server)}, tier ${formatCpus(item.tier)} ${item.mode}`,
       })),

@@ -62,21 +62,6 @@ export const UNEVEN_FROM = 1.2;
 /** From this share of periods on, a case is marked: the threshold of kubernetes-mixin's alert CPUThrottlingHigh. */
 export const THROTTLED_FROM = 0.25;
 
-type TrialsByCase = ReadonlyMap<string, readonly OkTrial[]>;
-
-/** Used by every sentence about a case, so kept as long as the record. */
-const kept = new WeakMap<RunRecord, TrialsByCase>();
-
-/** Ok trials by the key of their case. */
-export function okTrialsByCase(record: RunRecord): TrialsByCase {
-  const known = kept.get(record);
-  if (known !== undefined) return known;
-  const ok = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
-  const byCase = Map.groupBy(ok, ({ caseKey }) => caseKey);
-  kept.set(record, byCase);
-  return byCase;
-}
-
 function limitMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
   if (item.limitedBy === 'server') return [];
   const word = limitWord(item, trials);

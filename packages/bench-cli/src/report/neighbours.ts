@@ -1,29 +1,28 @@
 /** What the rest of the machine did meanwhile, in sentences. Pure. */
 import type { OkTrial, RunRecord } from '../results/record.ts';
 import { type Disturbances, examineNeighbours, HEAVY_OTHERS, HEAVY_STEAL } from '../stats/neighbours.ts';
-import { formatFixed } from './numbers.ts';
+import { formatFixed, formatSize } from './numbers.ts';
+import { okTrials } from './ok-trials.ts';
 
 /** Below this, a server that waits costs nothing: 1 % of a core. */
 const IDLE_CORES = 0.01;
-
-function percent(ratio: number): string {
-  return `${formatFixed(ratio * 100, 0)} %`;
-}
 
 function aboutMachine(record: RunRecord, found: Disturbances): string[] {
   const { unit, moments, heavyOthers, heavySteal, heavy, largestCores, explained } = found;
   if (heavy.length === 0) return [];
   const parts = [
     ...(heavyOthers > 0
-      ? [`other programs used at least ${percent(HEAVY_OTHERS)} of the machine in ${heavyOthers}`]
+      ? [`other programs used at least ${formatSize(HEAVY_OTHERS, 0)} of the machine in ${heavyOthers}`]
       : []),
     ...(heavySteal > 0
-      ? [`the hypervisor took at least ${percent(HEAVY_STEAL)} of it in ${heavySteal}`]
+      ? [`the hypervisor took at least ${formatSize(HEAVY_STEAL, 0)} of it in ${heavySteal}`]
       : []),
   ];
   const scatter = explained.others.qps;
   const share =
-    scatter === null ? '' : ` This explains ${percent(scatter)} of the scatter of a server's throughput.`;
+    scatter === null
+      ? ''
+      : ` This explains ${formatSize(scatter, 0)} of the scatter of a server's throughput.`;
   return [
     `The machine was shared: ${parts.join(', and ')} of ${moments} ${unit} (up to ${formatFixed(largestCores, 1)} ` +
       `of ${record.environment.cpuCores} CPUs).${share}`,
@@ -49,9 +48,8 @@ function aboutIdle(trials: readonly OkTrial[]): string[] {
 }
 
 function disturbances(record: RunRecord): Disturbances | null {
-  const trials = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
   // The counters are those of the whole machine, of which bench may have a part.
-  return examineNeighbours(trials, record.environment.cpuCores);
+  return examineNeighbours(okTrials(record), record.environment.cpuCores);
 }
 
 /** Whether others took a large share of the machine in a moment of the run. */
@@ -73,6 +71,6 @@ export function neighbourNotes(record: RunRecord): string[] {
   const found = disturbances(record);
   return [
     ...(found === null ? [] : [...aboutMachine(record, found), ...aboutHeat(found)]),
-    ...aboutIdle(record.trials.filter((trial): trial is OkTrial => trial.status === 'ok')),
+    ...aboutIdle(okTrials(record)),
   ];
 }

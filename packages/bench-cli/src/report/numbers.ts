@@ -58,6 +58,11 @@ export function formatPercent(ratio: number): string {
   return `${Number(percent.toPrecision(digits))} %`;
 }
 
+/** The size of a ratio as a percentage, without its sign: `12.3 %`. */
+export function formatSize(ratio: number, digits = 1): string {
+  return `${formatFixed(Math.abs(ratio) * 100, digits)} %`;
+}
+
 /** A delta as a percentage with its sign, `-9.66%`, `+7.92%`, `0.00%`. */
 export function formatDelta(ratio: number): string {
   const text = formatShare(ratio);

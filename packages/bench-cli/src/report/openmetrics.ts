@@ -2,7 +2,7 @@
  * The figures of every case as OpenMetrics 1.0 text, for Prometheus (textfile collector, Pushgateway) and whatever else
  * reads it: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md. Base units, nothing rounded.
  */
-import type { CaseRecord, CaseSummary, RunRecord, SummaryStatistic } from '../results/record.ts';
+import type { CaseRecord, CaseSummary, RunRecord } from '../results/record.ts';
 import { COMPARED_METRICS } from '../stats/metrics.ts';
 
 type Labels = Readonly<Record<string, string | number>>;
@@ -49,16 +49,10 @@ function labelsOf(record: RunRecord, item: CaseRecord): Labels {
   return { run: record.id, server, tier, mode, workload, transport, rate, twin: String(aa) };
 }
 
-/** Median and, where there is one, the ends of the 95 % interval. */
-function figureSamples(labels: Labels, figure: SummaryStatistic | null): Sample[] {
-  if (figure === null) return [];
-  const ends = [
-    ['median', figure.median],
-    ['low', figure.low],
-    ['high', figure.high],
-  ] as const;
-  return ends.flatMap(([name, value]) =>
-    value === null ? [] : [{ suffix: '', labels: { ...labels, figure: name }, value }],
+/** One sample for each figure that there is: a median or a delta, and the ends of its 95 % interval. */
+function figureSamples(labels: Labels, figures: Readonly<Record<string, number | null>>): Sample[] {
+  return Object.entries(figures).flatMap(([figure, value]) =>
+    value === null ? [] : [{ suffix: '', labels: { ...labels, figure }, value }],
   );
 }
 
@@ -84,7 +78,9 @@ function figureFamilies(record: RunRecord): Family[] {
   return FIGURES.map(([field, name, unit, help]): Family => {
     const samples = record.cases.flatMap((item) => {
       const figure = item.summary?.[field];
-      return figure == null || Array.isArray(figure) ? [] : figureSamples(labelsOf(record, item), figure);
+      if (figure == null || Array.isArray(figure)) return [];
+      const { median, low, high } = figure;
+      return figureSamples(labelsOf(record, item), { median, low, high });
     });
     return {
       name: `${PREFIX}_${name}`,
@@ -102,14 +98,7 @@ function deltaFamily(record: RunRecord): Family {
       const delta = item.comparison?.[metric];
       if (delta == null) return [];
       const labels = { ...labelsOf(record, item), baseline: record.baseline, metric };
-      const ends = [
-        ['value', delta.relative],
-        ['low', delta.low],
-        ['high', delta.high],
-      ] as const;
-      return ends.flatMap(([name, value]) =>
-        value === null ? [] : [{ suffix: '', labels: { ...labels, figure: name }, value }],
-      );
+      return figureSamples(labels, { value: delta.relative, low: delta.low, high: delta.high });
     }),
   );
   return {

@@ -5,11 +5,11 @@
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { isLowerBound, NOT_COMPARED, shownOf } from '../stats/decisive.ts';
-import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
+import { type ComparedMetric, DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';
-import { type SizeWords, sizeText } from './size.ts';
+import { SIZE_WORDS, type SizeWords, sizeText } from './size.ts';
 
 interface Words extends SizeWords {
   /** `answered` in "DinoDNS answered more queries per second than CoreDNS". */
@@ -18,22 +18,14 @@ interface Words extends SizeWords {
 }
 
 const WORDS: Readonly<Record<ComparedMetric, Words>> = {
-  qps: { verb: 'answered', higher: 'more', lower: 'fewer', as: 'as many', noun: 'queries per second' },
-  latencySeconds: {
-    verb: 'had a',
-    higher: 'longer',
-    lower: 'shorter',
-    as: 'as long',
-    noun: 'average latency',
-  },
+  qps: { ...SIZE_WORDS.qps, verb: 'answered', noun: METRIC_TITLES.qps },
+  latencySeconds: { ...SIZE_WORDS.latencySeconds, verb: 'had a', noun: 'average latency' },
   cpuSecondsPerQuery: {
+    ...SIZE_WORDS.cpuSecondsPerQuery,
     verb: 'spent',
-    higher: 'more',
-    lower: 'less',
-    as: 'as much',
-    noun: 'CPU time per query',
+    noun: METRIC_TITLES.cpuSecondsPerQuery,
   },
-  memoryBytes: { verb: 'used', higher: 'more', lower: 'less', as: 'as much', noun: 'memory' },
+  memoryBytes: { ...SIZE_WORDS.memoryBytes, verb: 'used', noun: METRIC_TITLES.memoryBytes },
 };
 
 interface Point {

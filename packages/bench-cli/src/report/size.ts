@@ -1,4 +1,5 @@
 /** How large a difference is, in words, with its interval in the same terms. Pure. */
+import type { ComparedMetric } from '../stats/metrics.ts';
 import { formatFixed, formatOutwards } from './numbers.ts';
 
 /** From 1.5 times on, a multiple is easier to grasp than a percentage. */
@@ -12,6 +13,14 @@ export interface SizeWords {
   /** After a multiple: `as many`. */
   readonly as: string;
 }
+
+/** Of the compared figures. */
+export const SIZE_WORDS: Readonly<Record<ComparedMetric, SizeWords>> = {
+  qps: { higher: 'more', lower: 'fewer', as: 'as many' },
+  latencySeconds: { higher: 'longer', lower: 'shorter', as: 'as long' },
+  cpuSecondsPerQuery: { higher: 'more', lower: 'less', as: 'as much' },
+  memoryBytes: { higher: 'more', lower: 'less', as: 'as much' },
+};
 
 interface Size {
   /** `32 % more`, `1.9 × as many` */

@@ -10,7 +10,6 @@ import { counted } from '../text.ts';
 export interface RunStatus {
   readonly state: 'complete' | 'failed-trials' | 'interrupted';
   /** For a run that a signal ended, the caller knows whether it is `terminated` instead of `interrupted`. */
-  readonly exitReason: ExitReason;
   readonly exitStatus: number;
   /** One sentence. */
   readonly headline: string;
@@ -39,9 +38,21 @@ function headlineOf(
 }
 
 /** Of a run with failed trials: where nothing succeeded, the first failure says whose fault it was. */
-export function reasonOf(failures: readonly Pick<FailedTrial, 'failure'>[], ok: number): ExitReason {
+function reasonOf(failures: readonly Pick<FailedTrial, 'failure'>[], ok: number): ExitReason {
   const code = failures[0]?.failure.code ?? '';
   return ok === 0 && code in ERROR_CODES ? ERROR_CODES[code as ErrorCode] : 'failedTrials';
+}
+
+/** State and exit status of a run of any experiment. */
+export function outcomeOf(
+  isWhole: boolean,
+  failures: readonly Pick<FailedTrial, 'failure'>[],
+  ok: number,
+): Pick<RunStatus, 'state' | 'exitStatus'> {
+  if (!isWhole) return { state: 'interrupted', exitStatus: EXIT_STATUS.interrupted };
+  return failures.length === 0
+    ? { state: 'complete', exitStatus: EXIT_STATUS.success }
+    : { state: 'failed-trials', exitStatus: EXIT_STATUS[reasonOf(failures, ok)] };
 }
 
 /** See `RunStatus`. A record that still says `running` counts as interrupted: bench was killed, or is still running. */
@@ -54,21 +65,9 @@ export function runStatus(record: RunRecord): RunStatus {
     failed: sum(({ failed }) => failed),
   };
   const isWhole = record.status === 'complete' && counts.ok + counts.failed >= counts.planned;
-  const state = !isWhole ? 'interrupted' : counts.failed > 0 ? 'failed-trials' : 'complete';
   const failures = record.trials
     .filter((trial): trial is FailedTrial => trial.status === 'failed')
     .toSorted((a, b) => a.order - b.order);
-  const reasons = {
-    complete: 'success',
-    'failed-trials': reasonOf(failures, counts.ok),
-    interrupted: 'interrupted',
-  } as const;
-  return {
-    state,
-    exitReason: reasons[state],
-    exitStatus: EXIT_STATUS[reasons[state]],
-    headline: headlineOf(record, state, counts),
-    ...counts,
-    failures,
-  };
+  const outcome = outcomeOf(isWhole, failures, counts.ok);
+  return { ...outcome, headline: headlineOf(record, outcome.state, counts), ...counts, failures };
 }

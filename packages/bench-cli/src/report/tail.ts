@@ -4,8 +4,8 @@ import { isServersOwn } from '../stats/decisive.ts';
 import { type SampleTest, testPaired } from '../stats/sample-test.ts';
 import { pairTrials } from '../stats/summarize.ts';
 import { levelOf } from '../stats/until.ts';
-import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatTime } from './numbers.ts';
+import { okTrialsOf } from './ok-trials.ts';
 import { percentileOf, trialPercentile } from './percentiles.ts';
 
 /** From twice on, people notice. */
@@ -21,8 +21,7 @@ function tailOf(record: RunRecord, item: CaseRecord): SampleTest | null {
   const baseline = record.cases.find(({ key }) => key === item.comparison?.baseline);
   if (baseline === undefined || !isServersOwn('latencySeconds', [item.limitedBy, baseline.limitedBy]))
     return null;
-  const trials = okTrialsByCase(record);
-  const pairs = pairTrials(trials.get(item.key) ?? [], trials.get(baseline.key) ?? [], (trial) => ({
+  const pairs = pairTrials(okTrialsOf(record, item), okTrialsOf(record, baseline), (trial) => ({
     value: trialPercentile(trial, 99),
   }));
   const ratios = pairs.flatMap(({ value, baseline: other }) => (other === 0 ? [] : [value / other]));

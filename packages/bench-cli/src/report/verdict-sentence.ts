@@ -12,12 +12,13 @@ import {
   isUndecidable,
 } from '../stats/decisive.ts';
 import { smallestShown } from '../stats/detectable.ts';
-import { serverTitle } from './cases.ts';
+import { METRIC_TITLES } from '../stats/metrics.ts';
+import { groupCases, serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';
 import { mixedLimit } from './limits.ts';
-import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
-import { endText, MULTIPLE_FROM, type SizeWords, sizeText } from './size.ts';
+import { okTrialsOf } from './ok-trials.ts';
+import { endText, MULTIPLE_FROM, SIZE_WORDS, type SizeWords, sizeText } from './size.ts';
 import { tailText } from './tail.ts';
 
 /** What a metric is called, and how its differences are told. */
@@ -30,20 +31,11 @@ interface Words extends SizeWords {
 }
 
 const WORDS: Readonly<Record<DecisiveMetric, Words>> = {
-  qps: {
-    verb: 'answered',
-    unit: 'queries per second',
-    higher: 'more',
-    lower: 'fewer',
-    as: 'as many',
-    of: '',
-  },
+  qps: { ...SIZE_WORDS.qps, verb: 'answered', unit: METRIC_TITLES.qps, of: '' },
   cpuSecondsPerQuery: {
+    ...SIZE_WORDS.cpuSecondsPerQuery,
     verb: 'used',
     unit: 'CPU per query',
-    higher: 'more',
-    lower: 'less',
-    as: 'as much',
     of: ' in CPU per query',
   },
 };
@@ -141,11 +133,10 @@ function limitClauses(
   cases: readonly CaseRecord[],
   reason: DecisiveReason | null,
 ): string[] {
-  const trials = okTrialsByCase(record);
   const limits = cases.map((item) => ({
     name: serverTitle(record, item.server),
     limitedBy: item.limitedBy,
-    mixed: mixedLimit(trials.get(item.key) ?? []),
+    mixed: mixedLimit(okTrialsOf(record, item)),
   }));
   const named = (limit: CaseRecord['limitedBy']) =>
     limits.flatMap(({ name, limitedBy, mixed }) => (limitedBy === limit && mixed === null ? [name] : []));
@@ -223,5 +214,21 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   return (
     `${name} answered ${rateOf(item)}; it cannot be compared, because no round also has ` +
     `a successful trial of ${baselineName}${but}.`
+  );
+}
+
+interface CaseVerdict {
+  /** Title of the case's group. */
+  readonly group: string;
+  readonly item: CaseRecord;
+  readonly sentence: string;
+}
+
+/** Of all compared cases in the order of the groups; of the baseline where it is alone. */
+export function verdictSentences(record: RunRecord): CaseVerdict[] {
+  return groupCases(record).flatMap(({ title, cases }) =>
+    cases
+      .filter(({ server }) => server !== record.baseline || cases.length === 1)
+      .map((item) => ({ group: title, item, sentence: verdictSentence(item, record) })),
   );
 }

@@ -9,17 +9,13 @@ import { METRIC_TITLES } from '../stats/metrics.ts';
 import { levelOf } from '../stats/until.ts';
 import { counted, listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
-import { okTrialsByCase } from './marks.ts';
-import { type SizeWords, sizeText } from './size.ts';
+import { okTrialsOf } from './ok-trials.ts';
+import { SIZE_WORDS, sizeText } from './size.ts';
 
 /** Of fewer, everyone sees where the change is. */
 const LEAST_VERSIONS = 4;
 
 /** CPU first: it says more about a server than its throughput, which is that of the load where the rate is fixed. */
-const WORDS: Readonly<Record<DecisiveMetric, SizeWords>> = {
-  cpuSecondsPerQuery: { higher: 'more', lower: 'less', as: 'as much' },
-  qps: { higher: 'more', lower: 'fewer', as: 'as many' },
-};
 const METRICS = ['cpuSecondsPerQuery', 'qps'] as const;
 
 /** The heading of what is told of them. */
@@ -44,7 +40,6 @@ export function seriesTitle(versions: readonly ServerRecord[]): string {
 
 /** Neighbouring versions at each point. */
 function neighbours(record: RunRecord, versions: readonly ServerRecord[]) {
-  const trials = okTrialsByCase(record);
   return groupCases(record).flatMap(({ title, cases }) => {
     const ordered = versions.flatMap(
       ({ name }) => cases.find(({ server, aa }) => server === name && !aa) ?? [],
@@ -54,8 +49,8 @@ function neighbours(record: RunRecord, versions: readonly ServerRecord[]) {
       return {
         ...{ title, item, before },
         ...{ caseKey: item.key, baselineKey: before.key },
-        trials: trials.get(item.key) ?? [],
-        baselineTrials: trials.get(before.key) ?? [],
+        trials: okTrialsOf(record, item),
+        baselineTrials: okTrialsOf(record, before),
       };
     });
   });
@@ -100,7 +95,7 @@ export function versionSteps(record: RunRecord): VersionStep[] | null {
   const { metric, pairs } = found;
   const shown = pairs.flatMap(({ title, item, before, delta }) => {
     if (delta.verdict === 'no difference shown') return [];
-    const { size, interval } = sizeText(delta, WORDS[metric]);
+    const { size, interval } = sizeText(delta, SIZE_WORDS[metric]);
     const where = title.charAt(0).toLowerCase() + title.slice(1);
     return [{ item, before, text: `${size} (95 % interval ${interval}) at ${where}` }];
   });

@@ -1,6 +1,6 @@
 /**
  * Readable JSON: what fits on a line stays on a line, so that thousands of samples do not make a record of hundreds
- * of thousands of lines. Also finds the error in damaged JSON, which `JSON.parse` often does not report.
+ * of thousands of lines.
  */
 
 const LINE_WIDTH = 110;
@@ -55,86 +55,4 @@ function formatValue(value: unknown, indent: string): Formatted {
  */
 export function formatJson(value: unknown): string {
   return `${formatValue(value, '').text}\n`;
-}
-
-const WHITESPACE = /[ \t\r\n]*/y;
-/** Punctuation, a string (checked further by `JSON.parse`), or another value. */
-const TOKEN =
-  /([{}[\],:])|("[^"\\]*(?:\\.[^"\\]*)*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
-
-function isJsonString(token: string): boolean {
-  try {
-    return typeof JSON.parse(token) === 'string';
-  } catch {
-    return false;
-  }
-}
-
-/** What may stand at a place in the text. */
-type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
-
-interface ScanState {
-  readonly stack: ('{' | '[')[];
-  expected: Expected;
-}
-
-/** Takes one token; false if it may not stand here. */
-function accept(state: ScanState, punctuation: string | undefined, string: string | undefined): boolean {
-  const { stack, expected } = state;
-  const wantsValue = expected === 'value' || expected === 'value-or-end';
-  const afterValue = (): Expected => (stack.length === 0 ? 'nothing' : 'comma-or-end');
-  if (punctuation === undefined) {
-    const wantsKey = expected === 'key' || expected === 'key-or-end';
-    if (string !== undefined && !isJsonString(string)) return false;
-    if (wantsKey ? string === undefined : !wantsValue) return false;
-    state.expected = wantsKey ? 'colon' : afterValue();
-    return true;
-  }
-  if (punctuation === '{' || punctuation === '[') {
-    if (!wantsValue) return false;
-    stack.push(punctuation);
-    state.expected = punctuation === '{' ? 'key-or-end' : 'value-or-end';
-    return true;
-  }
-  if (punctuation === ':') {
-    state.expected = 'value';
-    return expected === 'colon';
-  }
-  const top = stack.at(-1);
-  if (punctuation === ',') {
-    state.expected = top === '{' ? 'key' : 'value';
-    return expected === 'comma-or-end';
-  }
-  const mayEnd = expected === 'comma-or-end' || expected === (top === '{' ? 'key-or-end' : 'value-or-end');
-  if (!mayEnd || punctuation !== (top === '{' ? '}' : ']')) return false;
-  stack.pop();
-  state.expected = afterValue();
-  return true;
-}
-
-/**
- * Where text stops being JSON: the offset of the first invalid token, or of the end of incomplete text. Null for
- * valid JSON.
- */
-export function jsonErrorOffset(text: string): number | null {
-  const state: ScanState = { stack: [], expected: 'value' };
-  const space = new RegExp(WHITESPACE);
-  const token = new RegExp(TOKEN);
-  let offset = 0;
-  for (;;) {
-    space.lastIndex = offset;
-    space.test(text);
-    offset = space.lastIndex;
-    if (offset === text.length) return state.expected === 'nothing' ? null : offset;
-    token.lastIndex = offset;
-    const match = token.exec(text);
-    if (match === null || !accept(state, match[1], match[2])) return offset;
-    offset = token.lastIndex;
-  }
-}
-
-/** Line and column, both counted from 1, of an offset. */
-export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }

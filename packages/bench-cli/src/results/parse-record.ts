@@ -1,10 +1,9 @@
 /** From the text of a `run.json` to a checked record, or to an error that says what is wrong with it. */
+import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { compareKind } from './compare-kind.ts';
 import { describeForeignJson, describeForeignText } from './foreign.ts';
-import { jsonErrorOffset, lineAndColumn } from './json-text.ts';
-import type { RunRecord } from './record.ts';
 import { headerSchema, type RecordKind } from './record-kind.ts';
 
 /** Enough to see the kind of damage. */
@@ -15,13 +14,16 @@ const generatedByBench = z.looseObject({
   generator: z.object({ name: z.literal('dinodns-bench'), version: z.unknown() }),
 });
 
-/**
- * The experiment that a record's text names, by default `compare`, whose records do not name it. Does not check
- * whether the text is a record.
- */
+/** The experiment that a record names, by default `compare`, whose records do not name it. */
+function experimentOf(value: unknown): string {
+  const named = z.object({ experiment: z.string() }).safeParse(value);
+  return named.success ? named.data.experiment : compareKind.experiment;
+}
+
+/** The same of a record's text. Does not check whether it is a record. */
 export function experimentNameIn(text: string): string {
   try {
-    return z.object({ experiment: z.string() }).parse(JSON.parse(text)).experiment;
+    return experimentOf(JSON.parse(text));
   } catch {
     return compareKind.experiment;
   }
@@ -43,18 +45,39 @@ export function listProblems(error: z.ZodError): string[] {
   return lines.length > shown.length ? [...shown, `… and ${lines.length - shown.length} more`] : shown;
 }
 
-function parseJson(text: string, path: string): unknown {
+/** Whether JSON ends before its value does, by the message of `JSON.parse`: then it was cut off, or not all was written. */
+function endsTooEarly(text: string, message: string): boolean {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  return message.includes('end of JSON input') || Number(position) >= text.trimEnd().length;
+}
+
+/**
+ * The value in the text of a file.
+ * @throws BenchError `E_RECORD_UNREADABLE` that says what is wrong with it, with this fix
+ */
+export function parseJsonFile(text: string, path: string, fix: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const foreign = describeForeignText(text);
-    if (foreign !== null) throw foreignRecord(path, foreign);
-    const { line, column } = lineAndColumn(text, jsonErrorOffset(text) ?? text.length);
-    const what = text.trim() === '' ? 'is empty' : `is damaged at line ${line}, column ${column}: not JSON`;
-    throw new BenchError('E_RECORD_UNREADABLE', `${path} ${what}`, {
-      fix: 'Restore the file from a copy, or measure again; `bench` itself only ever replaces the whole file.',
+    // It may quote a piece of the file, of several lines.
+    const message = messageOf(cause).replaceAll(/\s+/g, ' ');
+    const what = endsTooEarly(text, message) ? 'is cut off: it ends too early' : `is damaged: ${message}`;
+    throw new BenchError('E_RECORD_UNREADABLE', `${path} ${text.trim() === '' ? 'is empty' : what}`, {
+      fix,
       cause,
     });
+  }
+}
+
+const RESTORE =
+  'Restore the file from a copy, or measure again; `bench` itself only ever replaces the whole file.';
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return parseJsonFile(text, path, RESTORE);
+  } catch (error) {
+    const foreign = describeForeignText(text);
+    throw foreign === null ? error : foreignRecord(path, foreign);
   }
 }
 
@@ -104,7 +127,7 @@ export function parseRecordAs<R>(kind: RecordKind<R>, text: string, path: string
   const header = generatedByBench.safeParse(value);
   if (!header.success) throw foreignRecord(path, describeForeignJson(value));
   const { schemaVersion, generator } = header.data;
-  const experiment = experimentNameIn(text);
+  const experiment = experimentOf(value);
   if (experiment !== kind.experiment) throw otherExperiment(path, experiment, kind.experiment);
   if (schemaVersion !== kind.schemaVersion)
     throw unreadableVersion(kind, path, schemaVersion, generator.version);
@@ -119,11 +142,6 @@ export function parseRecordAs<R>(kind: RecordKind<R>, text: string, path: string
       evidence: listProblems(record.error),
     },
   );
-}
-
-/** The record of the experiment `compare` in `text`. */
-export function parseRecord(text: string, path: string): RunRecord {
-  return parseRecordAs(compareKind, text, path);
 }
 
 /** What every experiment's record says of itself. Throws `E_RECORD_UNREADABLE` or `E_RECORD_FOREIGN`. */

@@ -9,7 +9,7 @@ import { count, timestamp } from './record-units.ts';
 export const RUN_STATUSES = ['running', 'interrupted', 'complete'] as const;
 
 /** The fields that every record has, but for `experiment` and `schemaVersion`. */
-const common = {
+export const common = {
   /** Name of the run's folder: UTC time and a random suffix. */
   id: z.string().min(1),
   generator: z.object({ name: z.literal('dinodns-bench'), version: z.string() }),
@@ -17,7 +17,7 @@ const common = {
   startedAt: timestamp,
   /** Null until the run is complete or interrupted. */
   endedAt: timestamp.nullable(),
-  /** A command that repeats the run, ready to paste. */
+  /** A command that repeats the run, ready to paste: every setting that was not the default. */
   command: z.string(),
   /** The arguments as they were typed. */
   argv: z.array(z.string()),

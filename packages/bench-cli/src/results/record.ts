@@ -8,14 +8,10 @@
 import { z } from 'zod';
 import { calibrationSchema } from './record-calibration.ts';
 import { caseSchema, driftSchema, noiseFloorSchema, untilSchema } from './record-case.ts';
-import {
-  cpuLimitMethodSchema,
-  environmentSchema,
-  provisionedToolSchema,
-  serverRecordSchema,
-} from './record-environment.ts';
+import { cpuLimitMethodSchema, provisionedToolSchema, serverRecordSchema } from './record-environment.ts';
+import { common } from './record-kind.ts';
 import { trialSchema } from './record-trial.ts';
-import { count, ratio, timestamp } from './record-units.ts';
+import { count, ratio } from './record-units.ts';
 
 export * from './record-calibration.ts';
 export * from './record-case.ts';
@@ -58,17 +54,7 @@ export function isCaptureName(name: string): boolean {
 
 export const recordSchema = z.object({
   schemaVersion: z.literal(SCHEMA_VERSION),
-  /** Name of the run's folder: UTC time and a random suffix. */
-  id: z.string().min(1),
-  generator: z.object({ name: z.literal('dinodns-bench'), version: z.string() }),
-  status: z.enum(['running', 'interrupted', 'complete']),
-  startedAt: timestamp,
-  /** Null until the run is complete or interrupted. */
-  endedAt: timestamp.nullable(),
-  /** A command that repeats the run, ready to paste: every setting that was not the default. */
-  command: z.string(),
-  /** The arguments as they were typed. */
-  argv: z.array(z.string()),
+  ...common,
   /** Every setting after defaults, file, environment and flags were merged. */
   configuration: z.record(z.string(), z.unknown()),
   target: z.enum(['local', 'kubernetes']),
@@ -83,13 +69,11 @@ export const recordSchema = z.object({
   deltaDefinition: z.enum(['relative', 'symmetric']),
   /** How the intervals and verdicts of `cases` were made, in sentences for reports. */
   intervalMethod: z.string(),
-  environment: environmentSchema,
   provisioned: z.array(provisionedToolSchema),
   servers: z.array(serverRecordSchema),
   zones: count,
   /** By the names that cases have. */
   workloads: z.array(workloadSchema),
-  warnings: z.array(z.string()),
   trials: z.array(trialSchema),
   cases: z.array(caseSchema),
   /** One for each point of the matrix that `--aa` measured; null without it. */

@@ -34,8 +34,6 @@ export interface FoundRun {
 
 export interface LoadedRun<R> {
   readonly record: R;
-  /** The experiment that wrote it. */
-  readonly experiment: string;
   /** Absolute path of the run's folder. */
   readonly directory: string;
 }
@@ -208,8 +206,8 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
       return { text, path, experiment: experimentNameIn(text), directory: dirname(path) };
     },
     async loadAs(kind, reference) {
-      const { text, path, experiment, directory } = await store.find(reference);
-      return { record: parseRecordAs(kind, text, path), experiment, directory };
+      const { text, path, directory } = await store.find(reference);
+      return { record: parseRecordAs(kind, text, path), directory };
     },
     lock: (directory) => lockRun(world, directory),
   };

@@ -23,8 +23,8 @@
  * - A. Deng, Y. Xu, R. Kohavi, T. Walker: Improving the sensitivity of online controlled experiments by utilizing
  *   pre-experiment data. WSDM 2013 (the same idea for experiments on the web).
  */
-import { mean, median, sum } from './intervals.ts';
-import { momentsOf, type SampleTest, type TestOptions, testAligned } from './sample-test.ts';
+import { mean, median, momentsOf, sum } from './intervals.ts';
+import { type SampleTest, type TestOptions, testAligned } from './sample-test.ts';
 import { studentQuantile, studentUpperTail } from './student-t.ts';
 
 /** A trial: the logarithm of its figure, and CPUs that others took meanwhile. */

@@ -149,8 +149,3 @@ export function summarizeRun(
     noiseFloors: plannedCases.some(({ aa }) => aa) ? floors : null,
   };
 }
-
-/** The `cases` of `summarizeRun`. */
-export function summarizeCases(...parameters: Parameters<typeof summarizeRun>): CaseRecord[] {
-  return summarizeRun(...parameters).cases;
-}

@@ -37,8 +37,6 @@ export interface Trend {
   readonly high: number;
   /** Two-sided. */
   readonly pValue: number;
-  /** Kendall's S: rising pairs minus falling pairs. */
-  readonly score: number;
 }
 
 /** Σ t (t − 1) (2 t + 5) over groups of equal values. */
@@ -51,6 +49,7 @@ function tieTerm(values: readonly number[]): number {
 export function trendOf(points: readonly Point[]): Trend | null {
   const n = points.length;
   const slopes: number[] = [];
+  /** Kendall's S: rising pairs minus falling pairs. */
   let score = 0;
   for (const [index, a] of points.entries()) {
     for (let other = index + 1; other < n; other++) {
@@ -75,7 +74,6 @@ export function trendOf(points: readonly Point[]): Trend | null {
     // With continuity correction.
     pValue:
       deviation === 0 ? 1 : Math.min(1, 2 * normalUpperTail(Math.max(0, Math.abs(score) - 1) / deviation)),
-    score,
   };
 }
 

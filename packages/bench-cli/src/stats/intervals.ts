@@ -66,12 +66,26 @@ export function medianOfSorted(sorted: Float64Array): number {
   return lower === upper ? upper : lower / 2 + upper / 2;
 }
 
+export interface Moments {
+  readonly n: number;
+  readonly mean: number;
+  /** With n − 1. */
+  readonly variance: number;
+}
+
+/** Mean and variance; of equal values the variance is exactly zero. */
+export function momentsOf(values: readonly number[]): Moments {
+  const n = values.length;
+  const [first = Number.NaN] = values;
+  if (values.every((value) => value === first)) return { n, mean: first, variance: 0 };
+  const mean = values.reduce((sum, value) => sum + value, 0) / n;
+  return { n, mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) };
+}
+
 /** Student's t interval for the centre of at least two values. */
 export function studentInterval(values: readonly number[]): Interval {
-  const n = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const half = studentQuantile(1 - (1 - CONFIDENCE) / 2, n - 1) * Math.sqrt(squares / (n - 1) / n);
+  const { n, mean, variance } = momentsOf(values);
+  const half = studentQuantile(1 - (1 - CONFIDENCE) / 2, n - 1) * Math.sqrt(variance / n);
   return { low: mean - half, high: mean + half };
 }
 

@@ -25,7 +25,7 @@
  *   involved. Biometrika 34 (1947), 28–35.
  */
 import { bootstrapPaired, bootstrapUnpaired, type LogInterval, MIN_FOR_BOOTSTRAP } from './bootstrap.ts';
-import { ascending, CONFIDENCE, medianOfSorted } from './intervals.ts';
+import { ascending, CONFIDENCE, medianOfSorted, momentsOf } from './intervals.ts';
 import {
   type RankTest,
   rankSumDepth,
@@ -173,7 +173,7 @@ function levelOfZero(at: (level: number) => LogInterval): number {
 
 /** An interval of the centre of differences, with the p value of "it is zero". */
 export interface DifferenceTest extends LogInterval {
-  readonly method: 'signed-rank' | 'student-t';
+  readonly method: Exclude<IntervalMethod, 'bootstrap-t'>;
 }
 
 /**
@@ -234,7 +234,7 @@ export function testUnpairedDifferences(
   values: readonly number[],
   others: readonly number[],
   options: Pick<TestOptions, 'comparisons' | 'level'> = {},
-): (LogInterval & { readonly method: 'rank-sum' | 'welch-t' }) | null {
+): DifferenceTest | null {
   return values.length < 2 || others.length < 2 ? null : unpairedInterval(values, others, options);
 }
 
@@ -288,22 +288,6 @@ export function rankSumInterval(
 ): LogInterval {
   const differences = logs.flatMap((a) => others.map((b) => a - b));
   return fromContrasts(differences, rankSumDepth(logs.length, others.length, level / 2), pValue);
-}
-
-export interface Moments {
-  readonly n: number;
-  readonly mean: number;
-  /** With n − 1. */
-  readonly variance: number;
-}
-
-/** Mean and variance; of equal values the variance is exactly zero. */
-export function momentsOf(values: readonly number[]): Moments {
-  const n = values.length;
-  const [first = Number.NaN] = values;
-  if (values.every((value) => value === first)) return { n, mean: first, variance: 0 };
-  const mean = values.reduce((sum, value) => sum + value, 0) / n;
-  return { n, mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) };
 }
 
 /** A t interval around `estimate`. Without any scatter, the interval has no width and p is 0, or 1 without a difference. */

@@ -13,6 +13,7 @@ import { relativeDelta, symmetricDelta } from './deltas.ts';
 import { type Interval, including, median, medianInterval } from './intervals.ts';
 import { signedRankTest } from './rank-tests.ts';
 import {
+  type DifferenceTest,
   detectableDifference,
   LEVEL,
   type SampleTest,
@@ -80,14 +81,11 @@ export function pairTrials<T extends { readonly round: number | null }>(
   });
 }
 
-export interface VerdictWords {
+/** Which direction is better, and the words for it. */
+export interface Direction {
+  readonly goal: 'higher' | 'lower';
   readonly better: Verdict;
   readonly worse: Verdict;
-}
-
-/** Which direction is better, and the words for it. */
-export interface Direction extends VerdictWords {
-  readonly goal: 'higher' | 'lower';
 }
 
 /** What `decide` adds. */
@@ -219,7 +217,28 @@ function comparePlainly(pairs: readonly Pair[], options: TestOptions): Undecided
   };
 }
 
-/** The same in the figure's own unit. Null without a pair. */
+/**
+ * A difference in the figure's own unit from its test; see `deltaFrom`.
+ * @param plain the difference where there is no test
+ */
+export function differenceFrom(
+  plain: number,
+  n: number,
+  test: DifferenceTest | null,
+  detectable: number | null,
+): UndecidedDifference {
+  return {
+    difference: test?.estimate ?? plain,
+    low: test?.low ?? null,
+    high: test?.high ?? null,
+    detectable,
+    n,
+    method: test?.method ?? null,
+    pValue: test?.pValue ?? null,
+  };
+}
+
+/** `comparePairs` in the figure's own unit. Null without a pair. */
 export function compareDifferences(
   pairs: readonly Pair[],
   options: TestOptions = {},
@@ -227,16 +246,8 @@ export function compareDifferences(
   const differences = pairs.map(({ value, baseline }) => value - baseline);
   const [first] = differences;
   if (first === undefined) return null;
-  const test = testDifferences(differences, options);
-  return {
-    difference: test?.estimate ?? first,
-    low: test?.low ?? null,
-    high: test?.high ?? null,
-    detectable: detectableDifference(differences, options),
-    n: differences.length,
-    method: test?.method ?? null,
-    pValue: test?.pValue ?? null,
-  };
+  const detectable = detectableDifference(differences, options);
+  return differenceFrom(first, differences.length, testDifferences(differences, options), detectable);
 }
 
 /**
@@ -266,15 +277,4 @@ export function decide<D extends Pick<UndecidedDelta, 'low' | 'high' | 'pValue'>
           ? 'ties'
           : 'correction';
   return { ...decided, verdict: 'no difference shown', undecided };
-}
-
-/** `comparePairs` and `decide` for a single comparison. */
-export function compare(
-  pairs: readonly Pair[],
-  goal: 'higher' | 'lower',
-  words: VerdictWords,
-  options: TestOptions = {},
-): Delta | null {
-  const delta = comparePairs(pairs, options);
-  return delta === null ? null : decide(delta, { goal, ...words }, delta.pValue, 1);
 }

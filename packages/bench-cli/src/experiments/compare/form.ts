@@ -8,6 +8,7 @@ import type { TrialContext } from '../../measure/trial-context.ts';
 import { calibrationNotes } from '../../report/calibration.ts';
 import { runStatus } from '../../report/index.ts';
 import { formatFixed, formatQps } from '../../report/numbers.ts';
+import { okTrials } from '../../report/ok-trials.ts';
 import {
   type Calibration,
   type OkTrial,
@@ -104,7 +105,7 @@ export const compareForm: RecordForm<RunRecord, Settings, DecidedServers, Compar
   entryOf,
   ended: (record) => ({
     ...record,
-    drift: examineDrift(record.trials.filter((trial): trial is OkTrial => trial.status === 'ok')),
+    drift: examineDrift(okTrials(record)),
   }),
   notesOf: calibrationNotes,
   lineOf: (_record, trial) => (trial.status === 'ok' ? lineOf(trial) : ''),

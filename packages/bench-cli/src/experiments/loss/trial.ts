@@ -138,7 +138,6 @@ async function closedLoop({ context, planned, progress }: Request, deployment: D
     openLoop: false,
     durationSeconds: FIRST_SECONDS,
     progress,
-    onStarted: () => undefined,
   });
   return mergeLoads(outcomes.map(({ result }) => result)).qps;
 }
@@ -164,7 +163,7 @@ async function probeAt(
   { rate, number, expected, neighbours }: Wanted,
 ): Promise<Probe> {
   const { durationSeconds } = context.configuration;
-  const stage: Omit<LoadStage, 'onStarted'> = {
+  const stage: LoadStage = {
     stage: `rate-${String(number).padStart(2, '0')}`,
     ratePerSecond: rate,
     openLoop: true,
@@ -226,7 +225,6 @@ async function overloadAndRecover(
     durationSeconds: overloadSeconds,
     after: { ratePerSecond: afterRate, seconds: AFTER_SECONDS },
     progress,
-    onStarted: () => undefined,
   });
   const timelines = outcomes.flatMap(({ timeline }) => (timeline === undefined ? [] : [timeline]));
   return recoveryOf(mergeTimelines(timelines), {

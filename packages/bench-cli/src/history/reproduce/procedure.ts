@@ -2,10 +2,10 @@
  * Published ratios beside measured ones: each row of a published table that is compared with another row, in each figure
  * that both have. A publication needs its record (`published/NAME.json`) and a mapping to cases of ours. Pure.
  */
-import { median } from '../../stats/intervals.ts';
+import { median, momentsOf } from '../../stats/intervals.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
-import { momentsOf, type TestOptions } from '../../stats/sample-test.ts';
+import type { TestOptions } from '../../stats/sample-test.ts';
 import type { UndecidedDelta } from '../../stats/summarize.ts';
 import { type Samples, samplesOf, undecidedDelta } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';

@@ -10,8 +10,6 @@ export interface DnsperfReport {
   readonly version: string | null;
   /** Null if dnsperf ended without printing its statistics. */
   readonly result: LoadResult | null;
-  /** `[Timeout]` lines: queries reported lost while it ran. */
-  readonly timeouts: number;
   /** Late, duplicate or foreign responses. */
   readonly unexpectedResponses: number;
   /** Other warnings and errors, as printed. */
@@ -172,7 +170,6 @@ export function parseDnsperf(lines: readonly string[]): DnsperfReport {
   return {
     version,
     result: sections === null ? null : toLoadResult(sections, intervals, intervalSeconds(lines)),
-    timeouts: lines.filter((line) => line.startsWith('[Timeout]')).length,
     unexpectedResponses: lines.filter(isUnexpected).length,
     complaints: lines.filter((line) => /^(Error|Warning):/.test(line) && !isUnexpected(line)),
   };

@@ -4,6 +4,7 @@
  */
 
 import { BenchError } from '../../errors.ts';
+import { sampleEvery } from '../../observe/sample-every.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
@@ -99,16 +100,7 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
         early.set(pod, Math.max(early.get(pod) ?? 0, endUnixSeconds - now));
     seen.push(...windows);
   };
-  const sampling = (async () => {
-    for (;;) {
-      await poll();
-      const over = await clock.sleep(POLL_SECONDS, stopped).then(
-        () => false,
-        () => true,
-      );
-      if (over) return;
-    }
-  })();
+  const sampling = poll().then(() => sampleEvery(clock, POLL_SECONDS, stopped, poll));
   let instances: InstanceObservation[] | null = null;
   const finish = async (): Promise<Observation | null> => {
     const endedAt = nowInCluster();

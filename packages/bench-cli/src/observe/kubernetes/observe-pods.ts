@@ -4,6 +4,7 @@
  * load, however rarely the kubelet updates them; only the samples in between are sparse.
  */
 import { BenchError } from '../../errors.ts';
+import { sampleEvery } from '../../observe/sample-every.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { Clock } from '../../world.ts';
@@ -40,24 +41,12 @@ const IDLE_SECONDS = 5;
 
 const isAnotherThrottling = (a: ThrottlingReading, b: ThrottlingReading) => a.stamp !== b.stamp;
 
-/** Samples every 2 seconds until `signal`, into `samples`. */
-async function sampleUntil(
-  signal: AbortSignal,
-  { clock, source }: ObservePodsOptions,
-  samples: Sample[],
-): Promise<void> {
-  for (;;) {
-    const isOver = await clock.sleep(SAMPLE_SECONDS, signal).then(
-      () => false,
-      () => true,
-    );
-    if (isOver) return;
-    try {
-      const readings = await source.usage();
-      samples.push({ atSeconds: clock.monotonicSeconds(), readings });
-    } catch {
-      // The API server or the kubelet cannot be reached for a while: this sample is missing.
-    }
+async function addSample({ clock, source }: ObservePodsOptions, samples: Sample[]): Promise<void> {
+  try {
+    const readings = await source.usage();
+    samples.push({ atSeconds: clock.monotonicSeconds(), readings });
+  } catch {
+    // The API server or the kubelet cannot be reached for a while: this sample is missing.
   }
 }
 
@@ -109,7 +98,8 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
   let startedAt = clock.monotonicSeconds();
   const samples: Sample[] = [{ atSeconds: startedAt, readings: begin.usage.values }];
   const stop = new AbortController();
-  const sampling = sampleUntil(AbortSignal.any([signal, stop.signal]), options, samples);
+  const stopped = AbortSignal.any([signal, stop.signal]);
+  const sampling = sampleEvery(clock, SAMPLE_SECONDS, stopped, () => addSample(options, samples));
 
   let figures: PodFigures | null = null;
   const finish = async () => {

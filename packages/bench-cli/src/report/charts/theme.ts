@@ -66,18 +66,14 @@ export function serverStyle(index: number): Shades & { readonly shape: string } 
   return { ...shades, shape: SHAPES[index % SHAPES.length] ?? 'circle' };
 }
 
+function shadesOf(servers: number): Shades[] {
+  return [SURFACE, INK, MUTED, GRID, NOISE, ...Array.from({ length: servers }, (_, i) => serverStyle(i))];
+}
+
 /** Rules that turn the light colours of charts within `selector` into dark ones. */
 export function darkRules(servers: number, selector = ''): string {
-  const shades = [
-    SURFACE,
-    INK,
-    MUTED,
-    GRID,
-    NOISE,
-    ...Array.from({ length: servers }, (_, i) => serverStyle(i)),
-  ];
   const scope = selector === '' ? '' : `${selector} `;
-  return shades
+  return shadesOf(servers)
     .map(
       ({ light, dark }) =>
         `${scope}[fill="${light}"]{fill:${dark}}${scope}[stroke="${light}"]{stroke:${dark}}`,
@@ -87,15 +83,7 @@ export function darkRules(servers: number, selector = ''): string {
 
 /** The same chart in dark colours, for bitmaps, which have no CSS. */
 export function darkened(svg: string, servers: number): string {
-  const shades = [
-    SURFACE,
-    INK,
-    MUTED,
-    GRID,
-    NOISE,
-    ...Array.from({ length: servers }, (_, i) => serverStyle(i)),
-  ];
-  const dark = new Map(shades.map((shade) => [shade.light, shade.dark]));
+  const dark = new Map(shadesOf(servers).map((shade) => [shade.light, shade.dark]));
   return svg.replaceAll(/(fill|stroke)="(#[0-9a-f]{6})"/g, (whole, name: string, color: string) => {
     const other = dark.get(color);
     return other === undefined ? whole : `${name}="${other}"`;

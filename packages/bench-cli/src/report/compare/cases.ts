@@ -7,7 +7,7 @@ import { shellCommand } from '../../text.ts';
 import { groupCases, serverTitle, shapeOf } from '../cases.ts';
 import { deltaTexts } from '../delta-texts.ts';
 import type { CaseCell, CasesBlock, TableBlock, TrialRow } from '../document/document.ts';
-import { type Mark, marksOfCase, okTrialsByCase } from '../marks.ts';
+import { type Mark, marksOfCase } from '../marks.ts';
 import {
   formatBytes,
   formatCount,
@@ -18,6 +18,7 @@ import {
   formatShare,
   formatTime,
 } from '../numbers.ts';
+import { okTrialsOf } from '../ok-trials.ts';
 import { percentileOf, trialPercentile } from '../percentiles.ts';
 import { formatThrottled, throttledShare } from '../throttling.ts';
 import { endsOf, NOTHING, toneOf } from './cells.ts';
@@ -300,12 +301,11 @@ function trialRow(trial: Trial, item: CaseRecord): TrialRow {
 }
 
 export function casesBlock(record: RunRecord, definition: DeltaDefinition): CasesBlock {
-  const okTrials = okTrialsByCase(record);
   const trials = Map.groupBy(record.trials, ({ caseKey }) => caseKey);
   const groups = groupCases(record);
   const marksByKey = new Map(
     groups.flatMap(({ cases }) =>
-      cases.map((item) => [item.key, marksOfCase(record, item, okTrials.get(item.key) ?? [])] as const),
+      cases.map((item) => [item.key, marksOfCase(record, item, okTrialsOf(record, item))] as const),
     ),
   );
   const columns = columnsOf(record, definition, marksByKey);

@@ -2,7 +2,7 @@
 import type { CaseRecord, OkTrial, RunRecord, SummaryStatistic } from '../../results/record.ts';
 import { NOT_COMPARED } from '../../stats/decisive.ts';
 import { type Block, type Cell, table } from '../document/document.ts';
-import { okTrialsByCase } from '../marks.ts';
+import { okTrialsOf } from '../ok-trials.ts';
 
 export const NOTHING = '–';
 
@@ -24,8 +24,9 @@ export function numberTable(
 
 /** What the trials of a case measured, in the order of the rounds. */
 function measured(record: RunRecord, item: CaseRecord, pick: (trial: OkTrial) => number | null): number[] {
-  const trials = okTrialsByCase(record).get(item.key) ?? [];
-  return trials.toSorted((a, b) => a.round - b.round).flatMap((trial) => pick(trial) ?? []);
+  return okTrialsOf(record, item)
+    .toSorted((a, b) => a.round - b.round)
+    .flatMap((trial) => pick(trial) ?? []);
 }
 
 /** `40,112`, `42,960` as the ends of a figure's interval; both values of two trials, whose interval would say nothing. */

@@ -3,7 +3,7 @@ import type { CaseRecord, RunRecord } from '../../results/record.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { groupCases } from '../cases.ts';
 import type { DocumentChart } from '../document/document.ts';
-import { okTrialsByCase } from '../marks.ts';
+import { okTrialsOf } from '../ok-trials.ts';
 import { allowanceChart } from './charts/allowance.ts';
 import { bars, cpuPerQuery, latency, memory, tailBars, throughput } from './charts/bars.ts';
 import type { Draw, Missing } from './charts/data.ts';
@@ -20,12 +20,11 @@ export interface Charts {
 
 /** Those that the record has data for; `first` is the name of the one that shows the verdict. */
 export function chartsOf(record: RunRecord, delta: DeltaDefinition, first: string): Charts {
-  const trials = okTrialsByCase(record);
   const data = {
     record,
     delta,
     groups: groupCases(record),
-    trialsOf: (item: CaseRecord) => trials.get(item.key) ?? [],
+    trialsOf: (item: CaseRecord) => okTrialsOf(record, item),
   };
   const all: readonly (readonly [title: string, draw: Draw])[] = [
     ['Difference from the baseline', differences],

@@ -30,7 +30,7 @@ import { warningsDuring } from '../neighbours.ts';
 import { formatBytes } from '../numbers.ts';
 import { runStatus } from '../status.ts';
 import { THROTTLED_EXPLANATION } from '../throttling.ts';
-import { verdictSentence } from '../verdict-sentence.ts';
+import { verdictSentences } from '../verdict-sentence.ts';
 import { seriesTitle, VERSION_STEPS, versionSteps, versionsOf } from '../version-steps.ts';
 import { casesBlock } from './cases.ts';
 import { toneOf } from './cells.ts';
@@ -68,17 +68,13 @@ function stepFindings(record: RunRecord): Finding[] {
 }
 
 function findingsOf(record: RunRecord, definition: DeltaDefinition): Finding[] {
-  return groupCases(record).flatMap(({ title, cases }) =>
-    cases
-      .filter(({ server }) => server !== record.baseline || cases.length === 1)
-      .map((item) => ({
-        subject: serverTitle(record, item.server),
-        group: title,
-        series: item.server,
-        badge: badgeOf(record, item, definition),
-        sentence: verdictSentence(item, record),
-      })),
-  );
+  return verdictSentences(record).map(({ group, item, sentence }) => ({
+    subject: serverTitle(record, item.server),
+    group,
+    series: item.server,
+    badge: badgeOf(record, item, definition),
+    sentence,
+  }));
 }
 
 function failedTrials(record: RunRecord): Block[] {

@@ -3,8 +3,9 @@ import type { CaseRecord, OkTrial, RunRecord } from '../../results/record.ts';
 import { mean as meanOf } from '../../stats/intervals.ts';
 import { furtherPoint, serverTitle } from '../cases.ts';
 import { type Block, note, text } from '../document/document.ts';
-import { okTrialsByCase, UNEVEN_FROM, unevenness } from '../marks.ts';
+import { UNEVEN_FROM, unevenness } from '../marks.ts';
 import { formatCpus, formatFixed, formatMebibytes } from '../numbers.ts';
+import { okTrialsOf } from '../ok-trials.ts';
 import { formatThrottled, THROTTLED_EXPLANATION, throttledShareOf } from '../throttling.ts';
 import { NOTHING, numberTable } from './cells.ts';
 
@@ -65,9 +66,9 @@ function resolution(trials: readonly OkTrial[]): string {
 }
 
 /** The containers beside the DNS server, by case; nothing where there are none. */
-function sidecars(record: RunRecord, byCase: ReadonlyMap<string, readonly OkTrial[]>): Block[] {
+function sidecars(record: RunRecord): Block[] {
   const rows = record.cases.flatMap((item) => {
-    const pods = (byCase.get(item.key) ?? []).flatMap((trial) => trial.instanceObservations ?? []);
+    const pods = okTrialsOf(record, item).flatMap((trial) => trial.instanceObservations ?? []);
     const byName = Map.groupBy(
       pods.flatMap((pod) => pod.sidecars ?? []),
       ({ name }) => name,
@@ -121,12 +122,12 @@ export function loadersNote(loaders: readonly NonNullable<OkTrial['loaders']>[])
 /** Nothing for a run without pods. Memory is in Mi, the unit of pods' requests and limits. */
 export function podBlocks(record: RunRecord): Block[] {
   if (record.target !== 'kubernetes') return [];
-  const byCase = okTrialsByCase(record);
   const rows = record.cases.flatMap((item) => {
-    const trials = byCase.get(item.key) ?? [];
+    const trials = okTrialsOf(record, item);
     return trials.length === 0 ? [] : [row(record, item, trials)];
   });
   if (rows.length === 0) return [];
+  const trials = record.cases.flatMap((item) => okTrialsOf(record, item));
   const titles = [
     'Server',
     'CPU',
@@ -146,8 +147,8 @@ export function podBlocks(record: RunRecord): Block[] {
         `from ${formatFixed(UNEVEN_FROM, 1)} × the case is marked. A Service sends all packets of a socket to one pod, so ` +
         'an even spread takes enough sockets.',
     ),
-    note(resolution([...byCase.values()].flat())),
-    ...loadersNote([...byCase.values()].flat().flatMap((trial) => trial.loaders ?? [])),
-    ...sidecars(record, byCase),
+    note(resolution(trials)),
+    ...loadersNote(trials.flatMap(({ loaders }) => loaders ?? [])),
+    ...sidecars(record),
   ];
 }

@@ -4,13 +4,13 @@ import { type CaseRecord, isCaptureName, type RunRecord } from '../../results/re
 import { NOT_COMPARED, shownOf } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
-import { groupAcrossModes, groupCases, marksOf, serverTitle, titleWithVersion } from '../cases.ts';
+import { groupAcrossModes, marksOf, serverTitle, titleWithVersion } from '../cases.ts';
 import { deltaLine, deltaTexts, endsOfAll } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
 import { isBeyondLoopback } from '../marks.ts';
 import { formatBytes, formatQps, formatTime } from '../numbers.ts';
 import { comparedServers, overallSentence, reservations } from '../overall.ts';
-import { verdictSentence } from '../verdict-sentence.ts';
+import { verdictSentences } from '../verdict-sentence.ts';
 import { versionSteps } from '../version-steps.ts';
 import { NOTHING, numberTable, toneOf } from './cells.ts';
 import { publishedTable, titleAcrossModes } from './published-tables.ts';
@@ -45,11 +45,7 @@ export function verdicts(record: RunRecord): string[] {
         .find((sentence) => sentence !== null) ?? [],
   );
   if (overall.length > 0) return overall;
-  return groupCases(record).flatMap(({ title, cases }) =>
-    cases
-      .filter(({ server }) => server !== record.baseline || cases.length === 1)
-      .map((item) => `${title}: ${verdictSentence(item, record)}`),
-  );
+  return verdictSentences(record).map(({ group, sentence }) => `${group}: ${sentence}`);
 }
 
 /** The rest of what was shown. */

@@ -8,8 +8,8 @@ import { deltaTexts, endsOfAll } from '../delta-texts.ts';
 import { type Block, type Cell, note, table } from '../document/document.ts';
 import { limitWord } from '../limits.ts';
 import { lookupRateText, lookupsOf } from '../lookups.ts';
-import { okTrialsByCase } from '../marks.ts';
 import { formatBytes, formatFixed, formatQps, formatShare, formatTime } from '../numbers.ts';
+import { okTrialsOf } from '../ok-trials.ts';
 import { percentileOf, SHOWN_PERCENTILES } from '../percentiles.ts';
 import { NOTHING, toneOf } from './cells.ts';
 
@@ -46,7 +46,7 @@ function lostCell(record: RunRecord, item: CaseRecord): Cell {
   const { queriesLost, queriesSent } = item.totals;
   const share = queriesSent === 0 ? 0 : queriesLost / queriesSent;
   const text = queriesLost === 0 ? '0 %' : share < 0.0001 ? '<0.01 %' : formatShare(share).replace('%', ' %');
-  return { text, below: limitWord(item, okTrialsByCase(record).get(item.key) ?? []) };
+  return { text, below: limitWord(item, okTrialsOf(record, item)) };
 }
 
 function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinition): Cell[] {

@@ -9,7 +9,6 @@ import { bothPairs } from '../delta-texts.ts';
 import { type Block, type Cell, heading, list, text } from '../document/document.ts';
 import { limitWord } from '../limits.ts';
 import { lookupsOf } from '../lookups.ts';
-import { okTrialsByCase } from '../marks.ts';
 import {
   formatCount,
   formatDelta,
@@ -20,6 +19,7 @@ import {
   formatSeconds,
   formatShare,
 } from '../numbers.ts';
+import { okTrialsOf } from '../ok-trials.ts';
 import { percentileOf, SHOWN_PERCENTILES, trialPercentile } from '../percentiles.ts';
 import { formatThrottled, throttledShareOf } from '../throttling.ts';
 import { workloadOf } from '../workloads.ts';
@@ -142,11 +142,10 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
     'Verdict',
     'Limited by',
   ];
-  const trials = okTrialsByCase(record);
   const rows = cases.map((item) => {
     const { summary } = item;
     const cores = summary?.cpuCores ?? null;
-    const throttled = throttledShareOf(trials.get(item.key) ?? []);
+    const throttled = throttledShareOf(okTrialsOf(record, item));
     return [
       serverTitle(record, item.server),
       shapeOf(record, item).replace(' vCPU', ''),
@@ -158,7 +157,7 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
       figure(record, item, 'memoryBytes', formatMebibytes),
       deltaFigure(record, item, 'memoryBytes', definition),
       verdictCell(record, item, 'memoryBytes'),
-      summary === null ? NOTHING : limitWord(item, trials.get(item.key) ?? []),
+      summary === null ? NOTHING : limitWord(item, okTrialsOf(record, item)),
     ];
   });
   return numberTable('Cost', titles, rows, ['Verdict', 'Limited by']);

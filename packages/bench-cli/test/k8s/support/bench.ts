@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseRecord, parseRecordAs } from '../../../src/results/parse-record.ts';
+import { parseRecordAs } from '../../../src/results/parse-record.ts';
 import type { RunRecord } from '../../../src/results/record.ts';
 import type { RecordKind } from '../../../src/results/record-kind.ts';
+import { parseRecord } from '../../support/parse-record.ts';
 import { type TestWorld, testWorld } from '../../support/test-world.ts';
 import { filePrefix } from './admin.ts';
 

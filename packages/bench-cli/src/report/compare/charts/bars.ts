@@ -36,57 +36,53 @@ interface Metric {
   unit(largest: number): FigureUnit;
 }
 
-export const [throughput, latency, p99, cpuPerQuery, memory]: readonly [
-  Metric,
-  Metric,
-  Metric,
-  Metric,
-  Metric,
-] = [
-  {
-    name: 'qps',
-    title: 'Throughput',
-    missing: 'no trial succeeded',
-    isMoreBetter: true,
-    isOfThroughput: true,
-    summary: (_, { qps }) => qps,
-    trial: ({ metrics }) => metrics.qps,
-    unit: () => ['queries per second', 1, (value) => `${formatQps(value)} queries/s`],
-  },
-  {
-    name: 'latency',
-    title: 'Average latency',
-    missing: 'the load generator measured no latency',
-    isOfThroughput: true,
-    summary: (_, { latencySeconds }) => latencySeconds,
-    trial: ({ metrics }) => metrics.latencySeconds,
-    unit: (largest) => timeUnit('average latency', largest),
-  },
-  {
-    name: 'latency-p99',
-    title: '99th percentile of latency',
-    missing: 'no p99 is twice or half that of the baseline',
-    summary: (item) => percentileOf(item, 99),
-    trial: (trial) => trialPercentile(trial, 99),
-    unit: (largest) => timeUnit('99th percentile of latency', largest),
-  },
-  {
-    name: 'cpu-per-query',
-    title: 'CPU per query',
-    missing: 'the CPU time of the servers was not observed',
-    summary: (_, { cpuSecondsPerQuery }) => cpuSecondsPerQuery,
-    trial: ({ metrics }) => metrics.cpuSecondsPerQuery,
-    unit: (largest) => timeUnit('CPU time per query', largest),
-  },
-  {
-    name: 'memory',
-    title: 'Memory',
-    missing: 'the memory of the servers was not observed',
-    summary: (_, { memoryBytes }) => memoryBytes,
-    trial: ({ metrics }) => metrics.memoryBytes,
-    unit: () => ['memory (MiB)', 1024 ** 2, formatBytes],
-  },
-];
+export const throughput: Metric = {
+  name: 'qps',
+  title: 'Throughput',
+  missing: 'no trial succeeded',
+  isMoreBetter: true,
+  isOfThroughput: true,
+  summary: (_, { qps }) => qps,
+  trial: ({ metrics }) => metrics.qps,
+  unit: () => ['queries per second', 1, (value) => `${formatQps(value)} queries/s`],
+};
+
+export const latency: Metric = {
+  name: 'latency',
+  title: 'Average latency',
+  missing: 'the load generator measured no latency',
+  isOfThroughput: true,
+  summary: (_, { latencySeconds }) => latencySeconds,
+  trial: ({ metrics }) => metrics.latencySeconds,
+  unit: (largest) => timeUnit('average latency', largest),
+};
+
+export const p99: Metric = {
+  name: 'latency-p99',
+  title: '99th percentile of latency',
+  missing: 'no p99 is twice or half that of the baseline',
+  summary: (item) => percentileOf(item, 99),
+  trial: (trial) => trialPercentile(trial, 99),
+  unit: (largest) => timeUnit('99th percentile of latency', largest),
+};
+
+export const cpuPerQuery: Metric = {
+  name: 'cpu-per-query',
+  title: 'CPU per query',
+  missing: 'the CPU time of the servers was not observed',
+  summary: (_, { cpuSecondsPerQuery }) => cpuSecondsPerQuery,
+  trial: ({ metrics }) => metrics.cpuSecondsPerQuery,
+  unit: (largest) => timeUnit('CPU time per query', largest),
+};
+
+export const memory: Metric = {
+  name: 'memory',
+  title: 'Memory',
+  missing: 'the memory of the servers was not observed',
+  summary: (_, { memoryBytes }) => memoryBytes,
+  trial: ({ metrics }) => metrics.memoryBytes,
+  unit: () => ['memory (MiB)', 1024 ** 2, formatBytes],
+};
 
 export function figureOf(metric: DecisiveMetric, largest: number) {
   const { title, unit } = metric === 'qps' ? throughput : cpuPerQuery;
