@@ -111,7 +111,8 @@ function mergeConnections(results: readonly LoadResult[]): LoadResult['connectio
 function mergeLookups(parts: readonly LookupResult[]): LookupResult | null {
   if (parts.length === 0) return null;
   // A lookup that ended with a lost query has no latency.
-  const ended = ({ hdrHistogram }: LookupResult) => (hdrHistogram === null ? 0 : decodeHistogram(hdrHistogram).total);
+  const ended = ({ hdrHistogram }: LookupResult) =>
+    hdrHistogram === null ? 0 : decodeHistogram(hdrHistogram).total;
   const { latencyPercentiles, hdrHistogram } = mergedLatencyDetail(parts.map((part) => part.hdrHistogram));
   return {
     count: sum(parts.map((part) => part.count)),
