@@ -78,8 +78,10 @@ it("asks for a lookup's next name when the answer to the last one comes, not whe
   const truth = await server.stop();
   expect(counts).toMatchObject({ sent: truth.total, answered: truth.total });
   expect(lookups?.queriesPerLookup).toBe(5);
-  // The server needs a millisecond for each. Had each answer to wait for the next lookup, they would take up to twice as long.
-  expect((lookups?.latencySeconds?.p50 ?? 0) * 1e9).toBeLessThan(5 * truth.percentile(50) + 0.5e6);
+  // The server needs a millisecond for each. Had each answer to wait for the next lookup, they would take about ten. Of the fastest,
+  // because on a busy machine most lookups wait for a CPU.
+  const seen = histogramOf(lookups?.latencySeconds?.histogram);
+  expect(seen.percentile(10)).toBeLessThan(5 * truth.percentile(10) + 2e6);
 });
 
 it('has started when the first query leaves, not before', async () => {
