@@ -217,6 +217,7 @@ describe('other requests', () => {
     ['POST', '/control/outage?seconds=-1', 400],
     ['GET', '/control/expire', 405],
     ['GET', '/control/nothing', 404],
+    ['POST', '/control/constructor', 404],
   ])('%s %s is refused with %i', async (method, path, code) => {
     const response = await fetch(server.url + path, { method });
     expect(response.status).toBe(code);

@@ -51,7 +51,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export class LoadError extends ProgramError<ErrorCode> {
   override readonly name = 'LoadError';
 
-  constructor(code: ErrorCode, problems: readonly [Problem, ...Problem[]], cause?: unknown) {
+  constructor(code: ErrorCode, problems: readonly Problem[], cause?: unknown) {
     super(code, ERROR_CODES[code], { problems, cause });
   }
 }

@@ -8,10 +8,8 @@ import { type CannonInput, type CannonOptions, optionsSchema } from './options.t
 export function checkOptions(input: CannonInput): CannonOptions {
   const parsed = optionsSchema.safeParse(input, { reportInput: true });
   const problems = parsed.success ? crossProblems(parsed.data) : parsed.error.issues.map(problemOf);
-  const [first, ...others] = problems;
-  if (first !== undefined) throw new LoadError('E_OPTIONS', [first, ...others]);
-  if (!parsed.success) throw new Error('checkOptions: an input with issues has problems');
-  return parsed.data;
+  if (parsed.success && problems.length === 0) return parsed.data;
+  throw new LoadError('E_OPTIONS', problems);
 }
 
 function shown(value: unknown): string {

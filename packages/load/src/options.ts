@@ -78,13 +78,20 @@ export const optionsSchema = z.strictObject({
     })
     .nullable()
     .default(null),
+  /** Connections; without effect on UDP. */
   stream: z
     .strictObject({
+      /** A new connection after this many queries; null: connections are kept for the whole run. */
       queriesPerConnection: z.int().min(1).nullable().default(null),
+      /** Maximum queries outstanding on one connection (pipelining; HTTP/2 streams); null: limited by the window. */
       pipelining: z.int().min(1).max(65_535).nullable().default(null),
+      /** Server name for TLS, and for its certificate; null: the host as written. */
       serverName: z.string().nullable().default(null),
+      /** Whether to reject a certificate that does not verify. */
       verify: z.boolean().default(true),
+      /** PEM file of certificate authorities; null: the system's. */
       caFile: z.string().nullable().default(null),
+      /** DoH: path, such as "/dns-query". */
       path: z.string().startsWith('/').default('/dns-query'),
       method: z.enum(['GET', 'POST']).default('POST'),
     })

@@ -53,14 +53,15 @@ export class ProgramError<Code extends string = string> extends Error {
 /** The class of a package's errors: its codes, and why a program ends with each. */
 export function errorClass<const Codes extends Readonly<Record<string, ExitReason>>>(codes: Codes) {
   return class extends ProgramError<Extract<keyof Codes, string>> {
-    /** `subject` says what is not valid ("the zone set"); it is used when there is more than one problem. */
+    /** One problem and its fix; or what is not valid ("the zone set") and its problems, of which there may be one. */
     constructor(
       code: Extract<keyof Codes, string>,
-      subject: string,
-      problems: readonly Problem[],
+      what: string,
+      fix: string | readonly Problem[],
       cause?: unknown,
     ) {
-      super(code, codes[code] as ExitReason, { subject, problems, cause });
+      const problems = typeof fix === 'string' ? [{ problem: what, fix }] : fix;
+      super(code, codes[code] as ExitReason, { subject: what, problems, cause });
     }
   };
 }

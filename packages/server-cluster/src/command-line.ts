@@ -5,26 +5,13 @@ import { Command, Option } from 'commander';
 import { ServerError } from './errors.ts';
 import { frameworkOf } from './framework/choose.ts';
 import { DEFAULT_MAX_PENDING } from './limits/pending-limit.ts';
-import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP } from './limits/rate-limiter.ts';
-import { DEFAULT_LOG_LEVEL, LOG_LEVELS } from './log/log.ts';
 import { DEFAULT_CLIENT_IPV6_BITS } from './network/connection-counts.ts';
 import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
 } from './network/stream-listener.ts';
-import {
-  BALANCES,
-  checkOptions,
-  DEFAULT_ADDRESS,
-  DEFAULT_BALANCE,
-  DEFAULT_METRICS_ADDRESS,
-  DEFAULT_PORT,
-  MODES,
-  PROFILES,
-  type ServerOptions,
-  UDP_BACKENDS,
-} from './options.ts';
+import { checkOptions, choicesAndDefault, DEFAULT_ADDRESS, type ServerOptions } from './options.ts';
 import { describeVersions } from './version.ts';
 import type { ZoneFileOption } from './zone-files/zone-file-option.ts';
 import { generatedZones, readZonesSpec } from './zone-source.ts';
@@ -39,36 +26,37 @@ interface ZoneFlags {
 }
 
 interface More {
-  /** The path of the option that the flag sets, such as `tcp.idleSeconds`. */
-  readonly sets?: string;
-  readonly choices?: readonly string[];
-  readonly default?: string | number;
-  /** Several, separated by commas. */
-  readonly isList?: true;
+  /** Of a flag that sets no option of the server. */
+  readonly default?: number;
   /** Flags that may not be given as well, as commander names them. */
   readonly excludes?: string[];
 }
 
 /** Those that stand for a number in `--flag <…>`. */
 const NUMBERS = /<(?:number|seconds|microseconds|bits)>$/;
+/** Those that stand for several values, separated by commas. */
+const LISTS = /,…>$/;
 
 function wholeNumber(flag: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new ServerError('E_USAGE', `${flag} "${text}" is not a whole number.`, `Give ${flag} digits only.`);
 }
 
-function flag(flags: string, help: string, more: More = {}): { option: Option; sets: string | undefined } {
+/** `sets` is the path of the option that the flag sets, such as `tcp.idleSeconds`. */
+function flag(flags: string, help: string, sets?: string, more: More = {}) {
   const option = new Option(flags, help);
+  const { choices, value = more.default } = sets === undefined ? {} : choicesAndDefault(sets);
   if (NUMBERS.test(flags)) option.argParser((text) => wholeNumber(option.long ?? flags, text));
-  if (more.isList) option.argParser((text) => text.split(','));
-  if (more.choices !== undefined) option.choices(more.choices);
-  if (more.default !== undefined) option.default(more.default);
-  if (more.excludes !== undefined) option.conflicts(more.excludes);
-  return { option, sets: more.sets };
+  if (LISTS.test(flags)) option.argParser((text) => text.split(','));
+  if (choices !== undefined) option.choices(choices);
+  // The help of a list says what it is without the flag.
+  if (!option.variadic && !LISTS.test(flags)) option.default(value);
+  option.conflicts(more.excludes ?? []);
+  return { option, sets };
 }
 
 /** Repeated, each with one value: `--zone a --zone b`. */
-function repeated(flags: string, help: string): { option: Option; sets: undefined } {
+function repeated(flags: string, help: string) {
   const option = new Option(flags, `${help}; repeat it for more`);
   option.argParser((value, previous: string[] | undefined) => [...(previous ?? []), value]);
   option.conflicts(['zones', 'zonesFile', 'zonesSpec']);
@@ -76,35 +64,26 @@ function repeated(flags: string, help: string): { option: Option; sets: undefine
 }
 
 const FLAGS = [
-  flag('--profile <name>', 'dinodns: robust networks and store; stock: the framework as published', {
-    sets: 'profile',
-    choices: PROFILES,
-    default: 'dinodns',
-  }),
+  flag(
+    '--profile <name>',
+    'dinodns: robust networks and store; stock: the framework as published',
+    'profile',
+  ),
   flag(
     '--framework <directory>',
     'an installed npm package dinodns to use (default: the one beside this program)',
   ),
-  flag('--mode <mode>', 'single: one process; multi: a worker for each usable CPU', {
-    sets: 'mode',
-    choices: MODES,
-    default: 'single',
-  }),
-  flag('--address <ip...>', `addresses to listen on (default: ${DEFAULT_ADDRESS})`, { sets: 'address' }),
-  flag('--port <number>', 'port for UDP and TCP; 0 picks a free one', {
-    sets: 'port',
-    default: DEFAULT_PORT,
-  }),
-  flag('--workers <number>', 'processes in mode multi (default: usable CPUs)', { sets: 'workers' }),
-  flag('--standby <number>', 'spare processes that replace a worker that ends (default: 0)', {
-    sets: 'standby',
-  }),
-  flag('--zones <number>', 'number of zones example1.com, example3.com, … to serve', {
+  flag('--mode <mode>', 'single: one process; multi: a worker for each usable CPU', 'mode'),
+  flag('--address <ip...>', `addresses to listen on (default: ${DEFAULT_ADDRESS})`, 'address'),
+  flag('--port <number>', 'port for UDP and TCP; 0 picks a free one', 'port'),
+  flag('--workers <number>', 'processes in mode multi (default: usable CPUs)', 'workers'),
+  flag('--standby <number>', 'spare processes that replace a worker that ends', 'standby'),
+  flag('--zones <number>', 'number of zones example1.com, example3.com, … to serve', undefined, {
     default: 100,
     excludes: ['zonesFile'],
   }),
   flag('--zones-file <file>', 'zones.ndjson as written by `dinodns-zones generate --format dinodns-json`'),
-  flag('--zones-spec <file>', 'JSON that zones are generated from, such as {"from":1,"to":200}', {
+  flag('--zones-spec <file>', 'JSON that zones are generated from, such as {"from":1,"to":200}', undefined, {
     excludes: ['zones', 'zonesFile'],
   }),
   repeated(
@@ -112,107 +91,91 @@ const FLAGS = [
     'zone file (RFC 1035); the origin defaults to the owner of its SOA record',
   ),
   repeated('--zone-dir <directory>', 'load every NAME.zone and db.NAME in this directory'),
-  flag('--udp-backend <name>', 'native: many datagrams per system call; dgram: one at a time', {
-    sets: 'udpBackend',
-    choices: UDP_BACKENDS,
-    default: 'auto',
-  }),
+  flag('--udp-backend <name>', 'native: many datagrams per system call; dgram: one at a time', 'udpBackend'),
   flag(
     '--balance <how>',
     'UDP balancing: a client port always to one worker (flow), or each datagram to any (random)',
-    { sets: 'balance', choices: BALANCES, default: DEFAULT_BALANCE },
+    'balance',
   ),
   flag(
     '--gather <microseconds>',
     'under load, wait before each further read (default: 50 if more workers than CPUs get datagrams, otherwise 0)',
-    { sets: 'gatherMicroseconds' },
+    'gatherMicroseconds',
   ),
   flag(
     '--busy-poll <microseconds>',
-    'look for queries for this long before waiting: low latency for a whole CPU (default: 0)',
-    { sets: 'busyPollMicroseconds' },
+    'look for queries for this long before waiting: low latency for a whole CPU',
+    'busyPollMicroseconds',
   ),
   flag(
     '--metrics-port <number>',
     'HTTP port for /metrics, /health and /ready; 0 picks a free one (default: none)',
-    { sets: 'metrics.port' },
+    'metrics.port',
   ),
-  flag('--metrics-address <ip>', 'address of that port', {
-    sets: 'metrics.address',
-    default: DEFAULT_METRICS_ADDRESS,
-  }),
-  flag('--log-level <level>', 'JSON lines on standard error', {
-    sets: 'logLevel',
-    choices: LOG_LEVELS,
-    default: DEFAULT_LOG_LEVEL,
-  }),
-  flag('--tls-cert <file>', 'certificate and its chain (PEM), for --tls-port and --https-port', {
-    sets: 'tls.certificateFile',
-  }),
-  flag('--tls-key <file>', 'its private key (PEM)', { sets: 'tls.keyFile' }),
-  flag('--tls-port <number>', 'port for DNS over TLS; 0 picks a free one (default: none)', {
-    sets: 'tls.port',
-  }),
+  flag('--metrics-address <ip>', 'address of that port', 'metrics.address'),
+  flag('--log-level <level>', 'JSON lines on standard error', 'logLevel'),
+  flag(
+    '--tls-cert <file>',
+    'certificate and its chain (PEM), for --tls-port and --https-port',
+    'tls.certificateFile',
+  ),
+  flag('--tls-key <file>', 'its private key (PEM)', 'tls.keyFile'),
+  flag('--tls-port <number>', 'port for DNS over TLS; 0 picks a free one (default: none)', 'tls.port'),
   flag(
     '--https-port <number>',
     'port for DNS over HTTPS, path /dns-query; 0 picks a free one (default: none)',
-    { sets: 'tls.httpsPort' },
+    'tls.httpsPort',
   ),
   flag(
     '--tcp-idle <seconds>',
     `close connections without a query for this long (default: ${DEFAULT_IDLE_SECONDS})`,
-    { sets: 'tcp.idleSeconds' },
+    'tcp.idleSeconds',
   ),
   flag(
     '--tcp-connections <number>',
     `maximum connections per process and transport, UDP excluded (default: ${DEFAULT_MAX_CONNECTIONS})`,
-    { sets: 'tcp.maxConnections' },
+    'tcp.maxConnections',
   ),
   flag(
     '--tcp-connections-per-client <number>',
     `of these, maximum per client (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
-    { sets: 'tcp.maxConnectionsPerClient' },
+    'tcp.maxConnectionsPerClient',
   ),
   flag(
     '--tcp-ipv6-prefix <bits>',
     `IPv6 addresses with the same prefix are one client (default: ${DEFAULT_CLIENT_IPV6_BITS})`,
-    { sets: 'tcp.clientIpv6Bits' },
+    'tcp.clientIpv6Bits',
   ),
   flag(
     '--max-pending <number>',
     `maximum queries per process that handlers work on at once (default: ${DEFAULT_MAX_PENDING})`,
-    { sets: 'maxPending' },
+    'maxPending',
   ),
   flag(
     '--cookie-secret-file <file>',
     'secrets of DNS cookies, shared by the servers of an address (default: a random one)',
-    { sets: 'cookies.secretFile', excludes: ['cookies'] },
+    'cookies.secretFile',
+    { excludes: ['cookies'] },
   ),
   flag('--no-cookies', 'ignore DNS cookies'),
   flag(
     '--rrl-rate <number>',
     'UDP responses per second to one client network, per worker (default: no limit)',
-    { sets: 'rateLimit.rate' },
+    'rateLimit.rate',
   ),
-  flag('--rrl-slip <number>', 'send every Nth response over the limit with TC=1; 0: none', {
-    sets: 'rateLimit.slip',
-    default: DEFAULT_SLIP,
-  }),
-  flag('--rrl-ipv4-prefix <bits>', 'prefix length of an IPv4 client network', {
-    sets: 'rateLimit.ipv4Prefix',
-    default: DEFAULT_IPV4_BITS,
-  }),
-  flag('--rrl-ipv6-prefix <bits>', 'prefix length of an IPv6 client network', {
-    sets: 'rateLimit.ipv6Prefix',
-    default: DEFAULT_IPV6_BITS,
-  }),
-  flag('--allow-transfer <network,…>', 'clients that may transfer zones over TCP (AXFR); default: none', {
-    sets: 'allowTransfer',
-    isList: true,
-  }),
-  flag('--rrl-exempt <network...>', 'networks that are not limited, such as 192.0.2.0/24', {
-    sets: 'rateLimit.exempt',
-  }),
+  flag('--rrl-slip <number>', 'send every Nth response over the limit with TC=1; 0: none', 'rateLimit.slip'),
+  flag('--rrl-ipv4-prefix <bits>', 'prefix length of an IPv4 client network', 'rateLimit.ipv4Prefix'),
+  flag('--rrl-ipv6-prefix <bits>', 'prefix length of an IPv6 client network', 'rateLimit.ipv6Prefix'),
+  flag(
+    '--allow-transfer <network,…>',
+    'clients that may transfer zones over TCP (AXFR); default: none',
+    'allowTransfer',
+  ),
+  flag(
+    '--rrl-exempt <network...>',
+    'networks that are not limited, such as 192.0.2.0/24',
+    'rateLimit.exempt',
+  ),
 ];
 
 const EXIT_HELP = `

@@ -2,13 +2,7 @@
  * Every failure that a user should read about is a `ServerError`: what failed, the offending value, and the fix.
  * The code is stable and determines the exit status.
  */
-import {
-  type ExitReason,
-  messageOf,
-  type Problem,
-  ProgramError,
-  systemErrorCode,
-} from '@dinodns-bench/program';
+import { type ExitReason, errorClass, messageOf, systemErrorCode } from '@dinodns-bench/program';
 
 /** Stable error codes, each with the reason for the exit. */
 export const ERROR_CODES = {
@@ -33,52 +27,39 @@ export function isErrorCode(code: string): code is ErrorCode {
 }
 
 /** An error with a stable `code`, the `fix` as an imperative sentence, and an exit status. */
-export class ServerError extends ProgramError<ErrorCode> {
+export class ServerError extends errorClass(ERROR_CODES) {
   override readonly name = 'ServerError';
-
-  /** One problem and its fix, or several. */
-  constructor(code: ErrorCode, problem: string | readonly Problem[], fix = '', cause?: unknown) {
-    const problems = typeof problem === 'string' ? [{ problem, fix }] : problem;
-    super(code, ERROR_CODES[code], { problems, subject: 'The options are not valid', cause });
-  }
 }
 
 /** Turns a failed bind into an error that says what to do. */
 export function bindError(error: unknown, address: string, port: number): ServerError {
   const where = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const code = systemErrorCode(error);
+  const fail = (ours: ErrorCode, problem: string, fix: string) => new ServerError(ours, problem, fix, error);
   switch (code) {
     case 'EADDRINUSE':
-      return new ServerError(
+      return fail(
         'E_PORT_TAKEN',
         `${where} is already in use.`,
         `Stop the program that listens there (\`ss -lnptu 'sport = :${port}'\` shows it), or choose another --port; 0 picks a free one.`,
-        error,
       );
     case 'EACCES':
     case 'EPERM':
-      return new ServerError(
+      return fail(
         'E_NO_PERMISSION',
         `This user may not bind ${where}.`,
         'Choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE to the Node.js process.',
-        error,
       );
     case 'EADDRNOTAVAIL':
     case 'EAFNOSUPPORT':
     case 'EINVAL':
-      return new ServerError(
+      return fail(
         'E_ADDRESS',
         `${address} is not an address of this machine (${code}).`,
         'Choose an --address that `ip address` lists, or 0.0.0.0 or :: for all of them.',
-        error,
       );
     default:
-      return new ServerError(
-        'E_START',
-        `Cannot listen on ${where}: ${messageOf(error)}.`,
-        'See the cause.',
-        error,
-      );
+      return fail('E_START', `Cannot listen on ${where}: ${messageOf(error)}.`, 'See the cause.');
   }
 }
 

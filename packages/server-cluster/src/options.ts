@@ -9,16 +9,9 @@ import { createLog, DEFAULT_LOG_LEVEL, LOG_LEVELS, type Log } from './log/log.ts
 import type { ZoneInput } from './store/zone-store.ts';
 import type { ZoneFilesOptions } from './zone-files/zone-files.ts';
 
-export const PROFILES = ['dinodns', 'stock'] as const;
-export const MODES = ['single', 'multi'] as const;
-export const UDP_BACKENDS = ['auto', 'native', 'dgram'] as const;
-export const BALANCES = ['flow', 'random'] as const;
-
 /** Spreads the load evenly even with few clients, at no measurable cost (README, "Workers"). */
 export const DEFAULT_BALANCE = 'random';
 export const DEFAULT_ADDRESS = '127.0.0.1';
-export const DEFAULT_PORT = 5300;
-export const DEFAULT_METRICS_ADDRESS = '127.0.0.1';
 /** More processes than any machine has CPUs. A larger number is a mistake and makes the machine swap. */
 export const MAX_WORKERS = 1024;
 /** A longer wait would delay everything else the process does. */
@@ -59,15 +52,15 @@ const networks = z.array(z.string().transform(parseNetwork)).readonly().default(
 
 const optionsSchema = z.strictObject({
   /** `dinodns`: this package's networks and store; `stock`: the published framework. Default: `dinodns`. */
-  profile: choice(PROFILES).default('dinodns'),
+  profile: choice(['dinodns', 'stock']).default('dinodns'),
   /** One process, or one per usable CPU. Default: `single`. */
-  mode: choice(MODES).default('single'),
+  mode: choice(['single', 'multi']).default('single'),
   /** IPv4 or IPv6 addresses; `::` also accepts IPv4. Default: `127.0.0.1`. */
   address: z
     .union([address, z.array(address).min(1, 'Give an IPv4 or IPv6 address.').readonly()])
     .default(DEFAULT_ADDRESS),
   /** Port for UDP and TCP; 0 picks one that is free for both. Default: 5300. */
-  port: port.default(DEFAULT_PORT),
+  port: port.default(5300),
   /** Processes in mode `multi`. Default: `usableCpus().cpus`. */
   workers: whole(1, MAX_WORKERS).optional(),
   /**
@@ -91,13 +84,13 @@ const optionsSchema = z.strictObject({
    * UDP backend. `auto` uses system calls that handle many datagrams at once where the machine has them. Default:
    * `auto`.
    */
-  udpBackend: choice(UDP_BACKENDS).default('auto'),
+  udpBackend: choice(['auto', 'native', 'dgram']).default('auto'),
   /**
    * How the kernel spreads datagrams over the workers in mode `multi`. `random`: each to any worker, so that few
    * clients keep all workers busy (native backend only; `dgram` balances by flow). `flow`: all datagrams of a
    * client port to the same worker. Default: `random`.
    */
-  balance: choice(BALANCES).default(DEFAULT_BALANCE),
+  balance: choice(['flow', 'random']).default(DEFAULT_BALANCE),
   /**
    * Under load, the time to wait before each further read so that one read returns many queries, in microseconds.
    * This takes less CPU time per query and adds up to about 0.1 ms of latency. 0 to 1000; 0: never; native backend
@@ -118,7 +111,7 @@ const optionsSchema = z.strictObject({
        * Default: `127.0.0.1`. The endpoint is read-only: anyone who can reach it can read the metrics and nothing
        * else.
        */
-      address: address.default(DEFAULT_METRICS_ADDRESS),
+      address: address.default('127.0.0.1'),
     })
     .optional(),
   /** Response rate limiting. Default: none. */
@@ -190,6 +183,20 @@ export type MetricsOptions = NonNullable<ServerOptions['metrics']>;
 export type RateLimitOptions = NonNullable<ServerOptions['rateLimit']>;
 export type TlsOptions = NonNullable<ServerOptions['tls']>;
 
+/** The choices and the default of the option at a path such as `rateLimit.slip`, as far as it has some. */
+export function choicesAndDefault(path: string) {
+  const [name = '', member = ''] = path.split('.');
+  const option = (optionsSchema.shape as Readonly<Record<string, z.ZodType>>)[name];
+  const group = option instanceof z.ZodOptional ? option.unwrap() : option;
+  const schema = group instanceof z.ZodObject ? group.shape[member] : option;
+  if (!(schema instanceof z.ZodDefault)) return {};
+  const inner = schema.unwrap();
+  return {
+    choices: inner instanceof z.ZodEnum ? inner.options.map(String) : undefined,
+    value: schema.def.defaultValue,
+  };
+}
+
 function problemOf(issue: z.core.$ZodIssue, nameOf: (path: string) => string): Problem {
   if (issue.code === 'unrecognized_keys') {
     return { problem: `There is no option ${issue.keys.join(', ')}.`, fix: 'Correct the spelling.' };
@@ -254,7 +261,7 @@ export function checkOptions(
     ? crossProblems(parsed.data)
     : parsed.error.issues.map((issue) => problemOf(issue, nameOf));
   if (parsed.success && problems.length === 0) return parsed.data;
-  throw new ServerError('E_USAGE', problems);
+  throw new ServerError('E_USAGE', 'The options are not valid', problems);
 }
 
 function resolveAddresses(given: Checked['address']): readonly [string, ...string[]] {

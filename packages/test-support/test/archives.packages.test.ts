@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installIn, packWith, publishedPackages, run, strangersEnvironment } from '../src/packages.ts';
+import { installIn, packWith, publishedPackages, run, strangersEnvironment } from './support/packages.ts';
 
 const WORKSPACE_BIN = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
 const INSTALL_MILLISECONDS = 300_000;

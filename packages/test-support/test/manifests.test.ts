@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { problemsOf, SOURCE_CONDITION } from '../../../scripts/package-problems.ts';
 import { inOrder, releaseProblems } from '../../../scripts/release-order.ts';
-import { publishedPackages } from '../src/packages.ts';
+import { publishedPackages } from './support/packages.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const readJson = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));

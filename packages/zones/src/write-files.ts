@@ -89,8 +89,7 @@ const FIXES: Readonly<Record<string, string>> = {
 function writeError(path: string, cause: unknown, fix?: string): ZonesError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const problem = `cannot write ${path}: ${messageOf(cause)}`;
-  const remedy = fix ?? FIXES[code] ?? 'choose another path';
-  return new ZonesError('E_WRITE_FAILED', 'cannot write', [{ problem, fix: remedy }], cause);
+  return new ZonesError('E_WRITE_FAILED', problem, fix ?? FIXES[code] ?? 'choose another path', cause);
 }
 
 /** Runs one step of writing `path` and turns system errors into a `ZonesError`. */

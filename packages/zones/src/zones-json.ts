@@ -88,7 +88,7 @@ async function* lineBatches(source: TextSource): AsyncGenerator<string[], void, 
 }
 
 function failure(problem: string, fix: string): ZonesError {
-  return new ZonesError('E_ZONES_FILE', 'the zones file cannot be used', [{ problem, fix }]);
+  return new ZonesError('E_ZONES_FILE', problem, fix);
 }
 
 function notZones(why: string): ZonesError {

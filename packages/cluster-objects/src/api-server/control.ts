@@ -90,15 +90,11 @@ export function answerControl(
   name: string,
   query: URLSearchParams,
 ): Answer | Promise<Answer> {
-  const table = method === 'POST' ? POSTS : GETS;
-  const control = table[name];
+  const [table, others, other] = method === 'POST' ? [POSTS, GETS, 'GET'] : [GETS, POSTS, 'POST'];
+  // Every object has a `constructor`.
+  const control = Object.hasOwn(table, name) ? table[name] : undefined;
   if (control !== undefined) return control(controls, query);
-  const other = method === 'POST' ? GETS : POSTS;
-  return other[name] === undefined
-    ? notFound(`/control/${name}`)
-    : {
-        code: 405,
-        reason: 'MethodNotAllowed',
-        message: `/control/${name} takes ${method === 'POST' ? 'GET' : 'POST'}`,
-      };
+  return Object.hasOwn(others, name)
+    ? { code: 405, reason: 'MethodNotAllowed', message: `/control/${name} takes ${other}` }
+    : notFound(`/control/${name}`);
 }

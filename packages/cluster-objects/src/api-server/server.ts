@@ -253,12 +253,7 @@ async function listen(server: Server, address: string, port: number): Promise<nu
     await once(server, 'listening');
   } catch (cause) {
     const problem = `the API server cannot listen at ${address} port ${port}: ${messageOf(cause)}`;
-    throw new ClusterError(
-      'E_LISTEN',
-      'the API server',
-      [{ problem, fix: 'choose another address or port' }],
-      cause,
-    );
+    throw new ClusterError('E_LISTEN', problem, 'choose another address or port', cause);
   }
   const bound = server.address();
   return typeof bound === 'object' && bound !== null ? bound.port : port;

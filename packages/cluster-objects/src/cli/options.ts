@@ -2,7 +2,7 @@
 import { given } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { type Cluster, defineCluster } from '../cluster/cluster.ts';
-import type { ClusterInput } from '../cluster/spec.ts';
+import { type ClusterInput, clusterSpecSchema } from '../cluster/spec.ts';
 import { ClusterError } from '../errors.ts';
 import { defineExternal, type External, type ExternalInput } from '../names/external.ts';
 
@@ -11,16 +11,7 @@ export function numberOrText(text: string): number | string {
   return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-export interface ClusterFlags {
-  readonly namespaces?: unknown;
-  readonly services?: unknown;
-  readonly pods?: unknown;
-  readonly endpoints?: unknown;
-  readonly headless?: unknown;
-  readonly dualStack?: boolean;
-  readonly seed?: unknown;
-  readonly domain?: string;
-}
+export type ClusterFlags = { readonly [key in keyof ClusterInput]: unknown };
 
 export function addClusterFlags(command: Command): Command {
   return command
@@ -44,10 +35,9 @@ export function addClusterFlags(command: Command): Command {
 
 /** @throws ClusterError `E_CLUSTER` */
 export function clusterOf(flags: ClusterFlags): Cluster {
-  const { namespaces, services, pods, endpoints, headless, dualStack, seed, domain } = flags;
-  const spec = given({ namespaces, services, pods, endpoints, headless, dualStack, seed, domain });
+  const keys = clusterSpecSchema.keyof().options;
   // Validated by the call, whatever the flags hold.
-  return defineCluster(spec as ClusterInput);
+  return defineCluster(given(Object.fromEntries(keys.map((key) => [key, flags[key]]))) as ClusterInput);
 }
 
 export interface ExternalFlags {
@@ -63,7 +53,7 @@ function hostsWith(text: string, before: Readonly<Record<string, string[]>>): Re
     return { ...before, [name.toLowerCase().replace(/\.$/, '')]: addresses.split(',') };
   }
   const fix = 'give a name and its addresses, for example --host www.example.com=192.0.2.1,2001:db8::1';
-  throw new ClusterError('E_USAGE', '--host', [{ problem: `--host cannot be "${text}"`, fix }]);
+  throw new ClusterError('E_USAGE', `--host cannot be "${text}"`, fix);
 }
 
 export function addExternalFlags(command: Command): Command {
@@ -99,15 +89,14 @@ export function addListenFlags(command: Command): Command {
     .addHelpText('after', READY_HELP);
 }
 
-/** @throws ClusterError `E_USAGE` */
-export function portOf(text: string): number {
-  return numberIn('--port', text, 0, 65_535, true);
+/** Reads a number of a range. @throws ClusterError `E_USAGE` */
+export function numberIn(flag: string, from: number, to: number, whole: boolean): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (value >= from && value <= to && (!whole || Number.isInteger(value))) return value;
+    const fix = `give a ${whole ? 'whole ' : ''}number from ${from} to ${to.toLocaleString('en')}`;
+    throw new ClusterError('E_USAGE', `${flag} cannot be "${text}"`, fix);
+  };
 }
 
-/** A number of a range. @throws ClusterError `E_USAGE` */
-export function numberIn(flag: string, text: string, from: number, to: number, whole: boolean): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (value >= from && value <= to && (!whole || Number.isInteger(value))) return value;
-  const fix = `give a ${whole ? 'whole ' : ''}number from ${from} to ${to.toLocaleString('en')}`;
-  throw new ClusterError('E_USAGE', flag, [{ problem: `${flag} cannot be "${text}"`, fix }]);
-}
+export const portOf = numberIn('--port', 0, 65_535, true);

@@ -32,7 +32,7 @@ function oneOf<const Word extends string>(flag: string, word: string, words: rea
   const found = words.find((known) => known === word);
   if (found !== undefined) return found;
   const problem = `${flag} cannot be "${word}"`;
-  throw new ClusterError('E_USAGE', flag, [{ problem, fix: suggestion(word, words) }]);
+  throw new ClusterError('E_USAGE', problem, suggestion(word, words));
 }
 
 export function addCorefile(program: Command, world: ProgramWorld): Command {
@@ -50,7 +50,7 @@ export function addCorefile(program: Command, world: ProgramWorld): Command {
     .option(
       '--lameduck <seconds>',
       'how long it goes on after SIGTERM',
-      (text) => numberIn('--lameduck', text, 0, 3600, true),
+      numberIn('--lameduck', 0, 3600, true),
       5,
     )
     .option('--health <address>', 'address of /health (default: :8080)')
@@ -81,12 +81,7 @@ export function addQueries(program: Command, world: ProgramWorld): Command {
     .command('queries')
     .description("Print a workload as a query file of dnsperf's format.")
     .argument('<workload>', 'internal or external')
-    .option(
-      '--count <number>',
-      'number of queries',
-      (text) => numberIn('--count', text, 1, MAX_QUERIES, true),
-      1000,
-    )
+    .option('--count <number>', 'number of queries', numberIn('--count', 1, MAX_QUERIES, true), 1000)
     .option('--json', 'a line of JSON for each query, with the expected answer');
   return addExternalFlags(addClusterFlags(command)).action(async (workload: string, flags: QueriesFlags) => {
     const kind = oneOf('<workload>', workload, ['internal', 'external']);

@@ -70,7 +70,7 @@ export function addApi(program: Command, world: ProgramWorld): Command {
     .option(
       '--churn <rate>',
       'Services created and deleted per second from the start',
-      (text) => numberIn('--churn', text, 0, MAX_CHURN_RATE, false),
+      numberIn('--churn', 0, MAX_CHURN_RATE, false),
       0,
     )
     .option('--no-streamed-lists', 'refuse watches that begin with all objects, as older API servers do')
@@ -102,10 +102,10 @@ export function addUpstream(program: Command, world: ProgramWorld): Command {
     .option(
       '--delay <milliseconds>',
       'from the query to the answer',
-      (text) => numberIn('--delay', text, 0, MAX_DELAY_SECONDS * 1000, false),
+      numberIn('--delay', 0, MAX_DELAY_SECONDS * 1000, false),
       0,
     )
-    .option('--ttl <seconds>', 'TTL of all answers', (text) => numberIn('--ttl', text, 0, MAX_TTL, true), 30)
+    .option('--ttl <seconds>', 'TTL of all answers', numberIn('--ttl', 0, MAX_TTL, true), 30)
     .action(async (flags: UpstreamFlags) => {
       const { address, port, delay, ttl } = flags;
       const { startUpstream } = await import('../upstream/upstream.ts');

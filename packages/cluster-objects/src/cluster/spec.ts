@@ -90,9 +90,7 @@ export function parseClusterSpec(input: ClusterInput = {}): ClusterSpec {
   const endpoints = spec.endpoints ?? possible;
   if (endpoints > 0 && possible === 0) {
     const problem = `${endpoints} endpoints need services and pods, but there are ${spec.services} services and ${spec.pods} pods`;
-    throw new ClusterError('E_CLUSTER', 'the cluster is not valid', [
-      { problem, fix: 'give at least one service and one pod, or no endpoints' },
-    ]);
+    throw new ClusterError('E_CLUSTER', problem, 'give at least one service and one pod, or no endpoints');
   }
   return { ...spec, endpoints };
 }

@@ -124,9 +124,7 @@ export function internalQuestions(
     .map((kind) => ({ source: sources[kind], share: mix[kind], asked: 0 }));
   if (kinds.length === 0) {
     const problem = `a cluster with ${cluster.spec.services} services and ${cluster.spec.pods} pods has no names for this mix`;
-    throw new ClusterError('E_CLUSTER', 'the mix', [
-      { problem, fix: 'give more services, or a share of "missing"' },
-    ]);
+    throw new ClusterError('E_CLUSTER', problem, 'give more services, or a share of "missing"');
   }
   return Array.from({ length: count }, () => {
     // The kind that is furthest behind its share.

@@ -164,12 +164,7 @@ class Serving {
 
 function cannotListen(address: string, port: number, cause: unknown): ClusterError {
   const problem = `the upstream cannot listen at ${address} port ${port}: ${messageOf(cause)}`;
-  return new ClusterError(
-    'E_LISTEN',
-    'the upstream',
-    [{ problem, fix: 'choose another address or port' }],
-    cause,
-  );
+  return new ClusterError('E_LISTEN', problem, 'choose another address or port', cause);
 }
 
 /** The same port for both protocols: the kernel's choice for UDP may be taken for TCP, so that another is tried. */
@@ -198,9 +193,7 @@ async function openBoth(serving: Serving, tcp: Server, address: string, port: nu
 function demandDelay(seconds: number): void {
   if (seconds >= 0 && seconds <= MAX_DELAY_SECONDS) return;
   const problem = `the delay cannot be ${seconds} s`;
-  throw new ClusterError('E_USAGE', 'the upstream', [
-    { problem, fix: `give 0 to ${MAX_DELAY_SECONDS} seconds` },
-  ]);
+  throw new ClusterError('E_USAGE', problem, `give 0 to ${MAX_DELAY_SECONDS} seconds`);
 }
 
 /** Starts one. @throws ClusterError `E_LISTEN`, or `E_USAGE` for a delay out of range */

@@ -1,6 +1,6 @@
 /** From flags to options. Each flag is handled in one place; contradictions are reported before anything is sent. */
-import { given, type Problem } from '@dinodns-bench/program';
-import { LoadError, loadError } from '../errors.ts';
+import { given } from '@dinodns-bench/program';
+import { loadError } from '../errors.ts';
 import { parseExpected } from '../message/response.ts';
 import type { CannonInput } from '../options.ts';
 import type { WorkloadInput } from '../workload/options.ts';
@@ -154,6 +154,5 @@ function expectOf({ expect }: Flags): CannonInput['expect'] {
   if (expect === undefined) return undefined;
   const parsed = parseExpected(expect);
   if ('value' in parsed) return parsed.value;
-  const problem: Problem = { problem: parsed.problem, fix: 'write it as NOERROR,NXDOMAIN,127.0.0.1' };
-  throw new LoadError('E_OPTIONS', [problem]);
+  throw loadError('E_OPTIONS', parsed.problem, 'write it as NOERROR,NXDOMAIN,127.0.0.1');
 }

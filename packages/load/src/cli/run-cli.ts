@@ -111,6 +111,6 @@ async function writeTo(path: string, text: string): Promise<void> {
 /** Errors from the library name its options; shows the flag that sets each one instead. */
 function nameFlags(error: unknown): unknown {
   if (!(error instanceof LoadError)) return error;
-  const [first, ...others] = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));
-  return first === undefined ? error : new LoadError(error.code, [first, ...others], error.cause);
+  const problems = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));
+  return new LoadError(error.code, problems, error.cause);
 }

@@ -4,12 +4,12 @@
  */
 import { HEADER_BYTES, RCODE } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
+import type { Check } from '../message/expectation.ts';
 import { failureText } from '../transport/failures.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
 import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
 import { Channel } from './channel.ts';
 import { Cookies } from './cookies.ts';
-import type { EngineOptions } from './engine-options.ts';
 import { NONE, STATE } from './in-flight.ts';
 import { LookupTimes } from './lookup-times.ts';
 import { FAILURE_COUNTS, type Measurements } from './measurements.ts';
@@ -21,6 +21,21 @@ import type { Source } from './source.ts';
 const MAX_BATCH = 64;
 const QR = 0x80;
 const TC = 0x02;
+
+export interface EngineOptions {
+  readonly workload: Workload;
+  readonly measurements: Measurements;
+  /** Maximum queries (or lookups) in flight; null for an open loop. */
+  readonly window: number | null;
+  readonly timeoutNs: number;
+  /** How often an unanswered query is sent again. */
+  readonly retries: number;
+  readonly check: Check | null;
+  /** Whether answers may have an extended response code in an OPT record. */
+  readonly edns: boolean;
+  /** The client's DNS cookie, if the server's is to be learnt and returned; else null. */
+  readonly cookie: Uint8Array | null;
+}
 
 export class Engine {
   readonly #workload: Workload;

@@ -3,18 +3,14 @@ import { HEADER_BYTES } from '@dinodns-bench/wire';
 import { type Check, VERDICT } from '../message/expectation.ts';
 import { responseCode } from '../message/response.ts';
 import type { Workload } from '../workload/workload.ts';
+import type { EngineOptions } from './engine.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Measurements } from './measurements.ts';
 import { hashQuestion, sameQuestion } from './questions.ts';
 
-export interface ResponsesOptions {
-  readonly workload: Workload;
+interface ResponsesOptions extends Pick<EngineOptions, 'workload' | 'measurements' | 'check' | 'edns'> {
   /** Where each message's question ends. */
   readonly questionEnds: Uint16Array;
-  readonly measurements: Measurements;
-  readonly check: Check | null;
-  /** Whether answers may have an extended response code in an OPT record. */
-  readonly edns: boolean;
 }
 
 export class Responses {

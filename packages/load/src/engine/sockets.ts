@@ -1,4 +1,5 @@
 /** What each socket of a worker sent and got. Counted only where asked for; the hot path adds to arrays of fixed size. */
+import type { CannonOptions } from '../options.ts';
 
 /** One socket. Times in seconds since the start. */
 export interface SocketReport {
@@ -13,13 +14,6 @@ export interface SocketReport {
   readonly gaps: readonly { readonly fromSeconds: number; readonly toSeconds: number }[];
   /** When lost queries were sent: the first of those in each stretch of that length. */
   readonly lostAtSeconds: readonly number[];
-}
-
-/** As in the options of a run. */
-export interface SocketOptions {
-  /** The shortest gap that is listed. */
-  readonly gapSeconds: number;
-  readonly codes: readonly number[] | null;
 }
 
 export class Sockets {
@@ -37,7 +31,7 @@ export class Sockets {
   readonly #gaps: (readonly [fromNs: number, toNs: number])[][];
   readonly #lostAtNs: number[][];
 
-  constructor(lanes: number, { gapSeconds, codes }: SocketOptions) {
+  constructor(lanes: number, { gapSeconds, codes }: NonNullable<CannonOptions['sockets']>) {
     this.#gapNs = gapSeconds * 1e9;
     this.#good = codes === null ? null : new Set(codes);
     this.#sent = new Uint32Array(lanes);

@@ -70,8 +70,8 @@ export function optRecord(asked: MessageOptions): Uint8Array | null {
     // Last, so that the server's part can be appended (engine/cookies.ts).
     ...(cookie === null ? [] : [cookieOption(cookie)]),
   ];
-  const [first, ...others] = read.filter(isProblem);
-  if (first !== undefined) throw new LoadError('E_OPTIONS', [first, ...others]);
+  const problems = read.filter(isProblem);
+  if (problems.length > 0) throw new LoadError('E_OPTIONS', problems);
   if (ednsSize === null && !dnssec && read.length === 0) return null;
   const options = read.filter((option): option is EdnsOption => !isProblem(option));
   return encodeOpt({ ...(ednsSize === null ? {} : { udpBytes: ednsSize }), dnssecOk: dnssec, options });

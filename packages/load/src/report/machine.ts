@@ -1,6 +1,6 @@
 /** Results and intervals for programs: JSON, NDJSON and CSV. Pure. */
 import type { CannonResult, Interval } from '../result/result.ts';
-import { PERCENTILES, type Statistics } from '../result/statistics.ts';
+import { PERCENTILES } from '../result/statistics.ts';
 
 export function renderJson(result: CannonResult): string {
   return `${JSON.stringify(result, null, 2)}\n`;
@@ -20,30 +20,18 @@ const KEYS = [
   'max',
 ] as const;
 
+const COUNTS = [
+  ...(['sent', 'answered', 'lost', 'unsent', 'late', 'duplicate'] as const),
+  ...(['mismatched', 'malformed', 'truncated'] as const),
+];
+
+/** Columns of response codes; `refused` alone would be the count of refused connections. */
+const CODES = { noerror: 'NOERROR', nxdomain: 'NXDOMAIN', servfail: 'SERVFAIL', refused_code: 'REFUSED' };
+
 export const CSV_HEADER = `${[
-  'interval',
-  'from_seconds',
-  'to_seconds',
-  'qps',
-  'sent',
-  'answered',
-  'lost',
-  'unsent',
-  'late',
-  'duplicate',
-  'mismatched',
-  'malformed',
-  'truncated',
-  'noerror',
-  'nxdomain',
-  'servfail',
-  'refused_code',
+  ...['interval', 'from_seconds', 'to_seconds', 'qps', ...COUNTS, ...Object.keys(CODES)],
   ...KEYS.map((key) => `latency_${key === 'standardDeviation' ? 'sd' : key.replace('.', '_')}_seconds`),
 ].join(',')}\n`;
-
-function statisticsCells(statistics: Statistics | null): (number | '')[] {
-  return KEYS.map((key) => statistics?.[key] ?? '');
-}
 
 type Counted = Pick<Interval, 'qps' | 'counts' | 'codes' | 'latencySeconds'>;
 
@@ -58,17 +46,9 @@ function row(
     from,
     to,
     qps,
-    counts.sent,
-    counts.answered,
-    counts.lost,
-    counts.unsent,
-    counts.late,
-    counts.duplicate,
-    counts.mismatched,
-    counts.malformed,
-    counts.truncated,
-    ...['NOERROR', 'NXDOMAIN', 'SERVFAIL', 'REFUSED'].map((code) => codes[code] ?? 0),
-    ...statisticsCells(latencySeconds),
+    ...COUNTS.map((count) => counts[count]),
+    ...Object.values(CODES).map((code) => codes[code] ?? 0),
+    ...KEYS.map((key) => latencySeconds?.[key] ?? ''),
   ];
   return `${cells.join(',')}\n`;
 }

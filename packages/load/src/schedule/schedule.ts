@@ -2,15 +2,13 @@
 
 import type { LoadOptions } from '../options.ts';
 import { createRandom, type Random } from '../workload/random.ts';
+import type { WorkloadShare } from '../workload/start.ts';
 
 /** Times in nanoseconds after the start, ascending; `Infinity` once the schedule is over. */
 export type Schedule = () => number;
 
 /** One worker's share of a schedule: worker `worker` of `workers`. */
-export interface ScheduleShare {
-  readonly worker: number;
-  readonly workers: number;
-  readonly seed: number;
+export interface ScheduleShare extends WorkloadShare {
   readonly durationSeconds: number;
 }
 

@@ -21,32 +21,32 @@ const OPERATORS = {
 } as const;
 type Operator = keyof typeof OPERATORS;
 
-const TIME_UNITS: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1 };
+const TIME_UNITS = new Map(Object.entries({ ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1 }));
 
-const STATISTICS: Readonly<Record<string, keyof Statistics>> = {
-  min: 'min',
-  mean: 'mean',
-  sd: 'standardDeviation',
-  max: 'max',
-  ...Object.fromEntries(PERCENTILES.map((percentile) => [`p${percentile}`, `p${percentile}` as const])),
-};
+const STATISTICS: ReadonlyMap<string, keyof Statistics> = new Map<string, keyof Statistics>([
+  ['min', 'min'],
+  ['mean', 'mean'],
+  ['sd', 'standardDeviation'],
+  ['max', 'max'],
+  ...PERCENTILES.map((percentile) => [`p${percentile}`, `p${percentile}`] as const),
+]);
 
 /** Counts that are shares of the queries sent. */
-const COUNTS: Readonly<Record<string, (counts: CannonResult['counts']) => number>> = {
-  lost: ({ lost }) => lost,
-  late: ({ late }) => late,
-  duplicate: ({ duplicate }) => duplicate,
-  mismatched: ({ mismatched }) => mismatched,
-  malformed: ({ malformed }) => malformed,
-  truncated: ({ truncated }) => truncated,
-  unexpected: ({ wrongCode, wrongAddress, unreadable }) => wrongCode + wrongAddress + unreadable,
-  unsent: ({ unsent }) => unsent,
-};
+const COUNTS = new Map<string, (counts: CannonResult['counts']) => number>([
+  ['lost', ({ lost }) => lost],
+  ['late', ({ late }) => late],
+  ['duplicate', ({ duplicate }) => duplicate],
+  ['mismatched', ({ mismatched }) => mismatched],
+  ['malformed', ({ malformed }) => malformed],
+  ['truncated', ({ truncated }) => truncated],
+  ['unexpected', ({ wrongCode, wrongAddress, unreadable }) => wrongCode + wrongAddress + unreadable],
+  ['unsent', ({ unsent }) => unsent],
+]);
 
 const KNOWN = [
-  ...Object.keys(STATISTICS),
+  ...STATISTICS.keys(),
   'lateness.p99',
-  ...Object.keys(COUNTS),
+  ...COUNTS.keys(),
   'qps',
   'a response code such as SERVFAIL',
 ].join(', ');
@@ -70,7 +70,7 @@ export interface Crossed {
 
 function metricOf(name: string): Metric | null {
   const [, lateness, statistic = ''] = /^(lateness\.)?(.+)$/.exec(name) ?? [];
-  const key = STATISTICS[statistic];
+  const key = STATISTICS.get(statistic);
   if (key !== undefined) {
     return {
       kind: 'time',
@@ -80,7 +80,7 @@ function metricOf(name: string): Metric | null {
           : (latenessSeconds?.[key] ?? 0),
     };
   }
-  const count = COUNTS[name];
+  const count = COUNTS.get(name);
   if (count !== undefined) {
     return {
       kind: 'count',
@@ -112,7 +112,7 @@ export function parseThreshold(text: string): Threshold {
   const { kind } = metric;
   const base = { text, metric, operator: operator as Operator };
   if (kind === 'time') {
-    const scale = TIME_UNITS[unit.toLowerCase()];
+    const scale = TIME_UNITS.get(unit.toLowerCase());
     if (scale === undefined) throw fail(`needs a unit of time, not "${unit}"`, 'use ns, us, ms or s');
     return { ...base, value: Number(number) * scale, share: false };
   }

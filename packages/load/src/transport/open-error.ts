@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
-import { type LoadError, loadError } from '../errors.ts';
+import { type ErrorCode, type LoadError, loadError } from '../errors.ts';
 import type { TransportRequest } from './transport.ts';
 
 /** The `LoadError` for a system error of opening, binding or connecting. */
@@ -13,58 +13,53 @@ export function openError(
   const { server, sources, lanes } = request;
   const where = `${server.address} port ${server.port}`;
   const from = sources.length === 0 ? 'the local address' : `source address ${sources.join(', ')}`;
+  const fail = (code: ErrorCode, problem: string, fix: string) => loadError(code, problem, fix, error);
   switch (systemErrorCode(error)) {
     case 'EMFILE':
     case 'ENFILE':
       return descriptorError(lanes, error);
     case 'ENOBUFS':
     case 'ENOMEM':
-      return loadError('E_LIMIT', `no memory left for ${lanes} sockets`, 'use fewer clients (-c)', error);
+      return fail('E_LIMIT', `no memory left for ${lanes} sockets`, 'use fewer clients (-c)');
     case 'EACCES':
     case 'EPERM':
-      return loadError(
+      return fail(
         'E_PERMISSION',
         `permission denied to send to ${where}: ${messageOf(error)}`,
         'check the firewall and the address (broadcast addresses are not allowed), or use a source port above 1023',
-        error,
       );
     case 'EADDRNOTAVAIL':
-      return loadError(
+      return fail(
         'E_SOURCE',
         `${from} cannot be used: it is not an address of this machine, or it has no free ports`,
         'choose an address that `ip address` shows, add addresses with -a, or use fewer clients (-c)',
-        error,
       );
     case 'EADDRINUSE':
-      return loadError(
+      return fail(
         'E_SOURCE',
         `a local port is in use: ${messageOf(error)}`,
         'choose another first port (-x), or let the system choose',
-        error,
       );
     case 'EINVAL':
     case 'EAFNOSUPPORT':
-      return loadError(
+      return fail(
         'E_SOURCE',
         `${from} cannot reach ${where}: ${messageOf(error)}`,
         'use a source address of the same family (IPv4 or IPv6) as the server, not a loopback one for a remote server',
-        error,
       );
     case 'ENETUNREACH':
     case 'EHOSTUNREACH':
     case 'ECONNREFUSED':
-      return loadError(
+      return fail(
         'E_UNREACHABLE',
         `${where} cannot be reached: ${messageOf(error)}`,
         'check the address, the route and that the server is running',
-        error,
       );
     default:
-      return loadError(
+      return fail(
         'E_UNREACHABLE',
         `cannot open sockets to ${where}: ${messageOf(error)}`,
         'check the address',
-        error,
       );
   }
 }

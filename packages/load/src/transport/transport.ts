@@ -3,6 +3,7 @@
  * lane's outstanding queries. All calls happen in one thread. Callbacks come from `poll` or from the event loop,
  * never from `commit` or `flush`.
  */
+import type { CannonOptions } from '../options.ts';
 
 /** Why a lane lost its connection, for the counts of the result. */
 export type LaneFailure = 'refused' | 'reset' | 'closed' | 'timeout' | 'tls' | 'protocol' | 'unreachable';
@@ -121,23 +122,7 @@ export interface TransportRequest {
   readonly sourcePort: number;
   /** A connection not established within this time has failed. */
   readonly timeoutSeconds: number;
-  readonly stream: StreamOptions;
+  /** Unused for UDP. */
+  readonly stream: CannonOptions['stream'];
   readonly handler: TransportHandler;
-}
-
-/** Options of connections; unused for UDP. */
-export interface StreamOptions {
-  /** A new connection after this many queries; null: connections are kept for the whole run. */
-  readonly queriesPerConnection: number | null;
-  /** Maximum queries outstanding on one connection (pipelining; HTTP/2 streams); null: limited by the window. */
-  readonly pipelining: number | null;
-  /** Server name for TLS, and for its certificate; null: the host as written. */
-  readonly serverName: string | null;
-  /** Whether to reject a certificate that does not verify. */
-  readonly verify: boolean;
-  /** PEM file of certificate authorities; null: the system's. */
-  readonly caFile: string | null;
-  /** DoH: path, such as "/dns-query". */
-  readonly path: string;
-  readonly method: 'GET' | 'POST';
 }

@@ -60,8 +60,7 @@ function isErrorCode(code: string | null): code is ErrorCode {
 }
 
 function revive({ code, problems, message, stack }: ErrorData): Error {
-  const [first, ...others] = problems;
-  if (isErrorCode(code) && first !== undefined) return new LoadError(code, [first, ...others]);
+  if (isErrorCode(code)) return new LoadError(code, problems);
   const error = new Error(message);
   if (stack !== undefined) error.stack = stack;
   return error;

@@ -1,5 +1,4 @@
 /** One worker's share of the load: opens its sockets, sends its queries and collects the answers. */
-import type { Problem } from '@dinodns-bench/program';
 import { nowNs } from '../clock.ts';
 import { clientCookie } from '../engine/cookies.ts';
 import { Engine } from '../engine/engine.ts';
@@ -8,7 +7,7 @@ import { Measurements } from '../engine/measurements.ts';
 import { hasAdditional } from '../engine/questions.ts';
 import { Sockets } from '../engine/sockets.ts';
 import { Source } from '../engine/source.ts';
-import { LoadError } from '../errors.ts';
+import { loadError } from '../errors.ts';
 import { responseCheck } from '../message/response.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, type Schedule, scheduleOf } from '../schedule/schedule.ts';
@@ -57,19 +56,15 @@ const MAX_DATAGRAM_BYTES = 65_507;
 /** A server's part of the COOKIE option (RFC 7873, section 4.2). */
 const MAX_COOKIE_BYTES = 32;
 
-function tooLong(bytes: number): Problem {
-  return {
-    problem: `a query of ${bytes} bytes does not fit a UDP datagram, which holds ${MAX_DATAGRAM_BYTES}`,
-    fix: 'send it over TCP (--transport tcp), or omit it',
-  };
-}
-
 function openMain(task: WorkerTask, handler: TransportHandler): Promise<Transport> {
   const { transport: kind, timestamps, segmentation, receiveBufferBytes, message } = task.options;
   const request = requestOf(task, handler);
   if (kind !== 'udp') return openConnections(kind, request);
   const queryBytes = longestOf(task.plan.arena) + (message.cookie === null ? 0 : MAX_COOKIE_BYTES);
-  if (queryBytes > MAX_DATAGRAM_BYTES) throw new LoadError('E_OPTIONS', [tooLong(queryBytes)]);
+  if (queryBytes > MAX_DATAGRAM_BYTES) {
+    const problem = `a query of ${queryBytes} bytes does not fit a UDP datagram, which holds ${MAX_DATAGRAM_BYTES}`;
+    throw loadError('E_OPTIONS', problem, 'send it over TCP (--transport tcp), or omit it');
+  }
   return openUdp({
     ...request,
     queryBytes,

@@ -80,4 +80,6 @@ export const workloadOptionsSchema = z.discriminatedUnion('kind', [
 ]);
 
 export type WorkloadOptions = z.output<typeof workloadOptionsSchema>;
+/** The options of one kind of workload. */
+export type Kind<K extends WorkloadOptions['kind']> = Extract<WorkloadOptions, { readonly kind: K }>;
 export type WorkloadInput = z.input<typeof workloadOptionsSchema>;

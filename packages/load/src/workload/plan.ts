@@ -7,7 +7,7 @@ import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
 import type { MessageOptions } from '../message/options.ts';
 import { loadCapture } from '../pcap/capture.ts';
 import { arenaBuilder } from './arena.ts';
-import type { WorkloadOptions } from './options.ts';
+import type { Kind, WorkloadOptions } from './options.ts';
 import { candidateNames } from './pod-lookups.ts';
 import { parseQueryFile } from './query-file.ts';
 import {
@@ -22,7 +22,6 @@ import {
 import { cumulate } from './weights.ts';
 import type { WorkloadPlan } from './workload.ts';
 
-type Kind<K extends WorkloadOptions['kind']> = Extract<WorkloadOptions, { readonly kind: K }>;
 type Ordered = Pick<Kind<'names'>, 'popularity' | 'zipfExponent' | 'randomLabelLength'>;
 
 const NOTHING_SPECIAL = {

@@ -3,18 +3,13 @@
  * (resolver(3), res_search): A and AAAA in parallel for one candidate name, then the next, until one has an answer.
  */
 import { parseName } from '@dinodns-bench/wire';
+import type { Kind } from './options.ts';
 import { LOOKUP_FAILED, LOOKUP_FOUND, type Lookups, OUTCOME, type ResolverPlan } from './workload.ts';
 
-export interface SearchRules {
-  readonly namespace: string;
-  readonly clusterDomain: string;
-  /** Search domains that the node's own resolv.conf adds. */
-  readonly search: readonly string[];
-  readonly ndots: number;
-}
+type SearchRules = Pick<Kind<'kubernetes'>, 'namespace' | 'clusterDomain' | 'search' | 'ndots'>;
 
 /** The search list that the kubelet writes into a pod's resolv.conf. */
-export function searchList({ namespace, clusterDomain, search }: SearchRules): string[] {
+function searchList({ namespace, clusterDomain, search }: SearchRules): string[] {
   return [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain, ...search];
 }
 

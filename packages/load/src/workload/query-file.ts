@@ -108,9 +108,8 @@ export function parseQueryFile(
       count += 1;
     } else problems.push({ ...query, problem: `${path}, line ${lineNumber}: ${query.problem}` });
   }
-  const [first, ...others] = problems;
-  if (first !== undefined) throw new LoadError('E_QUERY_FILE', [first, ...others]);
-  if (count === 0)
-    throw new LoadError('E_QUERY_FILE', [{ problem: `${path} contains no query`, fix: EXAMPLE }]);
+  if (count === 0 && problems.length === 0)
+    problems.push({ problem: `${path} contains no query`, fix: EXAMPLE });
+  if (problems.length > 0) throw new LoadError('E_QUERY_FILE', problems);
   return count;
 }

@@ -2,10 +2,8 @@
 import { nearest, type Problem } from '@dinodns-bench/program';
 import { parseName, parsePrefix, reverseName, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
 import { LoadError, loadError } from '../errors.ts';
-import type { WorkloadOptions } from './options.ts';
+import type { Kind } from './options.ts';
 import { zipfWeights } from './weights.ts';
-
-type Kind<K extends WorkloadOptions['kind']> = Extract<WorkloadOptions, { readonly kind: K }>;
 
 /** Names in query order, and their weights. */
 export interface NameList {
@@ -33,8 +31,7 @@ export function wireNames(names: Iterable<string>): Uint8Array[] {
         fix: 'give a name such as www.example.com; \\DDD stands for any byte',
       });
   }
-  const [first, ...others] = problems;
-  if (first !== undefined) throw new LoadError('E_NAME', [first, ...others]);
+  if (problems.length > 0) throw new LoadError('E_NAME', problems);
   return wires;
 }
 
@@ -67,7 +64,7 @@ export function checkedWeights(
 
 /** Zipf's weights, or equal ones, for `popularity`; null for names in sequence or with equal weights. */
 export function popularityWeights(
-  options: { readonly popularity: 'sequence' | 'random' | 'zipf'; readonly zipfExponent: number },
+  options: Pick<Kind<'names'>, 'popularity' | 'zipfExponent'>,
   count: number,
 ): Float64Array | null {
   return options.popularity === 'zipf' ? zipfWeights(count, options.zipfExponent) : null;

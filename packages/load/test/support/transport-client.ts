@@ -1,12 +1,9 @@
 /** Drives a transport as the engine does, for one question at a time or a window of them. */
 import { encodeQuery, FLAG, parseName } from '@dinodns-bench/wire';
 import { openConnections } from '../../src/transport/open.ts';
-import type {
-  LaneFailure,
-  StreamOptions,
-  Transport,
-  TransportRequest,
-} from '../../src/transport/transport.ts';
+import type { LaneFailure, Transport, TransportRequest } from '../../src/transport/transport.ts';
+
+type StreamOptions = TransportRequest['stream'];
 
 export const DEFAULT_STREAM: StreamOptions = {
   queriesPerConnection: null,

@@ -71,7 +71,7 @@ export function addGenerate(program: Command, world: CliWorld): Command {
 }
 
 function usage(problem: string, fix: string): ZonesError {
-  return new ZonesError('E_USAGE', problem, [{ problem, fix }]);
+  return new ZonesError('E_USAGE', problem, fix);
 }
 
 /** The format, after checking that the flags say what to generate and where to write it. */

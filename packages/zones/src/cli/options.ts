@@ -37,11 +37,11 @@ async function readConfig(file: string | undefined, world: CliWorld): Promise<Re
     value = JSON.parse(text);
   } catch (error) {
     const problem = `${file} is not valid JSON: ${messageOf(error)}`;
-    throw new ZonesError('E_CONFIG', problem, [{ problem, fix }], error);
+    throw new ZonesError('E_CONFIG', problem, fix, error);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const problem = `${file} contains ${Array.isArray(value) ? 'a list' : JSON.stringify(value)}, not an object`;
-    throw new ZonesError('E_CONFIG', problem, [{ problem, fix }]);
+    throw new ZonesError('E_CONFIG', problem, fix);
   }
   return { ...value };
 }
@@ -50,11 +50,8 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const problem = {
-      problem: `cannot read ${path}: ${messageOf(error)}`,
-      fix: 'check the path and its permissions',
-    };
-    throw new ZonesError('E_UNREADABLE', problem.problem, [problem], error);
+    const problem = `cannot read ${path}: ${messageOf(error)}`;
+    throw new ZonesError('E_UNREADABLE', problem, 'check the path and its permissions', error);
   }
 }
 

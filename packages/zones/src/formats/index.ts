@@ -42,7 +42,5 @@ export function findFormat(name: string): Format {
   const format = formats.find((candidate) => candidate.name === name);
   if (format !== undefined) return format;
   const names = formats.map((candidate) => candidate.name);
-  throw new ZonesError('E_UNKNOWN_FORMAT', 'unknown format', [
-    { problem: `unknown format "${name}"`, fix: suggestion(name, names) },
-  ]);
+  throw new ZonesError('E_UNKNOWN_FORMAT', `unknown format "${name}"`, suggestion(name, names));
 }

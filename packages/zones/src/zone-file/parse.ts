@@ -78,7 +78,7 @@ export function originFromText(text: string): Buffer {
     return nameFromText(Buffer.from(text), ROOT);
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
-    throw new ZonesError('E_USAGE', 'the origin', [{ problem: error.message, fix: error.fix }]);
+    throw new ZonesError('E_USAGE', error.message, error.fix);
   }
 }
 

@@ -9,11 +9,13 @@ import { TokenError } from './problem.ts';
 const CHUNK_BYTES = 64 * 1024;
 
 function unreadable(file: string, error: unknown): ZonesError {
-  const problem = {
-    problem: `cannot read the zone file ${file}: ${messageOf(error)}`,
-    fix: 'give a file that exists and that this user may read',
-  };
-  return new ZonesError('E_UNREADABLE', problem.problem, [problem], error);
+  const problem = `cannot read the zone file ${file}: ${messageOf(error)}`;
+  return new ZonesError(
+    'E_UNREADABLE',
+    problem,
+    'give a file that exists and that this user may read',
+    error,
+  );
 }
 
 /** Opens a regular file, which is sure to have an end. Throws the system's error, or that it is not a regular file. */

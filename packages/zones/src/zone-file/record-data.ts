@@ -37,18 +37,13 @@ export class DataWriter {
     this.length += bytes.length;
   }
 
-  /** Overwrites the byte at `at`. */
-  set(at: number, value: number): void {
-    this.#bytes[at] = value;
-  }
-
   at(index: number): number {
     return this.#bytes[index] ?? 0;
   }
 
-  /** A copy of what has been written from `start` on. */
-  copy(start = 0): Buffer {
-    return Buffer.from(this.#bytes.subarray(start, this.length));
+  /** A copy of what has been written. */
+  copy(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.length));
   }
 
   #reserve(bytes: number): void {

@@ -147,6 +147,10 @@ describe('problems of zone files', () => {
     ['$GENERATE 0-2000000 a$ A 1.1.1.1', '1:11', 'more than 1000000 records', 'fewer'],
     ['x DS 1 8 2 00', '1:12', 'a digest of type 2 has 32 bytes, not 1', '64 hexadecimal digits'],
     ['x SVCB 1 . port=1 port=2', '1:19', 'the key port is given twice', 'once'],
+    // These are words of every JavaScript object.
+    ['x SVCB 1 . constructor=1', '1:12', '"constructor" is not a key', 'keyNNNNN'],
+    ['x WKS 1.1.1.1 constructor 25', '1:15', '"constructor" is not a protocol', 'tcp'],
+    ['x WKS 1.1.1.1 tcp constructor', '1:19', '"constructor" is not a known service', 'the port'],
     [`x TXT "${'a'.repeat(256)}"`, '1:7', 'a string has 256 bytes', 'split it'],
   ])('%j is a problem at %s', (text, place, problem, fix) => {
     const [found, ...others] = problemsOf(`$TTL 60\n${text}\n`, { file: 'f', origin: 'z.' });

@@ -1,35 +1,30 @@
 /** Fields that hold a set of record types: in windows (RFC 4034, section 4.1.2), or in NXT's form (RFC 2535, section 5.2). */
-import { typeName, typeNumber } from '@dinodns-bench/wire';
+import { typeName } from '@dinodns-bench/wire';
 import type { DataReader } from '../record-data.ts';
 import { DataError } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
+import { nextType } from './numbers.ts';
 
 function nextTypes(tokens: Tokens): number[] {
   const types = new Set<number>();
-  while (tokens.hasMore) {
-    const text = tokens.next('a record type');
-    const type = typeNumber(text);
-    if (type === undefined) throw wrongToken(text, 'a record type', 'write a type such as A, or TYPE65280');
-    types.add(type);
-  }
+  while (tokens.hasMore) types.add(nextType(tokens));
   return [...types].sort((a, b) => a - b);
 }
 
-/** One bit for each type, from the most significant bit of each byte on. */
-function bitsOf(types: readonly number[]): Buffer {
-  const bits = Buffer.alloc(((types.at(-1) ?? 0) >> 3) + 1);
-  for (const type of types) bits[type >> 3] = (bits[type >> 3] ?? 0) | (0x80 >> (type & 7));
+/** One bit for each of the numbers, which ascend, from the most significant bit of each byte on. */
+export function bitsOf(numbers: readonly number[]): Buffer {
+  const bits = Buffer.alloc(((numbers.at(-1) ?? 0) >> 3) + 1);
+  for (const number of numbers) bits[number >> 3] = (bits[number >> 3] ?? 0) | (0x80 >> (number & 7));
   return bits;
 }
 
-function typesOf(bits: Uint8Array, first: number, textOf = typeName): string[] {
-  const types: string[] = [];
+/** The numbers whose bits are set. */
+export function numbersIn(bits: Uint8Array): number[] {
+  const numbers: number[] = [];
   for (const [index, byte] of bits.entries()) {
-    for (let bit = 0; bit < 8; bit++) {
-      if ((byte & (0x80 >> bit)) !== 0) types.push(textOf(first + index * 8 + bit));
-    }
+    for (let bit = 0; bit < 8; bit++) if ((byte & (0x80 >> bit)) !== 0) numbers.push(index * 8 + bit);
   }
-  return types;
+  return numbers;
 }
 
 const typeBitmap: FieldKind = {
@@ -48,7 +43,7 @@ const typeBitmap: FieldKind = {
       const window = data.u8();
       const length = data.u8();
       if (length < 1 || length > 32) throw new DataError('a window of the type bitmap has an invalid length');
-      types.push(...typesOf(data.bytes(length), window * 256));
+      types.push(...numbersIn(data.bytes(length)).map((type) => typeName(window * 256 + type)));
     }
     return types.join(' ');
   },
@@ -64,7 +59,10 @@ const nxtBitmap: FieldKind = {
     if (types.length > 0) out.bytes(bitsOf(types));
   },
   // RFC 2535 predates the form `TYPE127`.
-  print: (data) => typesOf(data.rest(), 0, (type) => typeName(type).replace('TYPE', '')).join(' '),
+  print(data) {
+    const names = numbersIn(data.rest()).map(typeName);
+    return names.map((name) => name.replace('TYPE', '')).join(' ');
+  },
 };
 
 export const BITMAP_KINDS = { typeBitmap, nxtBitmap } satisfies Record<string, FieldKind>;

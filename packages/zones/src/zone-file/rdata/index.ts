@@ -1,5 +1,6 @@
 /** Converts the data of records of any type between text and wire format. */
 import { CLASS, fieldsOf, TYPE, typeName } from '@dinodns-bench/wire';
+import { zoneFileName } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { DataError, DataReader, type DataWriter, NoTextError } from '../record-data.ts';
 import { ADDRESS_KINDS } from './addresses.ts';
@@ -10,10 +11,15 @@ import type { FieldKind, Tokens } from './field.ts';
 import { GATEWAY_KINDS } from './gateway.ts';
 import { LEGACY_KINDS } from './legacy.ts';
 import { LOC_KINDS } from './loc.ts';
-import { NAME_KINDS } from './names.ts';
 import { NUMBER_KINDS } from './numbers.ts';
 import { STRING_KINDS } from './strings.ts';
 import { SVCB_KINDS } from './svcb.ts';
+
+/** A domain name, which is never compressed here. */
+const name: FieldKind = {
+  parse: (tokens, out) => out.bytes(tokens.nextName()),
+  print: (data) => zoneFileName(data.name()),
+};
 
 const KINDS: Readonly<Record<string, FieldKind>> = {
   ...ADDRESS_KINDS,
@@ -23,10 +29,10 @@ const KINDS: Readonly<Record<string, FieldKind>> = {
   ...GATEWAY_KINDS,
   ...LEGACY_KINDS,
   ...LOC_KINDS,
-  ...NAME_KINDS,
   ...NUMBER_KINDS,
   ...STRING_KINDS,
   ...SVCB_KINDS,
+  name,
 };
 
 const NO_FIELDS: readonly FieldKind[] = [];

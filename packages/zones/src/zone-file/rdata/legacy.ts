@@ -4,23 +4,30 @@ import { addressText } from '@dinodns-bench/wire';
 import { DataError } from '../record-data.ts';
 import { ipv4Bytes } from './addresses.ts';
 import { hexBytes } from './binary.ts';
+import { bitsOf, numbersIn } from './bitmap.ts';
 import { type FieldKind, wrongToken } from './field.ts';
-import { wholeNumber } from './numbers.ts';
-import { PROTOCOLS, SERVICES } from './services.ts';
+import { numberOr, numbersByName } from './numbers.ts';
+
+/** Protocols and services that WKS records (RFC 1035, section 3.4.2) name, from IANA's registries. */
+const PROTOCOLS = numbersByName(
+  'icmp 1, igmp 2, ggp 3, tcp 6, egp 8, udp 17, dccp 33, sctp 132, udplite 136',
+);
+
+/** Services of RFC 1010's time that occur in WKS records, and common ones of today. */
+const SERVICES = numbersByName(`
+  tcpmux 1, echo 7, discard 9, systat 11, daytime 13, netstat 15, qotd 17, chargen 19, ftp-data 20, ftp 21,
+  ssh 22, telnet 23, smtp 25, time 37, whois 43, tacacs 49, domain 53, tftp 69, gopher 70, finger 79, http 80,
+  kerberos 88, pop3 110, sunrpc 111, nntp 119, ntp 123, imap2 143, snmp 161, snmp-trap 162, bgp 179, irc 194,
+  ldap 389, https 443, submission 587, ldaps 636, imaps 993, pop3s 995`);
 
 function portOf(text: string): number {
-  const known = SERVICES[text.toLowerCase()];
-  if (known !== undefined) return known;
-  if (!/^\d+$/.test(text)) throw wrongToken(text, 'a known service', 'write the port, such as 25 for smtp');
-  return wholeNumber(text, 65_535);
+  const fix = 'write the port, such as 25 for smtp';
+  return numberOr(SERVICES.get(text.toLowerCase()), text, 65_535, 'a known service', fix);
 }
 
 function protocolOf(text: string): number {
-  const known = PROTOCOLS[text.toLowerCase()];
-  if (known !== undefined) return known;
-  if (!/^\d+$/.test(text))
-    throw wrongToken(text, 'a protocol', 'write tcp, udp, or the number of a protocol');
-  return wholeNumber(text, 255);
+  const fix = 'write tcp, udp, or the number of a protocol';
+  return numberOr(PROTOCOLS.get(text.toLowerCase()), text, 255, 'a protocol', fix);
 }
 
 /** Address, protocol, and a bit for each port. */
@@ -30,18 +37,9 @@ const services: FieldKind = {
     out.u8(protocolOf(tokens.next('a protocol')));
     const ports: number[] = [];
     while (tokens.hasMore) ports.push(portOf(tokens.next('a service')));
-    if (ports.length === 0) return;
-    const bits = Buffer.alloc((ports.reduce((most, port) => Math.max(most, port), 0) >> 3) + 1);
-    for (const port of ports) bits[port >> 3] = (bits[port >> 3] ?? 0) | (0x80 >> (port & 7));
-    out.bytes(bits);
+    if (ports.length > 0) out.bytes(bitsOf(ports.sort((a, b) => a - b)));
   },
-  print(data) {
-    const parts = [addressText(data.bytes(4)), data.u8()];
-    for (const [index, byte] of data.rest().entries()) {
-      for (let bit = 0; bit < 8; bit++) if ((byte & (0x80 >> bit)) !== 0) parts.push(index * 8 + bit);
-    }
-    return parts.join(' ');
-  },
+  print: (data) => [addressText(data.bytes(4)), data.u8(), ...numbersIn(data.rest())].join(' '),
 };
 
 /** `0x`, then hexadecimal digits with dots anywhere between them. */

@@ -35,22 +35,34 @@ const seconds: FieldKind = {
   print: (data) => String(data.u32()),
 };
 
-/** A number or its mnemonic in a registry; `prints` says whether the mnemonic is printed. */
-function mnemonic(
-  width: Width,
+/** Numbers by name, from text such as `tcp 6, udp 17`. */
+export function numbersByName(text: string): ReadonlyMap<string, number> {
+  const entries = text.trim().split(/,\s+/);
+  return new Map(entries.map((entry) => entry.split(' ')).map(([name = '', value]) => [name, Number(value)]));
+}
+
+/** The number that a name stands for, if `known`, else that of the digits, up to `max`. Throws a `TokenError`. */
+export function numberOr(
+  known: number | undefined,
+  text: string,
+  max: number,
   what: string,
-  names: Readonly<Record<string, number>>,
-  prints: boolean,
-): FieldKind {
-  const texts = new Map(Object.entries(names).map(([name, value]) => [value, name]));
+  fix: string,
+): number {
+  if (known !== undefined) return known;
+  if (!/^\d+$/.test(text)) throw wrongToken(text, what, fix);
+  return wholeNumber(text, max);
+}
+
+/** A number or its mnemonic in a registry; `prints` says whether the mnemonic is printed. */
+function mnemonic(width: Width, what: string, registry: string, prints: boolean): FieldKind {
+  const names = numbersByName(registry);
+  const texts = new Map(Array.from(names, ([name, value]) => [value, name]));
+  const fix = `write a number, or one of ${[...names.keys()].join(', ')}`;
   return {
     parse(tokens, out) {
       const text = tokens.next(what);
-      const known = names[text.toUpperCase()];
-      if (known === undefined && !/^\d+$/.test(text)) {
-        throw wrongToken(text, what, `write a number, or one of ${Object.keys(names).join(', ')}`);
-      }
-      out[width](known ?? wholeNumber(text, MAXIMA[width]));
+      out[width](numberOr(names.get(text.toUpperCase()), text, MAXIMA[width], what, fix));
     },
     print(data) {
       const value = data[width]();
@@ -60,40 +72,17 @@ function mnemonic(
 }
 
 /** IANA registry "DNS Security Algorithm Numbers". */
-const ALGORITHMS = {
-  RSAMD5: 1,
-  DH: 2,
-  DSA: 3,
-  RSASHA1: 5,
-  NSEC3DSA: 6,
-  NSEC3RSASHA1: 7,
-  RSASHA256: 8,
-  RSASHA512: 10,
-  ECCGOST: 12,
-  ECDSAP256SHA256: 13,
-  ECDSAP384SHA384: 14,
-  ED25519: 15,
-  ED448: 16,
-  INDIRECT: 252,
-  PRIVATEDNS: 253,
-  PRIVATEOID: 254,
-};
+const ALGORITHMS = `
+  RSAMD5 1, DH 2, DSA 3, RSASHA1 5, NSEC3DSA 6, NSEC3RSASHA1 7, RSASHA256 8, RSASHA512 10, ECCGOST 12,
+  ECDSAP256SHA256 13, ECDSAP384SHA384 14, ED25519 15, ED448 16, INDIRECT 252, PRIVATEDNS 253, PRIVATEOID 254`;
 
 /** RFC 4398, section 2.1. */
-const CERTIFICATE_TYPES = {
-  PKIX: 1,
-  SPKI: 2,
-  PGP: 3,
-  IPKIX: 4,
-  ISPKI: 5,
-  IPGP: 6,
-  ACPKIX: 7,
-  IACPKIX: 8,
-  URI: 253,
-  OID: 254,
-};
+const CERTIFICATE_TYPES =
+  'PKIX 1, SPKI 2, PGP 3, IPKIX 4, ISPKI 5, IPGP 6, ACPKIX 7, IACPKIX 8, URI 253, OID 254';
 
-const DIGEST_TYPES = { 'SHA-1': 1, SHA1: 1, 'SHA-256': 2, SHA256: 2, GOST: 3, 'SHA-384': 4, SHA384: 4 };
+const DIGEST_TYPES = 'SHA-1 1, SHA1 1, SHA-256 2, SHA256 2, GOST 3, SHA-384 4, SHA384 4';
+
+const PROTOCOLS = 'NONE 0, TLS 1, EMAIL 2, DNSSEC 3, IPSEC 4, ALL 255';
 
 /** The 14 digits of a time in UTC, or seconds since 1970 modulo 2^32 (RFC 4034, section 3.2). */
 const signatureTime: FieldKind = {
@@ -123,13 +112,16 @@ function dateOf(value: number): string {
   return new Date(time * 1000).toISOString().replace(/[-:T]|\.\d+Z/g, '');
 }
 
+/** Throws a `TokenError`. */
+export function nextType(tokens: Tokens): number {
+  const text = tokens.next('a record type');
+  const type = typeNumber(text);
+  if (type === undefined) throw wrongToken(text, 'a record type', 'write a type such as A, or TYPE65280');
+  return type;
+}
+
 const typeCovered: FieldKind = {
-  parse(tokens, out) {
-    const text = tokens.next('a record type');
-    const type = typeNumber(text);
-    if (type === undefined) throw wrongToken(text, 'a record type', 'write a type such as A, or TYPE65280');
-    out.u16(type);
-  },
+  parse: (tokens, out) => out.u16(nextType(tokens)),
   print: (data: DataReader) => typeName(data.u16()),
 };
 
@@ -140,29 +132,14 @@ const oldTypeCovered: FieldKind = {
 };
 
 /** RFC 2535, section 3.1.2: flags of KEY records by name, joined by `|`. */
-const KEY_FLAGS: Readonly<Record<string, number>> = {
-  NOCONF: 0x4000,
-  NOAUTH: 0x8000,
-  NOKEY: 0xc000,
-  FLAG2: 0x2000,
-  EXTEND: 0x1000,
-  FLAG4: 0x0800,
-  FLAG5: 0x0400,
-  USER: 0,
-  ZONE: 0x0100,
-  HOST: 0x0200,
-  NTYP3: 0x0300,
-  FLAG8: 0x0080,
-  FLAG9: 0x0040,
-  FLAG10: 0x0020,
-  FLAG11: 0x0010,
-  SIG0: 0,
-  KSK: 1,
-  ...Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`SIG${index + 1}`, index + 1])),
-};
+const KEY_FLAGS = numbersByName(`
+  NOCONF 0x4000, NOAUTH 0x8000, NOKEY 0xc000, FLAG2 0x2000, EXTEND 0x1000, FLAG4 0x0800, FLAG5 0x0400, USER 0,
+  ZONE 0x0100, HOST 0x0200, NTYP3 0x0300, FLAG8 0x0080, FLAG9 0x0040, FLAG10 0x0020, FLAG11 0x0010, KSK 1,
+  SIG0 0, SIG1 1, SIG2 2, SIG3 3, SIG4 4, SIG5 5, SIG6 6, SIG7 7, SIG8 8, SIG9 9, SIG10 10, SIG11 11, SIG12 12,
+  SIG13 13, SIG14 14, SIG15 15`);
 
 function keyFlag(word: string): number {
-  const flag = KEY_FLAGS[word.toUpperCase()];
+  const flag = KEY_FLAGS.get(word.toUpperCase());
   if (flag === undefined) throw wrongToken(word, 'a key flag', 'write a number, such as 257');
   return flag;
 }
@@ -175,12 +152,6 @@ const keyFlags: FieldKind = {
   },
   print: (data) => String(data.u16()),
 };
-
-/** RFC 1183, section 3.1: an X.121 address of at least four digits, as a character string. */
-export function digitsOnly(text: string, minDigits: number): void {
-  if (/^\d+$/.test(text) && text.length >= minDigits) return;
-  throw wrongToken(text, `a number of at least ${minDigits} digits`, 'write digits only');
-}
 
 function octal(tokens: Tokens, out: DataWriter): void {
   const text = tokens.next('an octal address');
@@ -199,7 +170,7 @@ export const NUMBER_KINDS = {
   algorithmName: mnemonic('u8', 'an algorithm', ALGORITHMS, true),
   certificateType: mnemonic('u16', 'a certificate type', CERTIFICATE_TYPES, true),
   digestType: mnemonic('u8', 'a digest type', DIGEST_TYPES, false),
-  protocol: mnemonic('u8', 'a protocol', { NONE: 0, TLS: 1, EMAIL: 2, DNSSEC: 3, IPSEC: 4, ALL: 255 }, false),
+  protocol: mnemonic('u8', 'a protocol', PROTOCOLS, false),
   signatureTime,
   typeCovered,
   oldTypeCovered,

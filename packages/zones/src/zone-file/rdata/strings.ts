@@ -4,7 +4,6 @@ import { escapedByte } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { DataError, type DataReader, type DataWriter } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
-import { digitsOnly } from './numbers.ts';
 
 /** How each byte of a quoted string is written. */
 const BYTE_TEXT = Array.from({ length: 256 }, (_, byte) => {
@@ -81,11 +80,13 @@ const tag: FieldKind = {
   },
 };
 
-/** X.121 address (RFC 1183, section 3.1). */
+/** X.121 address of at least four digits (RFC 1183, section 3.1). */
 const digits: FieldKind = {
   parse(tokens, out) {
     const value = tokens.nextBytes('a number');
-    digitsOnly(value.toString('latin1'), 4);
+    const digits = value.toString('latin1');
+    if (!/^\d{4,}$/.test(digits))
+      throw wrongToken(digits, 'a number of at least 4 digits', 'write digits only');
     writeString(value, out);
   },
   print: printString,

@@ -138,14 +138,15 @@ const KNOWN: Readonly<Record<string, Parameter>> = {
   ipv6hint,
 };
 
+const KEYS = new Map(Object.entries(KNOWN).map(([name, { key }]) => [name, key]));
 /** Keys that are read by name but printed by number, because older programs do not know them (RFC 9461, 9540). */
-const READ_BY_NAME: Readonly<Record<string, number>> = { dohpath: 7, ohttp: 8 };
+const READ_BY_NAME = new Map([...KEYS, ['dohpath', 7], ['ohttp', 8]]);
 
-const NAMES = new Map(Object.entries(KNOWN).map(([name, { key }]) => [key, name]));
+const NAMES = new Map(Array.from(KEYS, ([name, key]) => [key, name]));
 const BY_KEY = new Map(Object.values(KNOWN).map((parameter) => [parameter.key, parameter]));
 
 function keyOf(name: string): number {
-  const known = KNOWN[name]?.key ?? READ_BY_NAME[name];
+  const known = READ_BY_NAME.get(name);
   if (known !== undefined) return known;
   const [, digits] = /^key(0|[1-9]\d{0,4})$/.exec(name) ?? [];
   if (digits !== undefined && Number(digits) <= MAX_KEY) return Number(digits);
@@ -166,7 +167,7 @@ function parseParameter(tokens: Tokens): { key: number; value: Buffer } {
   if (isQuoted && tokens.entry.isAttached(tokens.at)) text = tokens.nextRaw('a value');
   const key = keyOf(name);
   // `key1` instead of `alpn` takes the value as plain bytes.
-  const known = name in KNOWN ? BY_KEY.get(key) : undefined;
+  const known = KEYS.has(name) ? BY_KEY.get(key) : undefined;
   const value = known?.parse(text, name) ?? (text === undefined ? Buffer.alloc(0) : unescaped(text));
   if (known === undefined) checkBytes(key, value);
   return { key, value };

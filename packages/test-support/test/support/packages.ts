@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 export const run = promisify(execFile);
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
 export interface PublishedPackage {
