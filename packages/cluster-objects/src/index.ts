@@ -16,13 +16,48 @@ export {
   specForObjects,
 } from './cluster/cluster.ts';
 export { type ClusterInput, type ClusterSpec, clusterSpecSchema } from './cluster/spec.ts';
-export * from './corefile.ts';
-export * from './errors.ts';
+export {
+  type CorefileOptions,
+  type NodeLocalOptions,
+  renderCorefile,
+  renderNodeLocalCorefile,
+} from './corefile.ts';
+export { ClusterError, ERROR_CODES, type ErrorCode } from './errors.ts';
 export type { KubeObject } from './kubernetes/object.ts';
-export * from './kubernetes/resources.ts';
-export * from './names/external.ts';
-export * from './names/internal.ts';
-export * from './names/mix.ts';
+export {
+  ENDPOINT_SLICES,
+  NAMESPACES,
+  NODES,
+  PODS,
+  RESOURCES,
+  type Resource,
+  SERVICES,
+} from './kubernetes/resources.ts';
+export {
+  defineExternal,
+  type External,
+  type ExternalInput,
+  type ExternalMix,
+  type ExternalSpec,
+  externalQuestions,
+  externalSpecSchema,
+} from './names/external.ts';
+export {
+  memberQuestion,
+  missingQuestion,
+  podPointerQuestion,
+  podQuestion,
+  serviceName,
+  servicePointerQuestion,
+  serviceQuestion,
+  srvQuestion,
+} from './names/internal.ts';
+export { INTERNAL_MIX, internalQuestions, type Mix, type QuestionKind } from './names/mix.ts';
 export type { AnswerRecord, Expected, Question, QuestionType } from './names/question.ts';
-export * from './upstream/path.ts';
-export * from './upstream/upstream.ts';
+export { openPath, type Path } from './upstream/path.ts';
+export {
+  type Behaviour,
+  startUpstream,
+  type Upstream,
+  type UpstreamOptions,
+} from './upstream/upstream.ts';

@@ -7,15 +7,20 @@
  * const { latencySeconds } = await run.result;
  */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
-export type * from './driver-event.ts';
+export type { DriverEvent } from './driver-event.ts';
 export type { Counts } from './engine/measurements.ts';
 export type { SocketReport } from './engine/sockets.ts';
 export { ERROR_CODES, type ErrorCode, LoadError } from './errors.ts';
-export * from './find-max/find-max.ts';
-export * from './find-max/search.ts';
+export { type FindMaxOptions, type FindMaxResult, type FindMaxTrial, findMax } from './find-max/find-max.ts';
+export {
+  type RateAttempt,
+  type RateSearch,
+  type RateSearchOptions,
+  searchMaxRate,
+} from './find-max/search.ts';
 export type { GateAddress } from './gate.ts';
-export * from './histogram/encoding.ts';
-export * from './histogram/hgrm.ts';
+export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/encoding.ts';
+export { renderHgrm } from './histogram/hgrm.ts';
 export { Histogram, type HistogramData, lowestAt } from './histogram/histogram.ts';
 export { type CannonInput, type CannonOptions, type LoadOptions, optionsSchema } from './options.ts';
 export type { Skipped } from './pcap/packet.ts';
@@ -25,14 +30,22 @@ export {
   type ReadCaptureOptions,
   readCapture,
 } from './pcap/read-capture.ts';
-export * from './pcap/tcp-segments.ts';
-export type * from './result/result.ts';
+export { readTcpSegments, TCP_FLAG, type TcpSegment } from './pcap/tcp-segments.ts';
+export type {
+  CannonResult,
+  EndedBy,
+  GeneratorReport,
+  Interval,
+  LookupReport,
+  Rates,
+  WorkerReport,
+} from './result/result.ts';
 export { type Distribution, PERCENTILES, type Statistics, statisticsOf } from './result/statistics.ts';
-export * from './run.ts';
-export * from './thresholds/thresholds.ts';
+export { cannon, type Run, type RunControls } from './run.ts';
+export { type Crossed, crossedThresholds, parseThreshold, type Threshold } from './thresholds/thresholds.ts';
 export { packageVersion as cannonVersion } from './version.ts';
 export type { WorkloadInput } from './workload/options.ts';
 export { candidateNames } from './workload/pod-lookups.ts';
-export * from './workload/query-file.ts';
-export * from './workload/random.ts';
-export * from './workload/weights.ts';
+export { parseQueryFile } from './workload/query-file.ts';
+export { createRandom, type Random, sfc32 } from './workload/random.ts';
+export { cumulate, weightedDraw, zipfWeights } from './workload/weights.ts';

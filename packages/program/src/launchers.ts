@@ -34,7 +34,7 @@ function readProcess(pid: number): { readonly parent: number; readonly words: st
 }
 
 /** Process ids from this one up to the topmost launcher without a gap; only this one if nothing launched it. */
-function launcherChain(): number[] {
+export function launcherChain(): number[] {
   const chain = [process.pid];
   let sure = 1;
   for (let pid = process.ppid; pid > 1; ) {

@@ -1,5 +1,5 @@
 /** Zones as data: zone sets, zone files and `zones.ndjson`. A server that reads them loads no formats and no workloads. */
-export * from './errors.ts';
+export { ERROR_CODES, type ErrorCode, ZonesError } from './errors.ts';
 export { PARITIES, type Parity } from './pattern.ts';
 export { DEFAULT_SOA } from './plan.ts';
 export type { RecordData, ResourceRecord, SpecRecord } from './record-schema.ts';
@@ -9,14 +9,30 @@ export {
   type RecordType,
 } from './records.ts';
 export { DEFAULT_TTL, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
-export * from './zone-check/zone-check.ts';
-export * from './zone-file/canonical.ts';
+export {
+  type CheckedRecord,
+  checkZone,
+  hashFinding,
+  MAX_NSEC3_ITERATIONS,
+  type ZoneCheck,
+  type ZoneFinding,
+} from './zone-check/zone-check.ts';
+export { canonicalSets, canonicalText, type RecordSet, recordText } from './zone-file/canonical.ts';
 export { MAX_GENERATED } from './zone-file/generate.ts';
 export { compareNames, isWithin, zoneFileName } from './zone-file/names.ts';
-export * from './zone-file/parse.ts';
+export {
+  type IncludedFile,
+  MAX_INCLUDE_DEPTH,
+  MAX_INCLUDES,
+  originFromText,
+  type ParseOptions,
+  parseZoneFile,
+  recordLabel,
+  type ZoneRecord,
+} from './zone-file/parse.ts';
 export { ZoneFileError, type ZoneFilePlace, type ZoneFileProblem } from './zone-file/problem.ts';
 export { dataText } from './zone-file/rdata/index.ts';
-export * from './zone-file/read-file.ts';
+export { readZoneFile } from './zone-file/read-file.ts';
 export {
   defineZoneSet,
   type Lookup,

@@ -2,7 +2,15 @@
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
 export * from './data.ts';
 export type { Encryption, Format, RenderedFile, RenderOptions } from './formats/format.ts';
-export * from './formats/index.ts';
-export * from './query-file.ts';
-export * from './workload.ts';
-export * from './write-files.ts';
+export { findFormat, formats } from './formats/index.ts';
+export { renderQueryFile } from './query-file.ts';
+export {
+  defineWorkload,
+  type Query,
+  type Workload,
+  type WorkloadInput,
+  type WorkloadSpec,
+  workloadFor,
+  workloadSpecSchema,
+} from './workload.ts';
+export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';

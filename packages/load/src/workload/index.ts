@@ -2,6 +2,6 @@
 export { LoadError } from '../errors.ts';
 export type { WorkloadInput } from './options.ts';
 export { candidateNames } from './pod-lookups.ts';
-export * from './query-file.ts';
-export * from './random.ts';
-export * from './weights.ts';
+export { parseQueryFile } from './query-file.ts';
+export { createRandom, type Random, sfc32 } from './random.ts';
+export { cumulate, weightedDraw, zipfWeights } from './weights.ts';
