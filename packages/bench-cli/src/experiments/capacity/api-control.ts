@@ -1,7 +1,7 @@
 /** The controls of our API server, and the HTTP endpoints of CoreDNS, as a measurement uses them. */
 import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
-import { BenchError } from '../../errors.ts';
+import { BenchError, LateError } from '../../errors.ts';
 
 /** Both programs are on this machine; one that is busy for this long hangs. */
 const REQUEST_SECONDS = 60;
@@ -64,7 +64,8 @@ async function request(
     signal.throwIfAborted();
     const reason =
       cause instanceof Error && cause.cause !== undefined ? messageOf(cause.cause) : messageOf(cause);
-    throw new BenchError('E_NO_ANSWER', `${where} does not answer ${method} ${url}: ${reason}`, {
+    const Kind = where === 'CoreDNS' ? LateError : BenchError;
+    throw new Kind('E_NO_ANSWER', `${where} does not answer ${method} ${url}: ${reason}`, {
       fix: 'Its log is in the run folder under raw/.',
       cause,
     });
