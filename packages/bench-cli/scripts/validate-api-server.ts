@@ -75,7 +75,7 @@ const COMPARED = [
 
 const percent = (ratio: number | null) => (ratio === null ? '?' : `${(100 * ratio).toFixed(1)} %`);
 
-const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
+const mebibytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
 
 type Seen = Record<'real' | 'ours', PhaseFigures[]>;
 
@@ -87,7 +87,7 @@ function rowOf(lists: string, seen: Seen, [title, phase, of]: (typeof COMPARED)[
   const delta = comparePairs(ours.map((value, at) => ({ value, baseline: real[at] ?? Number.NaN })));
   const ratio =
     delta === null ? '?' : `${percent(delta.relative)} [${percent(delta.low)}, ${percent(delta.high)}]`;
-  return `| ${[lists, title, megabytes(median(real)), megabytes(median(ours)), ratio].join(' | ')} |`;
+  return `| ${[lists, title, mebibytes(median(real)), mebibytes(median(ours)), ratio].join(' | ')} |`;
 }
 
 /** Starts with both, in turns. */
@@ -110,7 +110,7 @@ async function compare(real: ApiSource, streamedLists: boolean): Promise<Seen> {
       seen[name].push(...phases);
       const figures = phases.map(
         ({ phase, medianBytes, peakBytes }) =>
-          `${phase}: ${megabytes(medianBytes ?? 0)}, peak ${megabytes(peakBytes)}`,
+          `${phase}: ${mebibytes(medianBytes ?? 0)}, peak ${mebibytes(peakBytes)}`,
       );
       console.error(`${name} ${start}  ${figures.join('; ')}`);
     }
@@ -122,7 +122,7 @@ try {
   const real = await apiOf(directory);
   const streams = await offersStreams();
   if (!streams) console.error('This API server offers no streamed lists: its etcd is too old for them.');
-  console.log('| lists | anonymous memory, MB | real | ours | ours against real |\n|---|---|--:|--:|--:|');
+  console.log('| lists | anonymous memory, MiB | real | ours | ours against real |\n|---|---|--:|--:|--:|');
   for (const streamedLists of streams ? [false, true] : [false]) {
     const seen = await compare(real, streamedLists);
     for (const row of COMPARED) console.log(rowOf(streamedLists ? 'streamed' : 'paged', seen, row));

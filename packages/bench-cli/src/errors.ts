@@ -69,6 +69,9 @@ export class BenchError extends ProgramError<ErrorCode> {
   }
 }
 
+/** A server that runs takes too long for something, while the programs that measure it work. */
+export class LateError extends BenchError {}
+
 /** That a cluster lacks something, or does not let it be done. */
 export const clusterRefuses = (problem: string, fix: string) =>
   new BenchError('E_CLUSTER_REFUSED', problem, { fix });

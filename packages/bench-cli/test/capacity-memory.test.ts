@@ -16,7 +16,7 @@ import {
 } from '../src/experiments/capacity/memory/points.ts';
 import { MEMORY_SETTINGS } from '../src/experiments/capacity/memory/settings.ts';
 import { sideOf } from '../src/experiments/capacity/memory/tables.ts';
-import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
+import { oneAtATime } from '../src/one-at-a-time.ts';
 import { recordJsonSchema } from '../src/results/json-schema.ts';
 import { leastSquares } from '../src/stats/least-squares.ts';
 import { percentileOf } from '../src/stats/percentile.ts';

@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { defineCluster, serviceName } from '@dinodns-bench/cluster-objects';
 import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { BenchError } from '../src/errors.ts';
-import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
+import { BenchError, LateError } from '../src/errors.ts';
 import { patienceSeconds } from '../src/experiments/capacity/survive/patience.ts';
 import { type StartContext, startUnder } from '../src/experiments/capacity/survive/start.ts';
+import { oneAtATime } from '../src/one-at-a-time.ts';
 import type { World } from '../src/world.ts';
 
 const CLUSTER = defineCluster({ services: 60, pods: 100, endpoints: 100 });
@@ -107,11 +107,14 @@ function contextOf(
     status?: () => Promise<never>;
     announce?: () => Promise<{ name: string; address: string }>;
     kills?: number;
+    /** How often the limit was reached, when nothing has started yet, and later. */
+    fills?: readonly number[];
     /** The API server answers nothing any more from the relist on. */
     fallsSilent?: boolean;
   } = {},
   used = memory(),
 ): StartContext {
+  const fills = [...(changes.fills ?? [0, 1])];
   let reads = 1;
   let isSilent = false;
   const never = new Promise<never>(() => undefined);
@@ -153,9 +156,13 @@ function contextOf(
     usual: {},
     world: { clock, fs } as unknown as World,
     point: { key: 'case', configuration: 'nocache', objects: 160, cluster: CLUSTER.spec },
-    group: { kills: () => Promise.resolve(changes.kills ?? 0) },
+    group: {
+      kills: () => Promise.resolve(changes.kills ?? 0),
+      fills: () => Promise.resolve((fills.length > 1 ? fills.shift() : fills[0]) ?? 0),
+    },
     queries: { load: 'load.txt', fill: 'fill.txt', few: 'few.txt' },
     alone: oneAtATime(),
+    prepare: () => Promise.resolve('/copy/of/coredns'),
     deploy: () =>
       Promise.resolve({
         deployment: { remove: () => Promise.resolve() },
@@ -210,8 +217,8 @@ it('counts as stuck after ten times what a step took in a start that survived, a
   const start = startUnder({
     ...context,
     usual: { 'cold start': 8, relist: 2 },
-    deploy: async (signal) => ({
-      ...(await context.deploy(signal)),
+    deploy: async (executable, signal) => ({
+      ...(await context.deploy(executable, signal)),
       deployment: {
         remove: async () => {
           removedAt ||= monotonicSeconds();
@@ -235,7 +242,7 @@ it('counts as stuck while it is being deployed, and waits until nothing of that 
   const { result } = await startUnder({
     ...contextOf(),
     usual: { 'cold start': 1 },
-    deploy: async (signal) => {
+    deploy: async (_, signal) => {
       await clock.sleep(1000, signal).catch(() => undefined);
       await clock.sleep(5);
       isClean = true;
@@ -257,6 +264,52 @@ it('is patient by what a start has to do, and waits for an outage besides', () =
   // Two waits of client-go, of at most a minute each.
   expect(patienceSeconds('API server outage', { relist: 3 }, cluster, 120)).toBe(150);
   expect(patienceSeconds('API server outage', { relist: 3 }, cluster, 10)).toBe(78);
+});
+
+it('is not stuck where the limit was never reached: something else was slow', async () => {
+  const announce = () => Promise.resolve({ name: 'new.example', address: '10.0.0.1' });
+  const start = startUnder({ ...contextOf({ announce, fills: [7, 7] }), usual: { relist: 1 } });
+  await expect(start).rejects.toMatchObject({
+    code: 'E_NO_ANSWER',
+    message: 'relist: CoreDNS took too long, but never reached its limit',
+  });
+});
+
+it('is stuck where CoreDNS runs and does not answer, not where it cannot start; what was prepared takes none of its time', async () => {
+  const prepared: string[] = [];
+  const deployedBy = (error: Error) => {
+    const context: StartContext = {
+      ...contextOf(),
+      prepare: async () => {
+        await clock.sleep(20);
+        return '/copy/of/coredns';
+      },
+      deploy: async (executable) => {
+        prepared.push(executable);
+        throw error;
+      },
+    };
+    return startUnder(context);
+  };
+  const late = new LateError('E_SERVER_START', 'it did not answer within 90 seconds', { fix: '' });
+  expect((await deployedBy(late)).result).toMatchObject({ outcome: 'stuck', during: 'cold start' });
+  const broken = new BenchError('E_SERVER_START', 'no such program', { fix: '' });
+  await expect(deployedBy(broken)).rejects.toBe(broken);
+  expect(prepared).toEqual(['/copy/of/coredns', '/copy/of/coredns']);
+  const { steps } = await startUnder({
+    ...contextOf(),
+    prepare: async () => {
+      await clock.sleep(60);
+      return '';
+    },
+  });
+  expect(steps['cold start']).toBeLessThan(60);
+});
+
+it('fails where the API server of the measurement is silent from the beginning: CoreDNS cannot get ready then', async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const start = startUnder({ ...contextOf({ status: never }), usual: { 'cold start': 0.1 } });
+  await expect(start).rejects.toThrow('the API server of the measurement did not answer');
 });
 
 it('fails where the API server of the measurement falls silent: CoreDNS is not stuck then', async () => {

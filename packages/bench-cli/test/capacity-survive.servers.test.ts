@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
-import { type SurviveRecord, surviveKind } from '../src/experiments/capacity/survive/evidence.ts';
+import { keptSchema, type SurviveRecord, surviveKind } from '../src/experiments/capacity/survive/evidence.ts';
 import { createStore } from '../src/results/store.ts';
 import { controlGroups } from './local-fixtures.ts';
 import { useCluster } from './support/api-server.ts';
@@ -96,6 +96,7 @@ it(
     await expect.poll(() => log, { timeout: SEARCH_MS }).toMatch(/^1\/2 .*: memory limit needed/m);
     // A search takes long: a log has a line for each of its starts. On a busy machine, the first may have to be made again.
     expect(log).toMatch(/^1\/2 {2}CoreDNS, streamed lists, trial 1: start \d, \S+ MiB: survived/m);
+    await expect.poll(() => log, { timeout: SEARCH_MS }).toMatch(/^2\/2 .*: start \d, \S+ MiB: survived/m);
     await expect.poll(() => pidsOf(owner), { timeout: SEARCH_MS }).not.toEqual([]);
     bench.kill('SIGKILL');
     await expect.poll(() => running(world.directory)).toEqual([]);
@@ -103,6 +104,9 @@ it(
     await expect.poll(() => pidsOf(owner)).toEqual([]);
     const kept = await record();
     expect(kept).toMatchObject({ status: 'running', trials: [{ status: 'ok' }] });
+    const second = `${kept.cases[0]?.key}#1`;
+    const begun = keptSchema.parse(kept.unfinished?.[second]);
+    expect(begun.starts[0]).toMatchObject({ outcome: 'survived' });
 
     // Resumed, and interrupted in the second search.
     const resumed = world.bench('capacity', 'survive', '--resume', 'latest');
@@ -113,9 +117,13 @@ it(
     for (const { process: started } of world.started) expect(started.exit).toBeDefined();
     expect([...(await groupsOf(process.pid)), ...(await groupsOf(owner))]).toEqual([]);
 
+    expect((await record()).unfinished).toMatchObject({ [second]: begun });
+
     expect(await world.bench('capacity', 'survive', '--resume', 'latest'), world.err()).toBe(0);
-    const { status, trials, cases, settings } = await record();
+    const { status, trials, cases, settings, warnings, unfinished } = await record();
     expect(status).toBe('complete');
+    expect(unfinished).toBeUndefined();
+    expect(warnings).toContainEqual(expect.stringContaining(`${second}: interrupted, and resumed after`));
     // What was counted is what a run goes on with.
     expect(settings).toMatchObject({ fromCluster: false, objects: [cases[0]?.point.objects] });
     expect(cases[0]?.point.endpoints).toBeGreaterThanOrEqual(9000);
@@ -123,6 +131,8 @@ it(
     const trial = trials[1];
     if (trial?.status !== 'ok') throw new Error(trial?.failure.message);
     const { limitBytes, killedBytes, starts, streamed } = trial.evidence;
+    // What it has learnt before it was killed counts.
+    expect(starts.slice(0, begun.starts.length)).toEqual(begun.starts);
     expect(trial.figures.limit).toBe(limitBytes);
     // Observed: the kernel killed it, or, just below what it needs, it lived and got nowhere. Kills: capacity-verify.servers.test.ts.
     const failed = starts.filter(({ outcome }) => outcome !== 'survived');

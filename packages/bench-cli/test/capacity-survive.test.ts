@@ -5,20 +5,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
 import { documentOf } from '../src/engine/document.ts';
 import { caseTitle, pointText } from '../src/engine/words.ts';
-import { BenchError } from '../src/errors.ts';
+import { BenchError, LateError } from '../src/errors.ts';
+import { apiControl, corednsMetrics } from '../src/experiments/capacity/api-control.ts';
 import { readPhases } from '../src/experiments/capacity/beside/read-phases.ts';
 import type { StartResult } from '../src/experiments/capacity/cluster/start-dns.ts';
 import { limitToSet } from '../src/experiments/capacity/figures.ts';
+import { demandPlainEnvironment } from '../src/experiments/capacity/machine.ts';
 import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
-import {
-  CorednsLateError,
-  QUICK_PACE,
-  type StartParts,
-  untilRead,
-} from '../src/experiments/capacity/memory/start.ts';
+import { QUICK_PACE, type StartParts, untilRead } from '../src/experiments/capacity/memory/start.ts';
 import { type MemoryBasis, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
-import { aloneAfter, oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
+import type { CapacityPlan } from '../src/experiments/capacity/plan-record.ts';
 import { limitChart, surviveDocument } from '../src/experiments/capacity/survive/document.ts';
 import {
   COUNTED,
@@ -50,6 +47,7 @@ import { underQueries } from '../src/experiments/capacity/survive/under-queries.
 import { survivedLimit } from '../src/experiments/capacity/survived-limit.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import type { LoadOutcome } from '../src/loaders/loader.ts';
+import { aloneAfter, oneAtATime } from '../src/one-at-a-time.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
 import type { Clock } from '../src/world.ts';
@@ -170,9 +168,16 @@ describe('the search', () => {
 
   describe('of starts that fail for another reason than memory', () => {
     const parts: string[] = [];
+    const warned: string[] = [];
+    let saved: unknown;
+    let deadlines: (number | undefined)[] = [];
 
     /** Every limit survives; the starts with these numbers fail so. */
-    const searchWith = (failing: readonly number[], error: Error) => {
+    const searchWith = (
+      failing: readonly number[],
+      error: Error,
+      { kept, stopAt }: { kept?: unknown; stopAt?: number } = {},
+    ) => {
       const [point] = pointsOf(SETTINGS, sizesOf(SETTINGS));
       if (point === undefined) throw new Error('no point');
       return findLimit(
@@ -183,13 +188,21 @@ describe('the search', () => {
             settings: { resolution: 0.5, starts: 5, factors: {} },
             mostBytes: 100 * MEBIBYTE,
           },
-          on: { part: (text) => parts.push(text) },
+          on: {
+            ...{ part: (text) => parts.push(text), warning: (text) => warned.push(text), kept },
+            keep: async (found) => {
+              // As it comes back from a record.
+              saved = JSON.parse(JSON.stringify(found));
+            },
+          },
         },
-        async (limitBytes, number) => {
+        async (limitBytes, number, usual) => {
+          if (number === stopAt) throw new Error('Ctrl-C');
           if (failing.includes(number)) throw error;
+          deadlines.push(usual['cold start']);
           return {
             result: { limitBytes, outcome: 'survived', peakBytes: 1, scenarios: [], during: null },
-            ...{ streamed: [], steps: {} },
+            ...{ streamed: ['services'], steps: { 'cold start': number } },
           };
         },
       );
@@ -207,6 +220,22 @@ describe('the search', () => {
       expect(parts.join('\n')).toMatch(/start 3, .*: made again, because the loader was killed/);
       const silent = new BenchError('E_NO_ANSWER', 'the API server did not answer', { fix: 'Repeat it.' });
       expect((await searchWith([2], silent)).repeated).toEqual([expect.stringMatching(/^start 2, /)]);
+    });
+
+    it('goes on after an interruption from what was kept, between any two starts', async () => {
+      const whole = await searchWith([2], failed);
+      for (let stopAt = 2; stopAt <= whole.starts.length + 1; stopAt += 1) {
+        await expect(searchWith([2], failed, { stopAt })).rejects.toThrow('Ctrl-C');
+        deadlines = [];
+        expect(await searchWith([2], failed, { kept: saved })).toEqual(whole);
+        // The second was made again.
+        expect(warned.at(-1)).toMatch(/: interrupted, and resumed after \d+ starts?$/);
+        expect(warned.at(-1)).toContain(`after ${stopAt === 2 ? 1 : stopAt - 2} start`);
+        // Those of the first start, which survived, and never none again.
+        expect(new Set(deadlines)).toEqual(new Set([1]));
+      }
+      await expect(searchWith([2, 3], failed, { stopAt: 4 })).rejects.toThrow('Ctrl-C');
+      await expect(searchWith([4], failed, { kept: saved })).rejects.toBe(failed);
     });
 
     it('ends with the third of them, and with one that would fail again', async () => {
@@ -306,11 +335,30 @@ describe('side by side', () => {
       ).catch((error: unknown) => error);
     const late = readWith(() => Promise.resolve({ reads: {}, openWatches: 0 }));
     await vi.advanceTimersByTimeAsync(130_000);
-    expect(await late).toBeInstanceOf(CorednsLateError);
+    expect(await late).toBeInstanceOf(LateError);
     const silent = new BenchError('E_NO_ANSWER', 'the API server does not answer', { fix: '' });
     expect(await readWith(() => Promise.reject(silent))).toBe(silent);
-    expect(silent).not.toBeInstanceOf(CorednsLateError);
+    expect(silent).not.toBeInstanceOf(LateError);
   });
+});
+
+it('this machine is refused where CoreDNS would inherit what changes its memory', () => {
+  demandPlainEnvironment({ env: { GOPATH: '/go', GOGC: undefined } });
+  const tuned = { GOMEMLIMIT: '50MiB', KUBE_FEATURE_WatchListClient: 'true' };
+  expect(() => demandPlainEnvironment({ env: tuned })).toThrow(
+    'GOMEMLIMIT is set in the environment, and CoreDNS would have it as well',
+  );
+});
+
+it('a CoreDNS that does not answer is late, and an API server of ours that does not is not', async () => {
+  const { signal } = new AbortController();
+  // Nothing listens there.
+  await expect(corednsMetrics(1, signal)).rejects.toBeInstanceOf(LateError);
+  const silent = await apiControl(1, signal)
+    .status()
+    .catch((error: unknown) => error);
+  expect(silent).toBeInstanceOf(BenchError);
+  expect(silent).not.toBeInstanceOf(LateError);
 });
 
 let world: TestWorld;
@@ -578,6 +626,12 @@ describe('a start on a cluster', () => {
     expect(steps).toMatchObject({ 'full cache': 2, 'API server outage': 6 });
   });
 
+  it('was killed as well where that came after its last phase', () => {
+    expect(startWith(6, 'OOMKilled').result).toMatchObject({
+      ...{ outcome: 'killed', during: 'API server outage', peakBytes: null },
+    });
+  });
+
   it('fails where CoreDNS ended for another reason', () => {
     const death = 'CoreDNS ended by itself';
     expect(() => startWith(3, 'Error', { death })).toThrow('not for its memory: CoreDNS ended by itself');
@@ -739,6 +793,41 @@ describe('a record', () => {
     expect(confirmedLimit({ trials }, restrained)?.limitBytes).toBe(112 * MEBIBYTE);
   });
 
+  it('counts the starts of a search that has not ended, and confirms nothing that they contradict', () => {
+    const record = searched();
+    const [item] = record.cases;
+    const ended = record.trials.filter(({ key }) => key !== `${item?.key}#2`);
+    const with_ = (...starts: readonly object[]) => {
+      const kept = { starts, repeated: [], streamed: [], usual: { relist: 2 } };
+      const left = { ...record, trials: ended, unfinished: { [`${item?.key}#2`]: kept } };
+      expect(surviveKind.schema.safeParse(left).error).toBeUndefined();
+      if (item === undefined) throw new Error('no case');
+      return { limit: confirmedLimit(left, item), ...surviveDocument(left) };
+    };
+    const start = (mebibytes: number, outcome: string, peak = 0) => ({
+      ...{ limitBytes: mebibytes * MEBIBYTE, outcome, during: outcome === 'survived' ? null : 'relist' },
+      ...{ peakBytes: outcome === 'survived' ? peak * MEBIBYTE : null, scenarios: [] },
+    });
+    const fine = with_(start(150, 'survived', 80), start(106, 'killed'));
+    expect(fine.limit).toEqual({ limitBytes: 111 * MEBIBYTE, starts: 5 });
+    expect(fine.warnings).toEqual([
+      'CoreDNS 1.11.3, no GOMEMLIMIT, 5,000 objects: search 3 has not ended: 2 starts so far, from which --resume goes on.',
+    ]);
+    expect(fine.data?.rows).toHaveLength(6 * ended.length + 2);
+    for (const starts of [[start(113, 'stuck')], [start(111, 'killed')], [start(150, 'survived', 112)]]) {
+      const { limit, warnings, sections } = with_(...starts);
+      expect(limit).toBeNull();
+      expect(warnings?.[1]).toContain('a search that has not ended contradicts the limit that was found.');
+      expect(JSON.stringify(sections)).toContain('not confirmed');
+    }
+  });
+
+  it('says that a search that failed is not repeated', () => {
+    expect(surviveDocument(withFailure(searched())).warnings?.join()).toContain(
+      'no limit is confirmed: 1 of 3 searches found none, which is not repeated: measure the case in a new run.',
+    );
+  });
+
   const limitOf = (
     record: SurviveRecord<SurviveSettings>,
     version: string | null = null,
@@ -867,6 +956,96 @@ describe('a record', () => {
     await createStore(world, 'results').saveAs(surviveKind, { ...record, environment });
   };
   const plan = (...words: string[]) => world.bench('capacity', 'plan', ...words);
+
+  it('gives a plan the limit of what CoreDNS read on a cluster, not only of what the run created', () => {
+    const record = searched({ target: 'kubernetes', objects: [0], services: [0] });
+    const trials = (read: object) =>
+      record.trials.map((trial) =>
+        trial.status === 'ok' ? { ...trial, evidence: { ...trial.evidence, ...read } } : trial,
+      );
+    const limitWith = (read: object) =>
+      survivedLimit(
+        { ...record, conditions: {}, trials: trials(read) as typeof record.trials },
+        {
+          size: { pods: 900, services: 40, endpoints: 300 },
+          ...{ configuration: 'default', version: '1.11.3', origin: 'here' },
+        },
+      );
+    expect(limitWith({})).toMatch(/^it has limits for 0 services with 0 addresses, and the plan is for 40/);
+    expect(limitWith({ read: { services: 41, pods: 2, endpoints: 300 } })).toMatchObject({
+      version: '1.11.3',
+    });
+    expect(limitWith({ read: { services: 41, pods: 900, endpoints: 250 } })).toContain('250 addresses');
+  });
+
+  describe('of a run on a cluster', () => {
+    const URL = 'https://c.example';
+    const RUN = '20261127-120000-0001';
+    const SIZE = ['--pods', '18000', '--services', '2000', '--endpoints', '18000'];
+
+    const saveOn = (server: string | null, id: string, changes: Partial<SurviveSettings> = {}) => {
+      const record = searched(changes);
+      const cluster =
+        server === null
+          ? null
+          : { version: 'v1.34.0', provider: null, server, cni: null, proxyMode: null, nodes: [] };
+      const environment = { ...record.environment, hostname: world.machine.hostname, cluster };
+      return createStore(world, 'results').saveAs(surviveKind, { ...record, id, environment });
+    };
+    const planned = async (...flags: readonly string[]) => {
+      const before = world.out().length;
+      expect(await world.bench('capacity', 'plan', ...SIZE, ...flags, '--json'), world.err()).toBe(0);
+      const { figures, notes } = JSON.parse(world.out().slice(before)) as CapacityPlan;
+      const basis = figures.find(({ name }) => name === 'memory limit')?.basis;
+      return { basis, notes: notes.join(' ') };
+    };
+
+    it('a plan for that cluster uses it, before one of this machine, and says so', async () => {
+      const server = await startApiServer({ cluster: defineCluster({ pods: 30, services: 3 }) });
+      try {
+        await useCluster(world, server.url);
+        await saveOn(null, '20261127-130000-0002');
+        expect((await planned('--from-cluster')).basis).toContain(
+          "this machine's history, run 20261127-130000-0002",
+        );
+        await saveOn(server.url, RUN);
+        const { basis, notes } = await planned('--from-cluster');
+        expect(basis).toContain(`survived by 5 of 5 starts: this cluster's history, run ${RUN}`);
+        expect(notes).not.toContain('was not used');
+        expect((await planned()).basis).toContain("this machine's history");
+        // Too few starts: said, and the next place is looked at.
+        await saveOn(server.url, RUN, { starts: 1 });
+        const next = await planned('--from-cluster');
+        expect(next.basis).toContain("this machine's history");
+        expect(next.notes).toContain(`Run ${RUN} was not used, because its limits took --starts 1`);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('another plan does not, and says how to', async () => {
+      await saveOn(URL, RUN);
+      const { basis, notes } = await planned();
+      expect(basis).toMatch(/^1\.25 ×/);
+      expect(notes).toContain(
+        `Run ${RUN} was not used, because it was made on the cluster at ${URL}: plan with --from-cluster for that cluster, or name the run with --basis.`,
+      );
+      expect((await planned('--basis', RUN)).basis).toContain(`starts: measured, run ${RUN}`);
+      expect((await planned('--basis', 'published')).notes).not.toContain(RUN);
+    });
+
+    it('a plan says where its line of memory and its limit were measured in different places', async () => {
+      const memory = parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json');
+      const environment = { ...memory.environment, hostname: world.machine.hostname };
+      await createStore(world, 'results').saveAs(memoryKind, { ...memory, environment });
+      await saveOn(null, '20261127-130000-0002');
+      expect((await planned()).notes).not.toContain('but the limit was survived on');
+      await saveOn(URL, RUN);
+      expect((await planned('--basis', RUN)).notes).toContain(
+        `The line of memory was measured on the machine ${world.machine.hostname}, but the limit was survived on the cluster at ${URL}.`,
+      );
+    });
+  });
 
   it('of a cluster with fewer addresses than pods is taken where the plan says how many there are, else it says so', async () => {
     await save(searched());

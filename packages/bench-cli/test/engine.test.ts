@@ -187,6 +187,29 @@ describe('Ctrl-C', () => {
     expect((await record()).status).toBe('complete');
   });
 
+  it('keeps what long trials have found so far, side by side and without any that has ended, and they go on from it', async () => {
+    const running = hashes('hashes', '--trials', '1', '--lanes', '2', '--keeping', 'md5#0,sha512#0');
+    await world.errContains('1/2  MD5, trial 1: half of it is kept');
+    await world.errContains('2/2  SHA512, trial 1: half of it is kept');
+    // As SIGKILL would leave it: neither has undone what the other kept.
+    const unfinished = { 'md5#0': { halves: ['md5#0'] }, 'sha512#0': { halves: ['sha512#0'] } };
+    expect(await record()).toMatchObject({ status: 'running', trials: [], unfinished });
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    expect(await record()).toMatchObject({ status: 'interrupted', trials: [], unfinished });
+    expect(world.err()).toContain(`0 trials, 2 in part saved in ${await onlyFolder()}`);
+    expect(await hashes('report', 'latest'), world.err()).toBe(0);
+    expect(world.out()).toContain('interrupted; 0 of 2 trials.');
+    expect(await hashes('history'), world.err()).toBe(0);
+
+    expect(await hashes('hashes', '--resume', 'latest'), world.err()).toBe(0);
+    expect(world.err()).toContain('2/2  SHA512, trial 1: goes on from {"halves":["sha512#0"]}');
+    const { status, trials, ...rest } = await record();
+    expect(status).toBe('complete');
+    expect(trials).toHaveLength(2);
+    expect(rest).not.toHaveProperty('unfinished');
+  });
+
   it('leaves nothing behind before the first trial', async () => {
     const running = hashes('hashes', '--wait', 'md5#0');
     await world.errContains('Note: home');

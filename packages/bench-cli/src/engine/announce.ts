@@ -92,22 +92,20 @@ export function explained(
   error: unknown,
   name: string,
   { id, directory, engine }: Pick<AnyDecided, 'id' | 'directory' | 'engine'>,
-  { status, trials }: Pick<LivingRecord, 'status' | 'trials'>,
+  { status, trials, unfinished = {} }: Pick<LivingRecord, 'status' | 'trials' | 'unfinished'>,
 ): unknown {
   if (!(error instanceof BenchError)) return error;
+  const parts = Object.keys(unfinished).length;
+  const saved = [counted(trials.length, 'trial'), ...(parts === 0 ? [] : [`${parts} in part`])].join(', ');
   const runs = dirname(resolve(cwd, directory));
   const isUsual = runs === resolve(cwd, ENGINE_SETTINGS.out.default);
   const place = isUsual ? '' : ` --out ${shellQuote(runs === resolve(cwd, engine.out) ? engine.out : runs)}`;
   const next = status === 'complete' ? '' : `Continue with: pnpm bench ${name} --resume ${id}${place}`;
-  return new BenchError(
-    error.code,
-    `${error.message}; ${counted(trials.length, 'trial')} saved in ${directory}`,
-    {
-      evidence: [...error.evidence],
-      fix: isInterruption(error) && next !== '' ? next : `${error.fix} ${next}`.trim(),
-      cause: error,
-    },
-  );
+  return new BenchError(error.code, `${error.message}; ${saved} saved in ${directory}`, {
+    evidence: [...error.evidence],
+    fix: isInterruption(error) && next !== '' ? next : `${error.fix} ${next}`.trim(),
+    cause: error,
+  });
 }
 
 /** What is about to be measured. */

@@ -99,6 +99,13 @@ export interface TrialEvents {
   files(program: string, files: Readonly<Record<string, string>>): void;
   /** What a reader of the figures must know, for the record; the same is kept once. */
   warning(text: string): void;
+  /**
+   * What a long trial has found so far, in place of what it said before. It is in the record until the trial ends, and `kept` if the
+   * run is interrupted, or killed, and resumed. Resolves when it is saved.
+   */
+  keep(found: unknown): Promise<void>;
+  /** What `keep` got when the trial was interrupted; undefined at its first beginning. Of the record: to be read by a schema. */
+  readonly kept: unknown;
   /** CPUs that the hypervisor and other programs took while the trial measured: comparisons by ratio allow for it. */
   taken(cores: number): void;
 }

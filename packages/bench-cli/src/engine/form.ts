@@ -44,6 +44,8 @@ export interface LivingRecord extends RecordHeader {
   /** Name of the subject that others are compared with; null where nothing is compared. */
   readonly baseline: string | null;
   readonly trials: readonly TakenTrial[];
+  /** What trials that have not ended have found so far (`TrialEvents.keep`), by their keys. */
+  readonly unfinished?: Readonly<Record<string, unknown>> | undefined;
   /** Null without `--until`. */
   readonly until: Until | null;
   /** What closing came to, in sentences. */

@@ -90,6 +90,8 @@ function recordSchemaOf<Evidence extends z.ZodType>(name: string, evidence: Evid
     /** What may explain a difference between two runs, by name. */
     conditions: z.record(z.string(), z.string()),
     trials: z.array(trialSchemaOf(evidence)),
+    /** What trials that have not ended have found so far, by their keys, for the run to go on from; absent where there is nothing. */
+    unfinished: z.record(z.string(), z.unknown()).optional(),
     cases: z.array(engineCaseSchema),
     /** Null without `--until`. */
     until: untilSchema.nullable(),

@@ -104,7 +104,7 @@ export async function runDecided<T extends SettingTable, D, C, E, R extends Livi
   } finally {
     interruption.release();
     await unlock();
-    // Without a single trial there is nothing to keep, report or resume.
+    // Without a single trial, or a part of one, there is nothing to keep, report or resume.
     if (saved === undefined)
       await world.fs.rm(directory, { recursive: true, force: true }).catch(() => undefined);
   }

@@ -3,6 +3,7 @@
 import { goalOf } from '../config/trial-settings.ts';
 import { decidedByGate } from '../history/gate.ts';
 import { failureOf } from '../measure/trial.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import type { Display } from '../progress/display.ts';
 import { assessView, levelOf, nextRounds, roundsToLook } from '../stats/until.ts';
 import type { World } from '../world.ts';
@@ -160,10 +161,19 @@ function untilOf<R extends LivingRecord, E>(
   });
 }
 
+/** Whether there is anything to keep, report or resume. */
+const hasAnything = ({ trials, unfinished }: LivingRecord) => trials.length > 0 || unfinished !== undefined;
+
+/** Without what these trials have kept. */
+function without(unfinished: LivingRecord['unfinished'], keys: ReadonlySet<string>) {
+  const left = Object.entries(unfinished ?? {}).filter(([key]) => !keys.has(key));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
 /**
  * Takes every trial that the record does not have yet, with `--until` as many more rounds as needed. Resolves with the
- * complete record. Rejects when the run is interrupted, with the record saved as such if it has a trial; the trial under way
- * is discarded, because half a trial is no measurement.
+ * complete record. Rejects when the run is interrupted, with the record saved as such if it has anything; the trial under way
+ * is discarded, because half a trial is no measurement, except for what it has kept.
  */
 export async function takeTrials<R extends LivingRecord, E>(request: TrialsRequest<R, E>): Promise<R> {
   const { world, engine, cases, save, signal, record, form } = request;
@@ -188,7 +198,7 @@ export async function takeTrials<R extends LivingRecord, E>(request: TrialsReque
     }
   } catch (error) {
     // The first error is the one to report; on a full disk saving fails again.
-    if (record().trials.length > 0) await end('interrupted').catch(() => undefined);
+    if (hasAnything(record())) await end('interrupted').catch(() => undefined);
     signal.throwIfAborted();
     throw error;
   }
@@ -207,6 +217,9 @@ async function takeRounds<R extends LivingRecord, E>(
   // Of a block that was interrupted nothing was kept, and figures of its trials belong together.
   const missing = blocks.filter((block) => block.some(isMissing));
   const told: Told = { files: new Map(), warnings: new Set(), cores: new Map() };
+  // Trials side by side: a save must not undo the one before.
+  const alone = oneAtATime();
+  const update = (change: (now: R) => R) => alone(() => save(change(record())));
   const progress = createProgress({
     ...{ display, clock: world.clock, cases, titles, lanes: plan.lanes ?? 1 },
     ...{ missing: missing.flat(), total: trials.length },
@@ -215,12 +228,25 @@ async function takeRounds<R extends LivingRecord, E>(
     ...plan,
     signal,
     casesOf: (block) => block.map((planned) => planned.case),
-    take: (block) => takeBlock(request, block, (planned) => eventsOf(progress, block, planned, told), told),
+    take: (block) =>
+      takeBlock(
+        request,
+        block,
+        (planned) => ({
+          ...eventsOf(progress, block, planned, told),
+          kept: record().unfinished?.[planned.key],
+          keep: (found) =>
+            update((now) => ({ ...now, unfinished: { ...now.unfinished, [planned.key]: found } })),
+        }),
+        told,
+      ),
     async onEnd(block, { trials: taken, last }) {
       const keys = new Set(block.map(({ key }) => key));
-      const others = record().trials.filter(({ key }) => !keys.has(key));
-      const all = [...others, ...taken.map(({ trial }) => trial)].toSorted((a, b) => a.order - b.order);
-      await save(withTold(form, { ...record(), trials: all }, told));
+      await update((now) => {
+        const others = now.trials.filter(({ key }) => !keys.has(key));
+        const trials = [...others, ...taken.map(({ trial }) => trial)].toSorted((a, b) => a.order - b.order);
+        return withTold(form, { ...now, trials, unfinished: without(now.unfinished, keys) }, told);
+      });
       const results = taken.map(({ planned, trial }) => ({ planned, line: lineOf(form, record(), trial) }));
       progress.ended(block, results);
       if (last !== undefined) throw last.reason;
@@ -233,7 +259,7 @@ function eventsOf(
   lane: object,
   planned: PlannedTrial,
   { files, warnings, cores }: Told,
-): TrialEvents {
+): Omit<TrialEvents, 'keep' | 'kept'> {
   return {
     ...progress.eventsOf(lane, planned),
     files(program, found) {

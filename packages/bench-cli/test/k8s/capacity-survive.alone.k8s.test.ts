@@ -29,7 +29,10 @@ it('finds a limit between one under which the kubelet killed the pod and one tha
   expect(closing?.join(' ')).toContain('DNS of the cluster');
   const [trial] = trials;
   if (trial?.status !== 'ok') throw new Error(trial?.failure.message);
-  const { limitBytes, killedBytes, starts, streamed } = trial.evidence;
+  const { limitBytes, killedBytes, starts, streamed, read } = trial.evidence;
+  // With the objects of the cluster: the Service of its API server, at least.
+  expect(read?.services).toBeGreaterThan(60);
+  expect(read?.endpoints).toBeGreaterThan(600);
   expect(killedBytes).toBeLessThan(limitBytes);
   const killed = starts.filter(({ outcome }) => outcome === 'killed');
   expect(killed.length, world.err()).toBeGreaterThan(0);

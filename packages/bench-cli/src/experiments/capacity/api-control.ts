@@ -1,7 +1,7 @@
 /** The controls of our API server, and the HTTP endpoints of CoreDNS, as a measurement uses them. */
 import { controlsOver, type ServerControls } from '@dinodns-bench/cluster-objects';
 import { messageOf } from '@dinodns-bench/program';
-import { BenchError } from '../../errors.ts';
+import { BenchError, LateError } from '../../errors.ts';
 
 export type { AnnouncedService } from '@dinodns-bench/cluster-objects';
 
@@ -45,7 +45,8 @@ async function request(
     signal.throwIfAborted();
     const reason =
       cause instanceof Error && cause.cause !== undefined ? messageOf(cause.cause) : messageOf(cause);
-    throw new BenchError('E_NO_ANSWER', `${where} does not answer ${method} ${url}: ${reason}`, {
+    const Kind = where === 'CoreDNS' ? LateError : BenchError;
+    throw new Kind('E_NO_ANSWER', `${where} does not answer ${method} ${url}: ${reason}`, {
       fix: 'Its log is in the run folder under raw/.',
       cause,
     });

@@ -5,6 +5,7 @@
 import { BenchError } from '../../errors.ts';
 import { POOL_SIGN } from '../../history/pool.ts';
 import { formatCount } from '../../report/numbers.ts';
+import type { Environment } from '../../results/record.ts';
 import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
@@ -135,6 +136,10 @@ function usableBasis(record: MemoryRecord, request: BasisRequest & { origin: str
   return found;
 }
 
+/** Where a run was made, for people. */
+const placeOf = ({ cluster, hostname }: Environment) =>
+  cluster === null ? `the machine ${hostname}` : `the cluster at ${cluster.server ?? 'an unknown address'}`;
+
 const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
   extrapolate || covers(basis, objectsOf(size));
 
@@ -146,6 +151,11 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
   const { configuration, size, wanted, cluster } = request;
   const store = createStore(world, request.out);
   const notes: string[] = [];
+  /** Where the run was made that is used, by its experiment. */
+  const madeAt = new Map<string, string>();
+  const used = ({ experiment }: { experiment: string }, record?: Pick<RecordHeader, 'environment'>) => {
+    if (record !== undefined) madeAt.set(experiment, placeOf(record.environment));
+  };
   /** What the newest run has that has anything; `notes` say why newer ones are not used. */
   async function newest<R extends Pick<RecordHeader, 'id' | 'environment'>, T extends object>(
     kind: RecordKind<R>,
@@ -159,7 +169,10 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
         const reason = `was not used, because ${found}.`;
         // Of several runs, only the newest says it.
         if (!notes.some((note) => note.endsWith(reason))) notes.push(`Run ${record.id} ${reason}`);
-      } else if (found !== null) return found;
+      } else if (found !== null) {
+        used(kind, record);
+        return found;
+      }
     }
     return undefined;
   }
@@ -167,7 +180,9 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
   const named = await namedRuns(store, names);
   let basis = fromNamed('memory', named.memory, request, measuredBasis);
   const throughput = fromNamed('throughput', named.throughput, request, throughputBasis);
-  const survived = fromNamed('survive', named.survive, sameVersion(request, basis), survivedLimit);
+  let survived = fromNamed('survive', named.survive, sameVersion(request, basis), survivedLimit);
+  used(memoryKind, named.memory[0]);
+  used(surviveKind, named.survive[0]);
   const here = madeHere(world);
   const places = [
     ...(cluster === null ? [] : [["this cluster's history", madeOn(cluster)] as const]),
@@ -177,6 +192,22 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
     basis ??= await newest(memoryKind, isWanted, (record) =>
       usableBasis(record, { ...sameVersion(request, survived), origin }),
     );
+  for (const [origin, isWanted] of places)
+    survived ??= await newest(surviveKind, isWanted, (record) =>
+      survivedLimit(record, { ...sameVersion(request, basis), origin }),
+    );
+  // Of another cluster: said, and left to whoever plans.
+  const isElsewhere: IsWanted = (environment) =>
+    environment.cluster !== null && places.every(([, isWanted]) => !isWanted(environment));
+  if (survived === undefined)
+    await newest(surviveKind, isElsewhere, (record) =>
+      typeof survivedLimit(record, { ...sameVersion(request, basis), origin: '' }) === 'string'
+        ? null
+        : `it was made on ${placeOf(record.environment)}: plan with --from-cluster for that cluster, or name the run with --basis`,
+    );
+  const [line, limit] = [madeAt.get(memoryKind.experiment), madeAt.get(surviveKind.experiment)];
+  if (line !== undefined && limit !== undefined && line !== limit)
+    notes.push(`The line of memory was measured on ${line}, but the limit was survived on ${limit}.`);
   const own = { ...request, origin: HISTORY };
   const chosen = basis ?? publishedBasis(configuration);
   const made = {
@@ -185,10 +216,7 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
       throughput ??
       (await newest(throughputKind, here, (record) => throughputBasis(record, own))) ??
       publishedThroughput(configuration),
-    survived:
-      survived ??
-      (await newest(surviveKind, here, (record) => survivedLimit(record, sameVersion(own, basis)))) ??
-      null,
+    survived: survived ?? null,
   };
   if (!isUsable(chosen, request)) throw tooFar(chosen, objectsOf(size));
   return { ...made, notes };

@@ -7,6 +7,7 @@ import { KINDS, type Kind, pathOf } from '../../kubernetes-api/kinds.ts';
 import { memoryLimitsOf } from '../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../targets/kubernetes/existing-service.ts';
 import type { World } from '../../world.ts';
+import type { Size } from './memory-basis.ts';
 import type { ClusterCounts } from './plan-settings.ts';
 
 /** All requests together; each is retried while the API server is away. */
@@ -57,6 +58,15 @@ async function countEndpoints(client: KubeClient, signal: AbortSignal): Promise<
   for await (const { items } of pagesOf(client, 'EndpointSlice', signal))
     for (const { endpoints } of slicesSchema.parse(items)) count += endpoints?.length ?? 0;
   return count;
+}
+
+/** What there is for a CoreDNS to read. */
+export async function countObjects(client: KubeClient, signal: AbortSignal): Promise<Size> {
+  return {
+    services: await countOf(client, 'Service', signal),
+    pods: await countOf(client, 'Pod', signal),
+    endpoints: await countEndpoints(client, signal),
+  };
 }
 
 /** The memory limit of the container that answers; null where one of the pods has none. */

@@ -30,8 +30,8 @@ export interface CorednsRequest
   readonly cluster: ClusterSpec;
   /** Receives the logs. */
   readonly directory: string;
-  /** What is started in place of the executable. Default: itself. */
-  readonly programFor?: (path: string) => Promise<string>;
+  /** What is started in place of the executable of the server. Default: itself. */
+  readonly executable?: string;
 }
 
 /** A CoreDNS that was started beside its API server, and what a measurement needs of both. */
@@ -53,7 +53,13 @@ export interface DeployedCoredns {
 
 const ADDRESS = '127.0.0.1';
 
-function serverOf({ servers }: CorednsContext, name: string): Server {
+/** The executable of one of the context's servers. */
+export function executableOf(context: Omit<CorednsContext, 'onFiles'>, name: string): string {
+  const [path = ''] = context.programOf(serverOf(context, name));
+  return path;
+}
+
+function serverOf({ servers }: Pick<CorednsContext, 'servers'>, name: string): Server {
   const server = servers.get(name);
   if (server === undefined)
     throw new BenchError('E_INTERNAL', `no server ${name}`, { fix: 'Report this bug.' });
@@ -63,11 +69,10 @@ function serverOf({ servers }: CorednsContext, name: string): Server {
 async function deployOnce(context: CorednsContext, request: CorednsRequest): Promise<DeployedCoredns> {
   const { world, target, zoneSet, signal } = context;
   const { cluster, configuration, directory, key, env = {}, streamedLists = true, within } = request;
-  const { programFor = async (path) => path } = request;
   const [readyPort, metricsPort] = [await findFreePort(ADDRESS), await findFreePort(ADDRESS)];
   const base = serverOf(context, request.server);
-  const [path = '', ...words] = context.programOf(base);
-  const program = [await programFor(path), ...words];
+  const [own = '', ...words] = context.programOf(base);
+  const program = [request.executable ?? own, ...words];
   const surroundings = { spec: cluster, upstreamDelaySeconds: 0, readyPort, metricsPort, env, streamedLists };
   const startedAtSeconds = world.clock.monotonicSeconds();
   const deployment = await target.deploy({

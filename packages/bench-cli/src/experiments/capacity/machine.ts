@@ -3,7 +3,7 @@ import type { RunConfiguration } from '../../config/configuration.ts';
 import { parseServerName } from '../../config/server-name.ts';
 import type { Opened, OpenRequest } from '../../engine/experiment.ts';
 import { type DecidedServers, openServers, planServers } from '../../engine/servers.ts';
-import { BenchError } from '../../errors.ts';
+import { BenchError, type Refusal, refuse } from '../../errors.ts';
 import type { LoadOutcome, LoadRequest } from '../../loaders/loader.ts';
 import { loadFor } from '../../measure/load.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
@@ -61,12 +61,29 @@ export async function decideCoredns(
 export type CorednsMachine = Omit<CorednsContext, 'onFiles'> &
   Pick<TrialContext, 'rawDirectory' | 'loader'> & { readonly configuration: RunConfiguration };
 
+/** CoreDNS has the environment of bench, and these change how much memory it needs, or how it reads. */
+const TUNING = /^(GOGC|GOMEMLIMIT|GODEBUG|GOMAXPROCS|KUBE_FEATURE_\w+)$/;
+
+/** @throws BenchError `E_CONFIG` where CoreDNS would not be as everybody has it */
+export function demandPlainEnvironment({ env }: Pick<World, 'env'>): void {
+  const names = Object.keys(env).filter((name) => env[name] !== undefined && TUNING.test(name));
+  refuse(
+    ...names.map(
+      (name): Refusal => [
+        `${name} is set in the environment, and CoreDNS would have it as well`,
+        `Unset it: \`unset ${name}\`.`,
+      ],
+    ),
+  );
+}
+
 /** Gets the programs and opens this machine. */
 export async function openCoredns(
   request: Omit<OpenRequest<unknown, unknown>, 'settings' | 'decided'>,
   command: string,
   settings: CorednsSettings,
 ): Promise<Opened<CorednsMachine>> {
+  demandPlainEnvironment(request.world);
   const decided = await decideCoredns(request.world, command, settings);
   const opened = await openServers({ ...request, settings: undefined, decided });
   const { loader } = opened.context;

@@ -1,5 +1,5 @@
 /** A limit that `bench capacity survive` has found, for a plan. Pure. */
-import { evidencesOf } from '../../engine/record.ts';
+import { type EngineCase, evidencesOf } from '../../engine/record.ts';
 import { formatCount } from '../../report/numbers.ts';
 import { formatDuration, listed } from '../../text.ts';
 import { type ConfigurationName, watchesPods } from './configurations.ts';
@@ -23,7 +23,10 @@ export interface SurvivedLimit {
   readonly notes: readonly string[];
 }
 
-type Searched = Pick<SurviveRecord, 'id' | 'programs' | 'cases' | 'trials' | 'settings' | 'conditions'>;
+type Searched = Pick<
+  SurviveRecord,
+  'id' | 'programs' | 'cases' | 'trials' | 'unfinished' | 'settings' | 'conditions'
+>;
 
 /** After a shorter outage, CoreDNS may not even have noticed it. */
 const MIN_OUTAGE_SECONDS = 10;
@@ -44,6 +47,13 @@ const sum = ({ services, pods, endpoints }: Size) => services + pods + endpoints
 /** `1,600 services with 15,000 addresses` */
 const sizeText = ({ services, pods, endpoints }: Size) =>
   `${formatCount(services)} services with ${formatCount(endpoints)} addresses${pods === 0 ? '' : ` and ${formatCount(pods)} pods`}`;
+
+/** What CoreDNS had to read in all searches of a case: on a cluster more than the point says. */
+function sizeOf(record: Searched, { key }: Pick<EngineCase, 'key'>, { cluster }: SurvivePoint): Size {
+  const [first = cluster, ...others] = evidencesOf(record, key).flatMap(({ read }) => read ?? []);
+  const least = (of: keyof Size) => Math.min(first[of], ...others.map((each) => each[of]));
+  return { services: least('services'), pods: least('pods'), endpoints: least('endpoints') };
+}
 
 /** How much more of anything is wanted than was found: 1.03 for 3 %; at most 1 for no more. */
 const excess = (found: Size, wanted: Size) =>
@@ -99,7 +109,7 @@ export function survivedLimit(
     )
     .map(({ item, point }) => ({
       ...{ item, point, version: versionOf(record, point.server) },
-      read: readBy(point.configuration, point.cluster),
+      read: readBy(point.configuration, sizeOf(record, item, point)),
       wanted: readBy(point.configuration, size),
     }));
   const [first] = measured;

@@ -6,7 +6,7 @@ import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { CERTIFICATE_FILE, type Certificates, KEY_FILE } from '../../certificates/certificates.ts';
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint, Trust } from '../../dns/endpoint.ts';
-import { BenchError } from '../../errors.ts';
+import { BenchError, LateError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
@@ -172,6 +172,7 @@ function startError(
   command: readonly string[],
   problem: string,
   evidence: readonly string[],
+  Kind = BenchError,
 ): BenchError {
   const { request, endpoint, logFile } = settings;
   if (saysTaken(evidence)) {
@@ -185,7 +186,7 @@ function startError(
     );
   }
   const isForbidden = evidence.some((line) => /permission denied|EACCES/i.test(line));
-  return new BenchError(
+  return new Kind(
     'E_SERVER_START',
     `${request.server.name} did not start on ${endpoint.address}:${endpoint.port}: ${problem}`,
     {
@@ -274,7 +275,9 @@ async function start(
     // The output of a process that has ended is read to its end before it is shown.
     if (process.exit !== undefined) await process.exited;
     const early = plan.logFile === undefined ? [] : await lastLinesOf(world, join(directory, plan.logFile));
-    throw startError(settings, plan.command, outcome.problem, [...early, ...logTail(process)]);
+    const evidence = [...early, ...logTail(process)];
+    const Kind = outcome.isLate ? LateError : BenchError;
+    throw startError(settings, plan.command, outcome.problem, evidence, Kind);
   }
   return { process, ready: outcome };
 }

@@ -6,7 +6,7 @@
 import { basename, join } from 'node:path';
 import { BenchError } from '../../errors.ts';
 import { ownedName, thisOwner } from '../../machine/owner.ts';
-import { readIfThere } from '../../machine/proc-files.ts';
+import { bytesIn, readIfThere } from '../../machine/proc-files.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
 import { cgroupProblem, listsController, removeAbandonedCgroups, removeCgroup } from './cgroup-directory.ts';
@@ -22,8 +22,10 @@ export interface MemoryGroup {
   copyProgram(path: string, directory: string): Promise<string>;
   /** Turns a command into one that runs inside the group from its first instruction. */
   wrap(command: readonly string[]): readonly string[];
-  /** How many processes the kernel has killed for the limit. */
+  /** How many processes the kernel has killed for the limit: none for that of a group above, or because the machine is full. */
   kills(): Promise<number>;
+  /** How often its memory has reached the limit. */
+  fills(): Promise<number>;
   /** Kills what is left in it and deletes it. */
   remove(): Promise<void>;
 }
@@ -34,8 +36,11 @@ interface Version {
   /** The directory that the group is made in; null where there is none. */
   parent(world: World): Promise<string | null>;
   readonly limits: (bytes: number) => readonly { file: string; text: string; isOptional?: true }[];
-  /** Where `oom_kill N` is. */
-  readonly eventsFile: string;
+  /**
+   * Where the kernel counts, and below which name, if there are several: processes of the group that it has killed for any limit, how
+   * often this one left no room, and how often it was reached. Version 1 does not tell the latter two apart.
+   */
+  readonly counts: Readonly<Record<'kills' | 'lacks' | 'fills', readonly [file: string, name?: string]>>;
 }
 
 /** The nearest directory above our own that passes the memory controller on. */
@@ -54,7 +59,11 @@ const VERSIONS: readonly Version[] = [
       { file: 'memory.max', text: String(bytes) },
       { file: 'memory.swap.max', text: '0', isOptional: true },
     ],
-    eventsFile: 'memory.events',
+    counts: {
+      kills: ['memory.events', 'oom_kill'],
+      lacks: ['memory.events', 'oom'],
+      fills: ['memory.events', 'max'],
+    },
   },
   {
     version: 'cgroup-v1',
@@ -64,7 +73,11 @@ const VERSIONS: readonly Version[] = [
       // Only where the kernel accounts for swap.
       { file: 'memory.memsw.limit_in_bytes', text: String(bytes), isOptional: true },
     ],
-    eventsFile: 'memory.oom_control',
+    counts: {
+      kills: ['memory.oom_control', 'oom_kill'],
+      lacks: ['memory.failcnt'],
+      fills: ['memory.failcnt'],
+    },
   },
 ];
 
@@ -99,9 +112,15 @@ export async function readAhead(world: World, directory: string): Promise<number
   return null;
 }
 
+/** Where the kernel does not limit swap, what a group needs above its limit would go there, and nothing would be killed. */
+async function demandNoSwap(world: World): Promise<void> {
+  if ((bytesIn(await readIfThere(world, '/proc/meminfo'), 'SwapTotal') ?? 0) === 0) return;
+  throw new Error('this machine swaps, and its kernel does not limit that: `swapoff -a` turns it off');
+}
+
 async function openIn(
   world: World,
-  { limits, eventsFile }: Version,
+  { limits, counts }: Version,
   directory: string,
   limitBytes: number,
 ): Promise<MemoryGroup> {
@@ -109,13 +128,19 @@ async function openIn(
   try {
     for (const { file, text, isOptional } of limits(limitBytes)) {
       const path = join(directory, file);
-      if (isOptional === true && (await readIfThere(world, path)) === null) continue;
-      await world.fs.writeFile(path, text);
+      if (isOptional === true && (await readIfThere(world, path)) === null) await demandNoSwap(world);
+      else await world.fs.writeFile(path, text);
     }
   } catch (error) {
     await removeCgroup(world, directory).catch(() => undefined);
     throw error;
   }
+  const counted = async (what: keyof Version['counts']) => {
+    const [file, name] = counts[what];
+    const text = (await readIfThere(world, join(directory, file))) ?? '';
+    const line = name === undefined ? /^(\d+)$/m : new RegExp(`^${name} (\\d+)$`, 'm');
+    return Number(line.exec(text)?.[1] ?? 0);
+  };
   const wrap = (command: readonly string[]) => joiningCgroups([join(directory, 'cgroup.procs')], command);
   return {
     wrap,
@@ -130,10 +155,8 @@ async function openIn(
         fix: 'Set XDG_CACHE_HOME to a writable directory with some free space.',
       });
     },
-    kills: async () => {
-      const text = (await readIfThere(world, join(directory, eventsFile))) ?? '';
-      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
-    },
+    kills: async () => ((await counted('lacks')) === 0 ? 0 : counted('kills')),
+    fills: () => counted('fills'),
     remove: async () => {
       await removeCgroup(world, directory);
     },

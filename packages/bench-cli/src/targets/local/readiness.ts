@@ -43,7 +43,8 @@ export interface Ready {
   readonly workers: number | null;
 }
 
-export type ReadinessOutcome = Ready | { readonly problem: string };
+/** `isLate`: it runs, but was not ready in time. */
+export type ReadinessOutcome = Ready | { readonly problem: string; readonly isLate?: true };
 
 function exitProblem(exit: Exit): string {
   return exit.signal === null
@@ -138,7 +139,9 @@ export async function waitUntilReady(world: World, request: ReadinessRequest): P
   const signal = AbortSignal.any([stop.signal, request.signal]);
   const ready = untilReady(world, request, signal);
   const seconds = Math.ceil(READY_WITHIN_SECONDS + loadingSeconds(request));
-  const late = world.clock.sleep(seconds, signal).then(() => ({ problem: lateProblem(request, seconds) }));
+  const late = world.clock
+    .sleep(seconds, signal)
+    .then(() => ({ problem: lateProblem(request, seconds), isLate: true as const }));
   const ended = request.process.exited.then((exit) => ({ problem: exitProblem(exit) }));
   try {
     return await Promise.race([ready, late, ended]);

@@ -6,10 +6,10 @@ import type {
   PlannedTrial,
   TrialEvents,
 } from '../../../engine/experiment.ts';
+import { oneAtATime } from '../../../one-at-a-time.ts';
 import { fileNameOf } from '../../../text.ts';
 import { deployCoredns } from '../deploy-coredns.ts';
 import { loadsInto, openCoredns } from '../machine.ts';
-import { oneAtATime } from '../one-at-a-time.ts';
 import type { MemoryEvidence } from './evidence.ts';
 import { type MemoryPoint, pointOf, rateOf } from './points.ts';
 import { writeQueryFiles } from './queries.ts';

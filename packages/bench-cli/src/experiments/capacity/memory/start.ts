@@ -6,7 +6,7 @@
  * collection comes only after two minutes. So the settled state is reached by load, as in a cluster, where it never
  * stops: queries for a few names until several collections are over and memory falls no more.
  */
-import { BenchError } from '../../../errors.ts';
+import { LateError } from '../../../errors.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
 import type { World } from '../../../world.ts';
 import { corednsMetrics, isCorednsReady } from '../api-control.ts';
@@ -88,15 +88,6 @@ function resourcesOf({ configuration }: Pick<MemoryPoint, 'configuration'>): rea
   return watchesPods(configuration) ? [...always, 'pods'] : always;
 }
 
-/** CoreDNS takes too long for something, while the programs that measure it work. */
-export class CorednsLateError extends BenchError {
-  constructor({ key }: { readonly key: string }, what: string, seconds: number) {
-    super('E_NO_ANSWER', `${key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`, {
-      fix: 'Its log is in the run folder under raw/. If the machine is busy with something else, measure again.',
-    });
-  }
-}
-
 /** What is waited for, and how errors name it. */
 type Waiting = Pick<StartParts, 'world' | 'running' | 'signal'> & { readonly key: string };
 
@@ -107,17 +98,20 @@ async function until(
   seconds: number,
   isDone: () => Promise<boolean>,
 ): Promise<void> {
-  const { world, running, signal } = context;
+  const { world, running, signal, key } = context;
   const end = world.clock.monotonicSeconds() + seconds;
   while (!(await Promise.race([isDone(), running.died]))) {
-    if (world.clock.monotonicSeconds() > end) throw new CorednsLateError(context, what, seconds);
+    if (world.clock.monotonicSeconds() > end)
+      throw new LateError('E_NO_ANSWER', `${key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`, {
+        fix: 'Its log is in the run folder under raw/. If the machine is busy with something else, measure again.',
+      });
     await world.clock.sleep(POLL_SECONDS, signal);
   }
 }
 
 /**
  * Until every resource was read to its end more often than `before` says, and is watched.
- * @throws CorednsLateError; BenchError if the API server does not answer
+ * @throws LateError; BenchError if the API server does not answer
  */
 export async function untilRead(
   context: StartParts,

@@ -1,6 +1,6 @@
 /** What only a search for memory limits can say. Pure. */
 import type { DocumentParts } from '../../../engine/document.ts';
-import { evidencesOf, okTrials } from '../../../engine/record.ts';
+import { evidencesOf } from '../../../engine/record.ts';
 import { caseTitle, subjectTitle } from '../../../engine/words.ts';
 import {
   type Block,
@@ -19,6 +19,7 @@ import {
   type StartResult,
   type SurviveEvidence,
   type SurviveRecord,
+  searchesOf,
 } from './evidence.ts';
 import { clusterText, pointOf } from './points.ts';
 import { boundText, fewStarts, MEBIBYTE } from './search.ts';
@@ -75,7 +76,7 @@ function limitsTable(record: Record): Block {
     claimed(record).flatMap((item) => {
       const found = evidencesOf(record, item.key);
       if (found.length === 0) return [];
-      const all = found.flatMap(({ starts }) => starts);
+      const all = searchesOf(record, item.key).flatMap(({ starts }) => starts);
       const confirmed = confirmedLimit(record, item);
       const figures =
         confirmed === null
@@ -159,8 +160,8 @@ function startData(record: Record) {
     ...(isCluster ? Object.keys(CONTAINER_COLUMNS) : []),
   ];
   const rows = record.cases.flatMap(({ key, subject, point }) =>
-    okTrials(record, key).flatMap(({ round, evidence }) =>
-      evidence.starts.map(({ limitBytes, outcome, during, peakBytes, scenarios, container }, index) => [
+    searchesOf(record, key).flatMap(({ round, starts }) =>
+      starts.map(({ limitBytes, outcome, during, peakBytes, scenarios, container }, index) => [
         ...[key, subject, point.configuration ?? null, point.objects ?? null],
         ...[point.services ?? null, point.endpoints ?? null, round, index],
         ...[limitBytes, outcome, during, peakBytes],
@@ -176,27 +177,39 @@ function startData(record: Record) {
   return { columns, rows };
 }
 
-/** Starts made again; lists that were asked for as streams and came as lists; limits that are not confirmed. */
+/** Why no limit of a case is confirmed. */
+function unconfirmedText(record: Record, { key, trials: { ok, failed } }: Record['cases'][number]): string {
+  if (failed > 0)
+    return `${failed} of ${ok + failed} searches found none, which is not repeated: measure the case in a new run`;
+  return searchesOf(record, key).every(({ hasEnded }) => hasEnded)
+    ? 'a start used more than the limit that was found, and too few were made under a larger one'
+    : 'a search that has not ended contradicts the limit that was found';
+}
+
+/** Searches that go on; starts made again; lists that were asked for as streams and came as lists; limits that are not confirmed. */
 function warningsOf(record: Record): string[] {
   return claimed(record).flatMap((item) => {
-    const found = evidencesOf(record, item.key);
-    if (found.length === 0) return [];
     const title = caseTitle(record, item);
+    const open = searchesOf(record, item.key).filter(({ hasEnded }) => !hasEnded);
+    const begun = open.map(
+      ({ round, starts }) =>
+        `${title}: search ${round + 1} has not ended: ${counted(starts.length, 'start')} so far, from which --resume goes on.`,
+    );
+    const found = evidencesOf(record, item.key);
+    if (found.length === 0 && item.trials.failed === 0) return begun;
     const isStreamed = found.some(({ streamed }) => streamed.length > 0);
-    const { failed } = item.trials;
-    const reason =
-      failed > 0
-        ? `${failed} of ${found.length + failed} searches found none`
-        : 'a start used more than the limit that was found, and too few were made under a larger one';
     const repeated = found.flatMap((search) => search.repeated);
     return [
+      ...begun,
       ...(repeated.length === 0
         ? []
         : [`${title}: ${counted(repeated.length, 'start')} made again (${repeated.join('; ')}).`]),
       ...(isStreamed || pointOf(item).lists !== 'streamed'
         ? []
         : [`${title}: this version read everything as lists, though ${STREAMS_VARIABLE} asks for streams.`]),
-      ...(confirmedLimit(record, item) === null ? [`${title}: no limit is confirmed: ${reason}.`] : []),
+      ...(confirmedLimit(record, item) === null
+        ? [`${title}: no limit is confirmed: ${unconfirmedText(record, item)}.`]
+        : []),
     ];
   });
 }

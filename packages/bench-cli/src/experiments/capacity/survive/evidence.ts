@@ -10,6 +10,9 @@ import { type Variant, variantNamed } from './points.ts';
 export const SCENARIOS = ['cold start', 'relist', 'replaced endpoints', 'API server outage'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
+/** What has a deadline of its own: besides them, the cache is filled before the relist. */
+export const STEPS = [...SCENARIOS, 'full cache'] as const;
+
 const scenarioSchema = z.object({
   name: z.enum(SCENARIOS),
   /** From its beginning (of an outage: its end) until answers were right; null if they were not in time. */
@@ -37,11 +40,7 @@ const startSchema = z.object({
 });
 export type StartResult = z.output<typeof startSchema>;
 
-export const surviveEvidenceSchema = z.object({
-  /** The smallest limit under which every start survived. */
-  limitBytes: bytes,
-  /** The largest limit under which one did not; null if none that was tried was too small. */
-  killedBytes: bytes.nullable(),
+const searchedSchema = z.object({
   /** Of the whole search, in their order. */
   starts: z.array(startSchema),
   /** Starts that failed for another reason than memory, with it, and were made again. */
@@ -49,7 +48,23 @@ export const surviveEvidenceSchema = z.object({
   /** Resources that CoreDNS read as streams; it read the others as lists. */
   streamed: z.array(z.string()),
 });
+
+export const surviveEvidenceSchema = searchedSchema.extend({
+  /** The smallest limit under which every start survived. */
+  limitBytes: bytes,
+  /** The largest limit under which one did not; null if none that was tried was too small. */
+  killedBytes: bytes.nullable(),
+  /** What CoreDNS read on a cluster, which has objects of its own; absent on a machine, where the point says it. */
+  read: z.object({ services: count, pods: count, endpoints: count }).optional(),
+});
 export type SurviveEvidence = z.output<typeof surviveEvidenceSchema>;
+
+/** What a search that has not ended leaves in the record. */
+export const keptSchema = searchedSchema.extend({
+  /** What its deadlines go by: how long the steps of a start took that survived. */
+  usual: z.partialRecord(z.enum(STEPS), z.number()),
+});
+export type KeptSearch = z.output<typeof keptSchema>;
 
 export const SURVIVE_NAME = 'capacity-survive';
 
@@ -79,6 +94,21 @@ export function decisive({ starts, limitBytes }: SurviveEvidence): readonly Star
   return starts.filter((start) => start.limitBytes === limitBytes);
 }
 
+/** Starts of the searches of a case, also of those that have not ended. */
+export function searchesOf(
+  record: Pick<SurviveRecord, 'trials' | 'unfinished'>,
+  key: string,
+): readonly (Pick<SurviveEvidence, 'starts'> & { readonly round: number; readonly hasEnded: boolean })[] {
+  return [
+    ...okTrials(record, key).map(({ round, evidence: { starts } }) => ({ round, starts, hasEnded: true })),
+    ...Object.entries(record.unfinished ?? {}).flatMap(([trial, found]) => {
+      const [of, round] = trial.split(/#(?=\d+$)/);
+      const { data } = keptSchema.safeParse(found);
+      return of !== key || data === undefined ? [] : [{ ...data, round: Number(round), hasEnded: false }];
+    }),
+  ];
+}
+
 /** A limit that nothing contradicts. */
 export interface ConfirmedLimit {
   readonly limitBytes: number;
@@ -88,21 +118,23 @@ export interface ConfirmedLimit {
 
 /**
  * The largest limit that a search of a case has found: smaller ones are ruled out by starts of another search, or were luckier. If a start
- * under a larger limit used more than that, the smallest limit that was tried above what it used. Null if a search has found none, or
- * if it rests on fewer starts than a search asks for.
+ * of any search contradicts that, the smallest limit that was tried above. Null if a search has found none, or if it rests on fewer
+ * starts than a search asks for.
  */
 export function confirmedLimit(
-  record: Pick<SurviveRecord, 'trials'>,
+  record: Pick<SurviveRecord, 'trials' | 'unfinished'>,
   { key, trials, subject }: Pick<EngineCase, 'key' | 'trials' | 'subject'>,
 ): ConfirmedLimit | null {
   const searches = okTrials(record, key).map(({ evidence }) => evidence);
   if (searches.length === 0 || trials.failed > 0) return null;
   const found = Math.max(...searches.map((search) => search.limitBytes));
-  const above = searches.flatMap(({ starts }) => starts).filter((start) => start.limitBytes >= found);
-  const used = isPeakOwn(variantNamed(subject))
-    ? Math.max(...above.map(({ peakBytes }) => peakBytes ?? 0))
-    : 0;
-  const enough = above.map((start) => start.limitBytes).filter((limit) => limit > used);
+  const all = searchesOf(record, key).flatMap(({ starts }) => starts);
+  const isByPeak = isPeakOwn(variantNamed(subject));
+  const needed = all.map((start) =>
+    start.outcome === 'survived' ? (isByPeak && start.peakBytes) || 0 : start.limitBytes,
+  );
+  const low = Math.max(0, ...needed);
+  const enough = all.map((start) => start.limitBytes).filter((limit) => limit >= found && limit > low);
   if (enough.length === 0) return null;
   const limitBytes = Math.min(...enough);
   const starts = enough.filter((limit) => limit <= limitBytes).length;

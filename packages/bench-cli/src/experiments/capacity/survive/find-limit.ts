@@ -2,7 +2,8 @@
 import type { TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError, type ErrorCode } from '../../../errors.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
-import { isPeakOwn, type StartResult, type SurviveEvidence } from './evidence.ts';
+import { counted } from '../../../text.ts';
+import { isPeakOwn, type KeptSearch, keptSchema, type SurviveEvidence } from './evidence.ts';
 import type { StepSeconds } from './patience.ts';
 import { firstLimit, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
@@ -39,31 +40,42 @@ export interface LimitSearch {
   readonly settings: Pick<SurviveSettings, 'resolution' | 'starts' | 'factors'>;
   /** No larger limit is tried. */
   readonly mostBytes: number;
-  readonly on: Pick<TrialEvents, 'part'>;
+  readonly on: Pick<TrialEvents, 'part' | 'warning' | 'keep' | 'kept'>;
+}
+
+/** What a search goes on from: what it has kept when its run was interrupted, else nothing. */
+function begun({ key, on }: LimitSearch): KeptSearch {
+  const { data } = keptSchema.safeParse(on.kept);
+  if (data === undefined) return { starts: [], repeated: [], streamed: [], usual: {} };
+  on.warning(`${key}: interrupted, and resumed after ${counted(data.starts.length, 'start')}`);
+  return data;
 }
 
 /**
- * A start that failed for another reason than memory is made again, twice in a search at most.
+ * A start that failed for another reason than memory is made again, twice in a search at most. Each that ends is kept at once.
  * @throws BenchError `E_NO_ANSWER` if even the largest limit is too small; what `start` rejects with
  */
 export async function findLimit(
-  { point, key, settings, mostBytes, on }: LimitSearch,
+  request: LimitSearch,
   start: (limitBytes: number, number: number, usual: StepSeconds) => Promise<Start>,
 ): Promise<SurviveEvidence> {
-  const starts: StartResult[] = [];
-  const repeated: string[] = [];
-  const streamed = new Set<string>();
-  let usual: StepSeconds = {};
+  const { point, key, settings, mostBytes, on } = request;
+  let search = begun(request);
   const isByPeak = isPeakOwn(point) && !variesGomemlimit(settings);
   const options = { first: firstLimit(point), least: LEAST_BYTES, most: mostBytes, ...settings };
-  while (starts.length < MAX_STARTS) {
+  while (search.starts.length < MAX_STARTS) {
+    const { starts, repeated, streamed, usual } = search;
     const tried = starts.map((each) => ({
       ...each,
       survived: each.outcome === 'survived',
       peakBytes: isByPeak ? each.peakBytes : null,
     }));
     const next = nextLimit(tried, options);
-    if (next.kind === 'found') return { ...next, starts, repeated, streamed: [...streamed] };
+    if (next.kind === 'found') {
+      const { usual: _, ...searched } = search;
+      const { limitBytes, killedBytes } = next;
+      return { ...searched, limitBytes, killedBytes };
+    }
     if (next.kind === 'beyond') break;
     const number = starts.length + repeated.length + 1;
     const title = titleOf(number, next.limitBytes);
@@ -73,23 +85,28 @@ export async function findLimit(
       return error;
     });
     if (made instanceof BenchError) {
-      repeated.push(`${title}: ${made.message}`);
+      search = { ...search, repeated: [...repeated, `${title}: ${made.message}`] };
       on.part(`${title}: made again, because ${made.message}`);
-      continue;
+    } else {
+      const { result, streamed: read, steps } = made;
+      const { outcome, during } = result;
+      // The first that survives: its limit is the largest, so that memory slows it the least.
+      const isFirst = outcome === 'survived' && usual['cold start'] === undefined;
+      search = {
+        ...search,
+        starts: [...starts, result],
+        streamed: [...new Set([...streamed, ...read])],
+        usual: isFirst ? steps : usual,
+      };
+      on.part(`${title}: ${outcome}${during === null ? '' : ` (${during})`}`);
     }
-    const { result, streamed: read, steps } = made;
-    starts.push(result);
-    const { outcome, during } = result;
-    on.part(`${title}: ${outcome}${during === null ? '' : ` (${during})`}`);
-    // The first that survives: its limit is the largest, so that memory slows it the least.
-    if (result.outcome === 'survived' && usual['cold start'] === undefined) usual = steps;
-    for (const name of read) streamed.add(name);
+    await on.keep(search);
   }
   throw new BenchError(
     'E_NO_ANSWER',
     `${key}: no limit was survived by ${formatCount(settings.starts)} starts`,
     {
-      evidence: starts
+      evidence: search.starts
         .slice(-5)
         .map(({ limitBytes, outcome, during }) => `${formatBytes(limitBytes)}: ${outcome} (${during})`),
       fix: 'Allow larger limits with --memory, or measure fewer objects.',

@@ -6,13 +6,13 @@ import type {
   PlannedTrial,
   TrialEvents,
 } from '../../../engine/experiment.ts';
+import { oneAtATime } from '../../../one-at-a-time.ts';
 import { withStaging } from '../../../provision/cache.ts';
 import { openMemoryGroup, readAhead } from '../../../targets/local/memory-group.ts';
 import { fileNameOf } from '../../../text.ts';
-import { deployCoredns } from '../deploy-coredns.ts';
+import { deployCoredns, executableOf } from '../deploy-coredns.ts';
 import { loadsInto, openCoredns } from '../machine.ts';
 import { writeQueryFiles } from '../memory/queries.ts';
-import { oneAtATime } from '../one-at-a-time.ts';
 import { COUNTED, type SurviveEvidence } from './evidence.ts';
 import { findLimit, LEAST_BYTES, limitConditions, titleOf } from './find-limit.ts';
 import type { StepSeconds } from './patience.ts';
@@ -68,14 +68,15 @@ export async function openHere(
         ...{ world, point, limitBytes, group, signal, alone, usual },
         queries: await writeQueryFiles(world, raw, point.cluster),
         outageSeconds: settings.outage,
-        deploy: (until) =>
+        prepare: () => group.copyProgram(executableOf(context, point.server), staging),
+        deploy: (executable, until) =>
           deployCoredns(
             { ...context, signal: until, onFiles: on.files },
             {
               ...point,
               directory: raw,
               within: group.wrap,
-              programFor: (path) => group.copyProgram(path, staging),
+              executable,
               streamedLists: point.lists !== 'paged',
               env: environmentOf(point, limitBytes, settings.target),
             },

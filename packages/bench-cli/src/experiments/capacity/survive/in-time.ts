@@ -1,6 +1,7 @@
 /** The steps of a start, each with its deadline: a CoreDNS that lives and gets nowhere is stuck. */
 import { BenchError } from '../../../errors.ts';
 import type { Clock, World } from '../../../world.ts';
+import type { ApiControl } from '../api-control.ts';
 import type { StartParts } from '../memory/start.ts';
 import { patienceSeconds, type Step, type StepSeconds } from './patience.ts';
 
@@ -15,6 +16,8 @@ export interface Timing {
   readonly usual: StepSeconds;
   readonly outageSeconds: number;
   readonly steps: { [S in Step]?: number };
+  /** Undefined before it has been started. */
+  api(): Pick<ApiControl, 'status'> | undefined;
 }
 
 /** An API server of ours that lives answers within these seconds. */
@@ -35,12 +38,8 @@ async function within<T>(clock: Clock, seconds: number, work: Promise<T>, late: 
  * What a step takes, kept in `steps`; of an outage, from its end. Rejects with `Stuck` if it takes too long, but where the API
  * server of ours does not answer with `E_NO_ANSWER`: that is a fault of the measurement.
  */
-export async function inTime<T>(
-  start: Timing & Partial<Pick<StartParts, 'running'>>,
-  step: Step,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { world, point, usual, outageSeconds, steps, running } = start;
+export async function inTime<T>(start: Timing, step: Step, work: () => Promise<T>): Promise<T> {
+  const { world, point, usual, outageSeconds, steps } = start;
   const { clock } = world;
   const begin = clock.monotonicSeconds();
   try {
@@ -52,8 +51,8 @@ export async function inTime<T>(
     const silent = new BenchError('E_NO_ANSWER', 'the API server of the measurement did not answer', {
       fix: 'Repeat the run with less other work on this machine.',
     });
-    if (error instanceof Stuck && running !== undefined)
-      await within(clock, API_SECONDS, running.api.status(), silent);
+    const api = start.api();
+    if (error instanceof Stuck && api !== undefined) await within(clock, API_SECONDS, api.status(), silent);
     throw error;
   }
 }

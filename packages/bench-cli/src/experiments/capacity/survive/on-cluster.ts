@@ -7,6 +7,7 @@ import { SERVICE_RULE } from '../cluster/dns-account.ts';
 import { endIfRefused, openStarts } from '../cluster/open-starts.ts';
 import { openPrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
+import { countObjects } from '../cluster-counts.ts';
 import { clusterConfiguration, createdSize } from '../memory/points.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
 import type { Scenario, SurviveEvidence } from './evidence.ts';
@@ -65,11 +66,11 @@ export function startOf(
     seen.flatMap(({ step, figures }) => (step === undefined ? [] : [[step, figures.seconds]])),
   );
   const common = { limitBytes, scenarios, ...(container && { container }) };
-  if (death === null) {
+  const isKilled = container?.reason === 'OOMKilled';
+  if (death === null && !isKilled) {
     const peakBytes = Math.max(...ended.map((each) => each.peakBytes));
     return { result: { ...common, outcome: 'survived', during: null, peakBytes }, streamed, steps };
   }
-  const isKilled = container?.reason === 'OOMKilled';
   if (!isKilled && late === null) {
     const last = container && `the kubelet says: ${container.reason}, exit status ${container.exitCode}`;
     throw new BenchError('E_SERVER_DIED', `CoreDNS ended, but not for its memory: ${death}`, {
@@ -92,18 +93,27 @@ export async function openOnCluster(
     podRules: POD_RULES,
     nameOf: ({ configuration, cluster: { services, pods, endpoints } }: SurvivePoint) =>
       [configuration, services, pods, endpoints].join('/'),
-    openObjects: (place, point) =>
-      openPrivateDns({
+    async openObjects(place, point) {
+      // Before they are created: if it fails, there is nothing to delete.
+      const own = await countObjects(place.client, place.signal);
+      const dns = await openPrivateDns({
         ...place,
         size: createdSize(point),
         configuration: clusterConfiguration(point.configuration),
-      }),
+      });
+      const read = {
+        services: own.services + dns.counts.services,
+        pods: own.pods + dns.counts.pods,
+        endpoints: own.endpoints + dns.counts.endpoints,
+      };
+      return { dns, read, [Symbol.asyncDispose]: () => dns[Symbol.asyncDispose]() };
+    },
   });
 
   let starts = 0;
 
   async function start(point: SurvivePoint, limitBytes: number, usual: StepSeconds) {
-    const dns = await objectsOf(point);
+    const { dns } = await objectsOf(point);
     starts += 1;
     const replaced = Math.ceil(point.cluster.endpoints * REPLACED_SHARE);
     const phases = PHASES.filter(({ phase }) => phase !== 'replace' || replaced > 0);
@@ -141,16 +151,21 @@ export async function openOnCluster(
 
   return {
     context: {
-      measure: ({ key, case: item }, on) =>
-        findLimit(
-          { point: pointOf(item), key, settings, mostBytes: decided.mostBytes, on },
-          (bytes, number, usual) => {
-            on.phase(titleOf(number, bytes));
-            return start(pointOf(item), bytes, usual);
-          },
-        ).catch((error: unknown) => {
+      async measure({ key, case: item }, on) {
+        const point = pointOf(item);
+        try {
+          const found = await findLimit(
+            { point, key, settings, mostBytes: decided.mostBytes, on },
+            (bytes, number, usual) => {
+              on.phase(titleOf(number, bytes));
+              return start(point, bytes, usual);
+            },
+          );
+          return { ...found, read: (await objectsOf(point)).read };
+        } catch (error) {
           throw endIfRefused(error);
-        }),
+        }
+      },
     },
     ...opened,
     conditions: { 'load generator': 'a program in the pod', ...limitConditions(settings) },

@@ -3,9 +3,9 @@
  * of its program again and again instead of killing it: CoreDNS uses a CPU and gets nowhere, for minutes. Pure.
  */
 import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
-import type { Scenario } from './evidence.ts';
+import type { STEPS } from './evidence.ts';
 
-export type Step = Scenario | 'full cache';
+export type Step = (typeof STEPS)[number];
 
 /** How long each step took in a start that survived. */
 export type StepSeconds = Readonly<Partial<Record<Step, number>>>;

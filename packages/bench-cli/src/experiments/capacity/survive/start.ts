@@ -1,21 +1,15 @@
 /** One start of CoreDNS under a memory limit: all that it has to survive, one after the other, until it is killed. */
 import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
+import { BenchError, LateError } from '../../../errors.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
+import { aloneAfter } from '../../../one-at-a-time.ts';
 import type { MemoryGroup } from '../../../targets/local/memory-group.ts';
 import type { World } from '../../../world.ts';
 import { isCorednsReady } from '../api-control.ts';
 import type { DeployedCoredns } from '../deploy-coredns.ts';
 import { forgetPeak, readPeak } from '../memory/memory-of.ts';
 import type { QueryFiles } from '../memory/queries.ts';
-import {
-  CorednsLateError,
-  fillCache,
-  QUICK_PACE,
-  type StartParts,
-  untilQuiet,
-  untilRead,
-} from '../memory/start.ts';
-import { aloneAfter } from '../one-at-a-time.ts';
+import { fillCache, QUICK_PACE, type StartParts, untilQuiet, untilRead } from '../memory/start.ts';
 import type { Scenario, ScenarioResult, StartResult } from './evidence.ts';
 import { inTime, Stuck, type Timing } from './in-time.ts';
 import type { StepSeconds } from './patience.ts';
@@ -27,15 +21,17 @@ export interface StartContext {
   readonly world: World;
   readonly point: StartParts['point'];
   readonly limitBytes: number;
-  readonly group: Pick<MemoryGroup, 'kills'>;
+  readonly group: Pick<MemoryGroup, 'kills' | 'fills'>;
   readonly queries: QueryFiles;
   readonly outageSeconds: number;
   /** Of a start of the same search that survived; empty before there is one. */
   readonly usual: StepSeconds;
   /** Only one start at a time does such work, except for the outages. */
   alone<T>(work: () => Promise<T>): Promise<T>;
+  /** Makes the executable, whose pages count against the limit. The time that it takes says nothing of CoreDNS. */
+  prepare(): Promise<string>;
   /** Leaves nothing behind where it rejects. */
-  deploy(signal: AbortSignal): Promise<DeployedCoredns>;
+  deploy(executable: string, signal: AbortSignal): Promise<DeployedCoredns>;
   /** Sends queries for some seconds: at the rate of the run, whether or not they are answered, or as many as are answered. */
   load(
     deployed: DeployedCoredns,
@@ -59,7 +55,7 @@ export interface Start {
   readonly steps: StepSeconds;
 }
 
-interface Timed extends StartContext, Pick<Timing, 'steps'> {}
+interface Timed extends StartContext, Pick<Timing, 'steps' | 'api'> {}
 
 /** A start that is under way. */
 interface Running extends Timed, StartParts {
@@ -163,9 +159,9 @@ async function streamedIn({ running }: Running): Promise<string[]> {
 }
 
 /** Deploys, and waits until everything is read. */
-async function started(context: Timed, scenarios: ScenarioResult[]): Promise<Running> {
+async function started(context: Timed, executable: string, scenarios: ScenarioResult[]): Promise<Running> {
   const { world, signal } = context;
-  const deployed = await context.deploy(signal);
+  const deployed = await context.deploy(executable, signal);
   signal.throwIfAborted();
   const { instance, running } = deployed;
   const client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
@@ -207,7 +203,8 @@ async function endure(
   const active = async () => {
     context.onPhase('cold start');
     const begin = world.clock.monotonicSeconds();
-    const start = await inTime(context, 'cold start', () => started(context, scenarios));
+    const executable = await context.prepare();
+    const start = await inTime(context, 'cold start', () => started(context, executable, scenarios));
     await Promise.race([readAgain(start, scenarios), start.running.died]);
     return { start, activeSeconds: world.clock.monotonicSeconds() - begin };
   };
@@ -230,6 +227,8 @@ export async function startUnder(context: StartContext): Promise<Start> {
   const ended = new AbortController();
   let during: Scenario = 'cold start';
   let deploying: Promise<DeployedCoredns> | undefined;
+  let api: DeployedCoredns['running']['api'] | undefined;
+  let fillsBefore = 0;
   const close = async () => {
     ended.abort();
     const deployed = await deploying?.catch(() => undefined);
@@ -245,8 +244,15 @@ export async function startUnder(context: StartContext): Promise<Start> {
         ...context,
         steps,
         signal: AbortSignal.any([signal, ended.signal]),
-        deploy: (until) => {
-          deploying = context.deploy(until);
+        api: () => api,
+        prepare: async () => {
+          const executable = await context.prepare();
+          fillsBefore = await group.fills();
+          return executable;
+        },
+        deploy: async (executable, until) => {
+          deploying = context.deploy(executable, until);
+          api = (await deploying).running.api;
           return deploying;
         },
         onPhase: (scenario) => {
@@ -267,8 +273,12 @@ export async function startUnder(context: StartContext): Promise<Start> {
     signal.throwIfAborted();
     // The kernel counts it before the process is gone.
     if ((await group.kills()) > 0) return failed('killed');
-    if (error instanceof Stuck || error instanceof CorednsLateError) return failed('stuck');
-    throw error;
+    if (!(error instanceof Stuck || error instanceof LateError)) throw error;
+    if ((await group.fills()) > fillsBefore) return failed('stuck');
+    throw new BenchError('E_NO_ANSWER', `${during}: CoreDNS took too long, but never reached its limit`, {
+      fix: 'Repeat the run with less other work on this machine.',
+      cause: error,
+    });
   } finally {
     await close();
   }

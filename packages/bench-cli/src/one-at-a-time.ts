@@ -1,4 +1,4 @@
-import type { Clock } from '../../world.ts';
+import type { Clock } from './world.ts';
 
 type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 
