@@ -80,18 +80,13 @@ const K8S: TestProjectInlineConfiguration['test'] = {
 
 /** The packages run from their sources, and so do the programs that tests start: see `nodeOptions` in pnpm-workspace.yaml. */
 const CONDITION = '@dinodns-bench/source';
-// Behind them, Vite's own defaults.
-const resolve = {
-  conditions: [CONDITION, 'module', 'node', 'development|production'],
-  externalConditions: [CONDITION, 'node', 'module-sync'],
-};
 
 export default defineConfig({
-  // For the environment of the tests and for that of the global setup.
-  plugins: [{ name: 'sources', configEnvironment: () => ({ resolve }) }],
   test: {
     env: { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --conditions=${CONDITION}` },
     execArgv: [`--conditions=${CONDITION}`],
+    // Node.js reads TypeScript by itself, and keeps what it compiled; no test needs Vite to change a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Limits for what hangs, not for what is slow: a test of two seconds takes 30 on two CPUs where 25 programs want them.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -143,23 +143,6 @@ describe('transports', () => {
   });
 });
 
-describe("a pod's lookups", () => {
-  test('lookups and queries have rates of their own', async () => {
-    const result = await run({
-      // Three candidates do not exist, the last one does: four candidates of two queries each.
-      workload: { kind: 'kubernetes', names: ['example.test'], search: [], clusterDomain: 'example.test' },
-      maxQueries: 800,
-    });
-    const { lookups, counts } = result;
-    if (lookups === null) throw new Error('no lookups');
-    expect(counts.sent).toBe(counts.answered);
-    expect(lookups.queriesPerLookup).toBeCloseTo(8, 0);
-    expect(lookups.found).toBeGreaterThan(80);
-    expect(result.qps / lookups.rate).toBeGreaterThan(7);
-    expect(lookups.latencySeconds?.p50).toBeGreaterThan(result.latencySeconds?.p50 ?? 0);
-  });
-});
-
 describe('replay', () => {
   test('queries are sent at their captured times, with their own flags', async () => {
     const path = join(directory, 'replay.pcap');

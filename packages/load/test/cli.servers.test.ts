@@ -32,7 +32,7 @@ const server = () => `127.0.0.1:${coredns.dnsPort}`;
 
 it('prints, in its fixed form, a result with qps at the top level', async () => {
   const { status, stdout } = await dnscannon([
-    ...['-w', '1', '-d', '1', '-q', '100', server(), '--queries', queries, '--json'],
+    ...['-w', '1', '-d', '0.3', '-q', '100', server(), '--queries', queries, '--json'],
   ]);
   const result: CannonResult = JSON.parse(stdout);
   expect(status).toBe(0);
@@ -95,7 +95,18 @@ it('writes each interval and then the result as NDJSON', async () => {
 });
 
 it('writes CSV: a row for each interval and one for the whole run, with as many cells as the header', async () => {
-  const { stdout } = await dnscannon(['-d', '1', '-S', '0.5', '--csv', server(), '--queries', queries]);
+  const { stdout } = await dnscannon([
+    '-d',
+    '1',
+    '-S',
+    '0.5',
+    '-Q',
+    '1k',
+    '--csv',
+    server(),
+    '--queries',
+    queries,
+  ]);
   const rows = stdout
     .trim()
     .split('\n')
@@ -110,7 +121,7 @@ it('writes CSV: a row for each interval and one for the whole run, with as many 
 
 it('writes an HdrHistogram log', async () => {
   const file = join(directory, 'latency.hgrm');
-  const { stdout } = await dnscannon(['-d', '0.5', '--hgrm', file, '--json', server(), '--queries', queries]);
+  const { stdout } = await dnscannon(['-d', '0.3', '--hgrm', file, '--json', server(), '--queries', queries]);
   const { latencySeconds }: CannonResult = JSON.parse(stdout);
   const log = await readFile(file, 'utf8');
   expect(log).toContain('1/(1-Percentile)');
@@ -119,7 +130,7 @@ it('writes an HdrHistogram log', async () => {
 
 it('exits with 9 when a threshold is crossed, and reports the threshold and the measured value', async () => {
   const crossed = await dnscannon([
-    ...['-d', '0.5', '--fail-if', 'p50>1ns', '--fail-if', 'lost>50%', '--fail-if', 'NXDOMAIN>10%'],
+    ...['-d', '0.3', '--fail-if', 'p50>1ns', '--fail-if', 'lost>50%', '--fail-if', 'NXDOMAIN>10%'],
     ...[server(), '--queries', queries],
   ]);
   expect(crossed.status).toBe(9);
@@ -127,12 +138,12 @@ it('exits with 9 when a threshold is crossed, and reports the threshold and the 
   // Half of them, but for those that were still in flight: of few, they are many.
   expect(crossed.stderr).toMatch(/failed: NXDOMAIN>10% \(it was [45]\d\.\d %\)/);
   expect(crossed.stderr).not.toContain('lost');
-  const held = await dnscannon(['-d', '0.5', '--fail-if', 'qps<1', server(), '--queries', queries]);
+  const held = await dnscannon(['-d', '0.3', '--fail-if', 'qps<1', server(), '--queries', queries]);
   expect([held.status, held.stderr]).toEqual([0, '']);
 });
 
 it('checks answers with --expect', async () => {
-  const args = ['-d', '0.5', '--json', server(), 'example.test'];
+  const args = ['-d', '0.3', '--json', server(), 'example.test'];
   const good = await dnscannon([...args, '--expect', 'NOERROR,127.0.0.1']);
   const wrong = await dnscannon([...args, '--expect', 'NOERROR,127.0.0.9', '--fail-if', 'unexpected>0']);
   const [first, second]: CannonResult[] = [JSON.parse(good.stdout), JSON.parse(wrong.stdout)];

@@ -1,4 +1,4 @@
-/** The library: iterate, await, stop, abort; several at once; and all kinds of load against a real server. */
+/** The library: iterate, await, stop, abort; several at once; and all kinds of load against a real server. Transports: cannon-transports.servers.test.ts. */
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { cannon, type Interval, LoadError } from '../src/index.ts';
@@ -19,8 +19,11 @@ const base = () =>
     workload: { kind: 'names', names: ['example.test', 'missing.example.test'] },
   }) as const;
 
+/** Where it does not matter how much is sent: without it, two CPUs would be busy. */
+const LIGHT = { load: { kind: 'closed', outstanding: 10, maxRate: 1000 } } as const;
+
 it('gives intervals while it runs and the result at the end, whichever is awaited first', async () => {
-  const run = cannon({ ...base(), durationSeconds: 1, intervalSeconds: 0.25 });
+  const run = cannon({ ...base(), ...LIGHT, durationSeconds: 1, intervalSeconds: 0.25 });
   await run.started;
   const intervals: Interval[] = [];
   for await (const interval of run) intervals.push(interval);
@@ -33,14 +36,14 @@ it('gives intervals while it runs and the result at the end, whichever is awaite
 });
 
 it('is stopped by stop() and by an AbortSignal, with the result so far', async () => {
-  const stopped = cannon({ ...base(), durationSeconds: 600 });
+  const stopped = cannon({ ...base(), ...LIGHT, durationSeconds: 600 });
   await stopped.started;
   for await (const _ of stopped) break;
   stopped.stop();
   expect((await stopped.result).endedBy).toBe('stopped');
 
   const controller = new AbortController();
-  const aborted = cannon({ ...base(), durationSeconds: 600 }, { signal: controller.signal });
+  const aborted = cannon({ ...base(), ...LIGHT, durationSeconds: 600 }, { signal: controller.signal });
   for await (const _ of aborted) break;
   controller.abort();
   const { endedBy, counts } = await aborted.result;
@@ -92,9 +95,9 @@ it.each([
   { kind: 'ramp', from: 0, to: 2000 },
   { kind: 'steps', rates: [500, 1500] },
 ] as const)('sends what is due in an open loop: $kind', async (load) => {
-  const result = await cannon({ ...base(), load, durationSeconds: 2, workers: 2 }).result;
+  const result = await cannon({ ...base(), load, durationSeconds: 1, workers: 2 }).result;
   const due = result.counts.sent + result.counts.unsent;
-  expect(Math.abs(due - 2000)).toBeLessThanOrEqual(load.kind === 'poisson' ? 200 : 2);
+  expect(Math.abs(due - 1000)).toBeLessThanOrEqual(load.kind === 'poisson' ? 150 : 2);
   expect(result.counts.answered + result.counts.lost).toBe(result.counts.sent);
   expect(result.latenessSeconds?.count).toBe(result.counts.sent);
   expect(result.rates.offered).toBeCloseTo(1000, 0);
@@ -119,10 +122,10 @@ it('reports that it could not keep up with an impossible rate', async () => {
   const { counts, generator, warnings, rates } = await cannon({
     ...base(),
     load: { kind: 'constant', rate: 20e6 },
-    durationSeconds: 1,
+    durationSeconds: 0.3,
     timeoutSeconds: 0.5,
   }).result;
-  expect(counts.sent + counts.unsent).toBe(20e6);
+  expect(counts.sent + counts.unsent).toBe(6e6);
   expect(counts.unsent).toBeGreaterThan(0);
   expect(rates.sent).toBeLessThan(20e6);
   expect(generator.wasTheLimit).toBe(true);
@@ -130,7 +133,7 @@ it('reports that it could not keep up with an impossible rate', async () => {
 });
 
 it('reports its own CPU cost', async () => {
-  const { generator } = await cannon({ ...base(), durationSeconds: 1, workers: 2 }).result;
+  const { generator } = await cannon({ ...base(), durationSeconds: 0.3, workers: 2 }).result;
   expect(generator.workers.length).toBe(2);
   for (const { cpuSeconds, busyShare, loopDelaySeconds } of generator.workers) {
     expect(cpuSeconds).toBeGreaterThan(0);
@@ -140,22 +143,8 @@ it('reports its own CPU cost', async () => {
   }
 });
 
-it('retries truncated answers over TCP', async () => {
-  const run = cannon({
-    ...base(),
-    workload: { kind: 'names', names: ['big.example.test'] },
-    tcpFallback: true,
-    expect: { codes: [0], addresses: ['127.0.0.40'] },
-    maxQueries: 200,
-  });
-  const { counts, codes } = await run.result;
-  expect(counts).toMatchObject({ sent: 200, truncated: 200, fallbacks: 200, answered: 200, lost: 0 });
-  expect(counts).toMatchObject({ wrongAddress: 0, wrongCode: 0, unreadable: 0 });
-  expect(codes).toEqual({ NOERROR: 200 });
-});
-
 it("reports a pod's lookups from the client's side and the server's", async () => {
-  const { lookups, counts, qps } = await cannon({
+  const { lookups, counts, qps, latencySeconds } = await cannon({
     ...base(),
     workload: {
       kind: 'kubernetes',
@@ -171,20 +160,5 @@ it("reports a pod's lookups from the client's side and the server's", async () =
   expect(counts.sent).toBe(500);
   expect((lookups?.rate ?? 0) * 10).toBeCloseTo(qps, 3);
   expect(lookups?.latencySeconds?.count).toBe(50);
-});
-
-it.each(['tcp', 'tls', 'https'] as const)('speaks %s', async (transport) => {
-  const port = { tcp: coredns.dnsPort, tls: coredns.tlsPort, https: coredns.httpsPort }[transport];
-  const { counts, connectSeconds, codes } = await cannon({
-    ...base(),
-    server: `127.0.0.1:${port}`,
-    transport,
-    stream: { caFile: coredns.caFile, queriesPerConnection: 50 },
-    clients: 4,
-    maxQueries: 1000,
-  }).result;
-  expect(counts).toMatchObject({ sent: 1000, answered: 1000, lost: 0 });
-  expect(codes).toEqual({ NOERROR: 500, NXDOMAIN: 500 });
-  expect(counts.connections).toBeGreaterThanOrEqual(20);
-  expect(connectSeconds?.count).toBeGreaterThanOrEqual(20);
+  expect(lookups?.latencySeconds?.p50).toBeGreaterThan(latencySeconds?.p50 ?? 0);
 });

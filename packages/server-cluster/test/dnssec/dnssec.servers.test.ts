@@ -30,6 +30,22 @@ function ours(store: ZoneStore, name: string, type: string): SignedView {
   return viewOf(reply, message.length - 11);
 }
 
+/** Validators give up on an answer that is late, as on a busy machine; a wrong answer is wrong each time. */
+const TRIES = 5;
+
+/** What a validator says each time that is not right; null as soon as it is. */
+async function saidInTime(
+  say: () => Promise<string>,
+  isRight: (text: string) => boolean,
+): Promise<string | null> {
+  let text = '';
+  for (let tries = 0; tries < TRIES; tries++) {
+    text = await say();
+    if (isRight(text)) return null;
+  }
+  return text;
+}
+
 /** Without the additional section, which servers fill as they like. */
 type SectionsView = Omit<SignedView, 'additionals'>;
 
@@ -109,16 +125,17 @@ describe.for(SIGNINGS)('a zone signed with $name', (signing) => {
         const faults: string[] = [];
         for (const { name, type, verdict } of VALIDATED) {
           const question = name === '' ? ZONE : `${name}.${ZONE}`;
-          const texts = [
-            await delv(port, directory, signed.anchor, question, type),
-            await unboundHost(port, directory, signed.anchor, question, type),
-          ];
-          const expected = [DELV[verdict], UNBOUND[verdict]];
-          texts.forEach((text, index) => {
+          const isRight = (expected: RegExp) => (text: string) =>
             // In spans without signatures nothing that is not there can be proved (RFC 5155, section 9.2).
-            const isUnprovable = signing.name.includes('opt-out') && INSECURE.test(text);
-            if (!expected[index]?.test(text) && !isUnprovable) faults.push(`${question} ${type}: ${text}`);
-          });
+            expected.test(text) || (signing.name.includes('opt-out') && INSECURE.test(text));
+          for (const [ask, expected] of [
+            [delv, DELV[verdict]],
+            [unboundHost, UNBOUND[verdict]],
+          ] as const) {
+            const say = () => ask(port, directory, signed.anchor, question, type);
+            const text = await saidInTime(say, isRight(expected));
+            if (text !== null) faults.push(`${question} ${type}: ${text}`);
+          }
         }
         expect(faults).toEqual([]);
       } finally {
