@@ -11,7 +11,7 @@ import { openCluster } from '../../src/targets/kubernetes/open-cluster.ts';
 import { readinessQueries, zoneSetOf } from '../../src/workload/workload.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { core, leftovers, runNamespaces, runningPods, suiteName } from './support/admin.ts';
-import { clusterWorld, recordOf, SHORT, startBench, UNOBSERVED } from './support/bench.ts';
+import { clusterWorld, recordOf, startBench, UNOBSERVED } from './support/bench.ts';
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -29,23 +29,15 @@ async function failureOf(...flags: string[]) {
   return { status, ...trial.failure };
 }
 
-describe('images', () => {
-  it.each([
-    ['IfNotPresent', /ImagePullBackOff|ErrImagePull/],
-    ['Never', /ErrImageNeverPull/],
-  ])(
-    'one that does not exist, --pull-policy %s: named with its reason, before any trial',
-    async (policy, reason) => {
-      const flags = ['--coredns-image', 'registry.invalid/no-such-image:1', '--pull-policy', policy];
-      expect(await world.bench('run', ...SHORT, ...flags)).toBe(3);
-      expect(world.err()).toContain('[E_POD_IMAGE]');
-      expect(world.err()).toContain('registry.invalid/no-such-image:1');
-      expect(world.err()).toMatch(reason);
-    },
-  );
-});
-
 describe('pods', () => {
+  it('whose image does not exist: named with its reason, before any trial', async () => {
+    const image = 'registry.invalid/no-such-image:1';
+    expect(await world.bench('run', ...UNOBSERVED, '--coredns-image', image)).toBe(3);
+    expect(world.err()).toContain('[E_POD_IMAGE]');
+    expect(world.err()).toContain(image);
+    expect(world.err()).toMatch(/ImagePullBackOff|ErrImagePull/);
+  });
+
   it('no node can take: the scheduler says why, and the full node is named', async () => {
     const failure = await failureOf(
       ...['--tier', '512', '--mode', 'multi', '--cpu-request', '512', '--schedule-time', '2'],

@@ -1,9 +1,15 @@
-/** A node that is lost or drained: what it takes with it fails with its name, and what it guarded is guarded elsewhere. */
+/**
+ * A node that is drained, loses its kubelet and is lost: what it takes with it fails with its name, and what it guarded is guarded
+ * elsewhere. Each test goes on where the one before has ended: to wait until Kubernetes takes a node for lost costs a minute, and to start
+ * what measures meanwhile as much again.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
-import { adminApi, core, leftovers, runNamespaces, runningPods } from './support/admin.ts';
-import { clusterWorld, recordOf, SHORT } from './support/bench.ts';
+import type { TestWorld } from '../support/test-world.ts';
+import { adminApi, core, leftovers, objects, runNamespaces, runningPods } from './support/admin.ts';
+import { clusterWorld, recordOf, UNOBSERVED } from './support/bench.ts';
+import { type Halted, startBench } from './support/bench-process.ts';
 import { cutOff, killSecondKubelet, NODES, repairCluster } from './support/components.ts';
 import {
   asBefore,
@@ -20,22 +26,84 @@ import { swapSuite } from './support/swap-suite.ts';
 
 const { first, second } = NODES;
 const suite = swapSuite('lost', ['in-place', 'optional']);
-let dns: StandIn;
+
+/** More than the tests take. */
+const LONG = ['--duration', '600'];
+
+/** A swap of DNS on both nodes that measures the other version until it is killed. */
+interface Swap {
+  readonly dns: StandIn;
+  readonly bench: Halted;
+  /** Of its namespaces. */
+  readonly prefix: string;
+}
+
+const swaps: Swap[] = [];
+
+/** @param node Of its guard. */
+async function startSwap(name: string, node: string): Promise<Swap> {
+  const prefix = `${suite.name}-${name}`;
+  const dns = await makeStandIn(`dns-${prefix}`, suite.images.ours, 'DaemonSet');
+  // The guard begins when the Lease has ended. It is renewed four times as often, on a busy machine.
+  const flags = ['--placements', 'BA', '--loader-node', node, '--lease', '15', ...LONG];
+  const { kubeconfig, images } = suite;
+  const bench = await startBench([...swapFlags(dns, images.clusters), ...flags], { kubeconfig, prefix });
+  const swap = { dns, bench, prefix };
+  swaps.push(swap);
+  await bench.says('placement 1: measuring');
+  return swap;
+}
+
+const LABEL = { pool: 'servers' };
+const TAINT = { key: 'dedicated', value: 'servers', effect: 'NoSchedule' };
+
+/** The second node takes servers only, meanwhile. */
+async function dedicated(use: () => Promise<void>): Promise<void> {
+  const patchNode = (labels: Record<string, string | null>, taints: unknown) =>
+    objects().patch(
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: second, labels }, spec: { taints } } as never,
+      ...([undefined, undefined, undefined, undefined, 'application/merge-patch+json'] as const),
+    );
+  await patchNode(LABEL, [TAINT]);
+  try {
+    await use();
+  } finally {
+    await patchNode({ pool: null }, null);
+  }
+}
+
+let world: TestWorld;
+let running: Promise<number>;
+let drained: Swap;
+let lost: Swap;
 
 beforeAll(async () => {
-  dns = await makeStandIn(`dns-${suite.name}`, suite.images.ours, 'DaemonSet');
-});
-afterAll(() => removeStandIn(dns));
-
-const cordon = (unschedulable: boolean) =>
-  core().patchNode({
-    name: second,
-    body: [{ op: 'add', path: '/spec/unschedulable', value: unschedulable }],
+  world = await clusterWorld();
+  await dedicated(async () => {
+    const servers = ['--server-node', 'pool=servers', '--server-tolerations', 'dedicated=servers:NoSchedule'];
+    running = world.bench('run', ...UNOBSERVED, ...servers, '--loader-node', first, ...LONG);
+    const ended = running.then((status) => {
+      throw new Error(`it ended with ${status}: ${world.err()}`);
+    });
+    await Promise.race([until(async () => (await runningPods('server')).length, 1), ended]);
   });
+  [drained, lost] = await Promise.all([startSwap('drained', first), startSwap('lost', second)]);
+});
+afterAll(async () => {
+  await repairCluster();
+  for (const { bench, dns } of swaps) {
+    bench.child.kill('SIGKILL');
+    await removeStandIn(dns);
+  }
+  await world.remove();
+});
 
-/** Evicts the pods of a run from the second node, as `kubectl drain` does: those of a DaemonSet stay. */
-async function evict(prefix: string): Promise<void> {
-  const { items } = await core().listPodForAllNamespaces({ fieldSelector: `spec.nodeName=${second}` });
+const cordon = (name: string, unschedulable: boolean) =>
+  core().patchNode({ name, body: [{ op: 'add', path: '/spec/unschedulable', value: unschedulable }] });
+
+/** Evicts the pods of a run from a node, as `kubectl drain` does: those of a DaemonSet stay. */
+async function evict(prefix: string, node: string): Promise<void> {
+  const { items } = await core().listPodForAllNamespaces({ fieldSelector: `spec.nodeName=${node}` });
   const evicted = items.flatMap(({ metadata: { name = '', namespace = '' } = {} }) =>
     namespace.startsWith(prefix) ? [{ name, namespace }] : [],
   );
@@ -44,78 +112,81 @@ async function evict(prefix: string): Promise<void> {
     await core().createNamespacedPodEviction({ ...metadata, body: { metadata } });
 }
 
-/** The images of the DNS on the first node, by pod that is ready. */
-async function readyOnFirst(namespace: string): Promise<string[]> {
-  const { items } = await core().listNamespacedPod({ namespace, fieldSelector: `spec.nodeName=${first}` });
-  return items.flatMap(({ spec, status }) =>
-    status?.containerStatuses?.every(({ ready }) => ready) === true ? (spec?.containers[0]?.image ?? '') : [],
+type PodList = Awaited<ReturnType<ReturnType<typeof core>['listPodForAllNamespaces']>>;
+
+const readyOf = ({ items }: PodList) =>
+  items.filter(({ status }) => status?.containerStatuses?.every(({ ready }) => ready) === true);
+
+/** The nodes of the guards of a run that are ready. */
+async function guardNodes(prefix: string): Promise<string[]> {
+  const pods = await core().listPodForAllNamespaces({ labelSelector: 'app.kubernetes.io/name=guard' });
+  return readyOf(pods).flatMap(({ metadata, spec }) =>
+    metadata?.namespace?.startsWith(prefix) === true ? (spec?.nodeName ?? '') : [],
   );
 }
 
-describe('a killed swap of DNS on two nodes is put back', () => {
-  it('by a guard that moves when its node is drained', async () => {
-    await suite.whileOther(second, swapFlags(dns, suite.images.clusters), async (child, prefix) => {
-      await cordon(true);
-      try {
-        await evict(prefix);
-        child.kill('SIGKILL');
-        const seconds = await asBefore(dns);
-        await note('the node of the guard drained, and the tool killed', seconds);
-        await withoutTraces(prefix, dns.namespace);
-      } finally {
-        await cordon(false);
-      }
-    });
-  });
+/** The images of the DNS on the first node, by pod that is ready. */
+async function readyOnFirst({ namespace }: StandIn): Promise<string[]> {
+  const pods = await core().listNamespacedPod({ namespace, fieldSelector: `spec.nodeName=${first}` });
+  return readyOf(pods).flatMap(({ spec }) => spec?.containers[0]?.image ?? '');
+}
 
-  it('by a guard whose node has lost its kubelet, on that node as soon as it is back', async () => {
-    await suite.whileOther(second, swapFlags(dns, suite.images.clusters), async (child, prefix) => {
-      await killSecondKubelet();
-      try {
-        child.kill('SIGKILL');
-        await until(async () => textAt(await read(await adminApi(), dns.path), IMAGE), dns.image);
-      } finally {
-        await repairCluster();
-      }
-      await asBefore(dns);
-      await withoutTraces(prefix, dns.namespace);
-    });
-  });
-
-  it('by a new guard if the node of the first is lost; the trial of a server there fails with its name', async () => {
-    const world = await clusterWorld();
+describe('of a cluster with two nodes', () => {
+  it('a guard whose node is drained moves, and puts the DNS back of a swap that was killed, although its new node has lost its kubelet', async () => {
+    const { bench, dns, prefix } = drained;
+    await cordon(first, true);
+    const started = performance.now();
     try {
-      const nodes = ['--server-node', second, '--loader-node', first];
-      const running = world.bench('run', ...SHORT, '--observe', 'none', ...nodes, '--duration', '300');
-      await suite.whileOther(second, swapFlags(dns, suite.images.clusters), async (child, prefix) => {
-        await expect.poll(() => runningPods('loader')).toHaveLength(1);
-        await cutOff();
-        child.kill('SIGKILL');
-        const started = performance.now();
-        try {
-          await until(() => readyOnFirst(dns.namespace), [dns.image]);
-          await note('the node of the guard lost, and the tool killed', (performance.now() - started) / 1000);
-        } finally {
-          await repairCluster();
-        }
-        // The pod of the node that was lost is replaced when it is back.
+      bench.child.kill('SIGKILL');
+      await evict(prefix, first);
+      await until(() => guardNodes(prefix), [second]);
+    } finally {
+      await cordon(first, false);
+    }
+    await killSecondKubelet();
+    await until(async () => textAt(await read(await adminApi(), dns.path), IMAGE), dns.image);
+    await note('the node of the guard drained, and the tool killed', (performance.now() - started) / 1000);
+  });
+
+  it('a guard whose node is lost is replaced on another node, where the DNS is put back', async () => {
+    const { bench, dns } = lost;
+    // The run that loses its server is under load.
+    expect(await runningPods('loader')).toHaveLength(1);
+    await cutOff();
+    bench.child.kill('SIGKILL');
+    const started = performance.now();
+    await until(() => readyOnFirst(dns), [dns.image]);
+    await note('the node of the guard lost, and the tool killed', (performance.now() - started) / 1000);
+  });
+
+  it('DNS on a lost node is as before when the node is back, and nothing is left of the swaps', async () => {
+    await repairCluster();
+    await Promise.all(
+      swaps.map(async ({ dns, prefix }) => {
         await asBefore(dns);
         await withoutTraces(prefix, dns.namespace);
-      });
-      expect(await running).toBe(4);
-      const [trial] = (await recordOf(world)).trials;
-      expect(trial).toMatchObject({
+      }),
+    );
+  });
+
+  it('a server on a lost node, which was dedicated to it, fails its trial with the name of the node', async () => {
+    expect(await running).toBe(4);
+    const { trials, environment } = await recordOf(world);
+    expect(trials).toMatchObject([
+      {
         status: 'failed',
         failure: {
           code: 'E_SERVER_DIED',
           message: expect.stringContaining(`on node ${second} became unready`),
         },
-      });
-      expect(await world.bench('cleanup'), world.err()).toBe(0);
-      expect(await runNamespaces()).toEqual([]);
-      expect(await leftovers()).toEqual([]);
-    } finally {
-      await world.remove();
-    }
+      },
+    ]);
+    expect(environment.cluster?.nodes.map(({ name, roles }) => [name, roles])).toEqual([
+      [first, ['loader']],
+      [second, ['server']],
+    ]);
+    expect(await world.bench('cleanup'), world.err()).toBe(0);
+    expect(await runNamespaces()).toEqual([]);
+    expect(await leftovers()).toEqual([]);
   });
 });

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { benchRoles, makeAccount, removeAccount } from './account.ts';
-import { type Halted, startBench } from './bench-process.ts';
 import { type Kind, makeStandIn, removeStandIn, type StandIn, twoImages } from './stand-in.ts';
 
 const FILE = 'rbac-swap.yaml';
@@ -21,18 +20,7 @@ export interface SwapSuite {
   readonly images: Awaited<ReturnType<typeof twoImages>>;
   /** The stand-in of a file that has one for all of its tests. */
   readonly dns: StandIn;
-  /**
-   * Acts while a swap is stopped (SIGSTOP) that measures the other version, with its guard on this node. It is killed at the end,
-   * if it was not before. Its namespaces begin with the prefix.
-   */
-  whileOther(
-    node: string,
-    flags: readonly string[],
-    act: (child: Halted['child'], prefix: string) => Promise<void>,
-  ): Promise<void>;
 }
-
-const MEASURING = 'placement 1: measuring';
 
 /**
  * Makes them before the tests of the file, which may read them from then on, and removes them afterwards.
@@ -48,20 +36,6 @@ export function swapSuite(what: string, roles: readonly SwapRole[], kind?: Kind)
     get dns() {
       if (dns === undefined) throw new Error('the suite has no stand-in');
       return dns;
-    },
-    whileOther: async (...[node, flags, act]: Parameters<SwapSuite['whileOther']>) => {
-      const prefix = `${name}-${Math.random().toString(36).slice(2, 6)}`;
-      // Its guard begins when the Lease has ended.
-      const more = ['--placements', 'BA', '--loader-node', node, '--lease', '10'];
-      const bench = await startBench([...flags, ...more], {
-        ...{ kubeconfig: suite.kubeconfig, prefix, at: MEASURING, signal: 'SIGSTOP' },
-      });
-      try {
-        await bench.stops(MEASURING);
-        await act(bench.child, prefix);
-      } finally {
-        bench.child.kill('SIGKILL');
-      }
     },
   };
   const wanted = roles.map(swapRole);
