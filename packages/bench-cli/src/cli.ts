@@ -122,13 +122,12 @@ function experimentOf(command: Command): string {
 }
 
 /** `--resume` of every command takes the names of a run that `docs/history.md` lists. */
-async function resolveResumed(command: Command, { world }: Call): Promise<void> {
+async function resolveResumed(command: Command, call: Call): Promise<void> {
   const { resume, out }: { readonly resume?: string; readonly out?: string } = command.opts();
   if (resume === undefined) return;
-  const { runPath } = await import('./commands/history-options.ts');
   const { runsDirectory } = await import('./config/settings.ts');
-  const directory = out ?? runsDirectory(world.env);
-  command.setOptionValue('resume', await runPath(world, directory, resume, experimentOf(command)));
+  const directory = out ?? runsDirectory(call.world.env);
+  command.setOptionValue('resume', await call.runPath(directory, resume, experimentOf(command)));
 }
 
 /** Commander reports an unknown command as an excess argument of the default command. */
@@ -163,9 +162,17 @@ async function loadExperiments(argv: readonly string[], world: World): Promise<v
   }
 }
 
+export const callOf = (world: World, argv: readonly string[]): Call => ({
+  ...{ world, argv, status: EXIT_STATUS.success },
+  async runPath(out, reference, experiment) {
+    const { runPath } = await import('./commands/history-options.ts');
+    return runPath(world, out, reference, experiment);
+  },
+});
+
 /** Runs the CLI and resolves with its exit status. Never rejects. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
-  const call: Call = { world, argv, status: EXIT_STATUS.success };
+  const call = callOf(world, argv);
   let program = new Command();
   try {
     await loadExperiments(argv, world);

@@ -38,6 +38,7 @@ export async function addCapacityCommands(program: Command, call: Call): Promise
         json: values.json === true,
         yaml: values.yaml === true,
         argv: call.argv,
+        runPath: call.runPath,
       });
     });
 }

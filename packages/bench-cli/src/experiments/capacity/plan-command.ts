@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { SETTINGS, variableOf } from '../../config/settings.ts';
+import type { Call } from '../../engine/registered.ts';
 import { decideSettings as decide, noteIdleVariables } from '../../engine/settings.ts';
 import { renderOptions } from '../../engine/write-reports.ts';
 import { BenchError } from '../../errors.ts';
@@ -35,6 +36,7 @@ export interface PlanOptions {
   readonly json: boolean;
   readonly yaml: boolean;
   readonly argv: readonly string[];
+  readonly runPath: Call['runPath'];
 }
 
 type CapacityTarget = 'local' | 'kubernetes';
@@ -59,12 +61,19 @@ async function decideSettings(world: World, { flags, file }: PlanOptions): Promi
   return settings;
 }
 
-function basisOf(world: World, settings: PlanSettings, demand: Demand, cluster: string | null) {
+function basisOf(
+  world: World,
+  settings: PlanSettings,
+  demand: Demand,
+  cluster: string | null,
+  { runPath }: PlanOptions,
+) {
   const { corednsVersion: version = null, basis: wanted, out, extrapolate } = settings;
   const configuration = demand.autopath ? 'autopath' : 'default';
   return chooseBasis(world, {
     ...{ configuration, size: sizeOf(demand), version, cluster, wanted, out },
     extrapolate,
+    pathOf: (name) => runPath(out, name),
   });
 }
 
@@ -112,6 +121,7 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
     settings,
     demand,
     cluster?.server ?? null,
+    options,
   );
   const made = planCapacity(demand, basis, throughput, survived);
   const uncounted = uncountedEndpoints(demand, basis);
