@@ -33,7 +33,7 @@ export interface GateCommandOptions extends FigureOptions {
   readonly base?: string;
   readonly maxRegression?: string;
   readonly interval?: string;
-  /** Too few trials fail as well. */
+  /** What cannot be told fails as well. */
   readonly strict?: boolean;
   /** Cases of both runs. */
   readonly select: Selector;
@@ -113,7 +113,7 @@ function limitsFrom(
 
 function statusOf({ outcome }: Gate, strict = false): number {
   if (outcome === 'failed') return EXIT_STATUS.threshold;
-  return outcome === 'not enough trials' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
+  return outcome !== 'passed' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
 }
 
 /** Throws `E_USAGE` where it is not clear which cases are judged by which. */

@@ -43,8 +43,8 @@ bench history --kind published lists all publications; bench compare takes
 them as published/NAME.`;
 
 const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'threshold'], {
-  success: 'not shown to be worse than tolerated, or not enough trials to tell',
-  undecided: 'with --strict: not enough trials to tell',
+  success: 'not shown to be worse than tolerated, or it cannot be told',
+  undecided: 'with --strict: it cannot be told',
   threshold: 'shown to be worse: the 95 % interval leaves out the tolerance',
 });
 
@@ -170,7 +170,7 @@ export function addGate(program: Command, call: Call): void {
       'how much worse is tolerated: 3%, or by figure qps=3%,latency=10% (default: 3%)',
     )
     .option('--metric <list>', `figures to judge: ${METRICS} (default: the first that the runs have)`)
-    .option('--strict', `too few trials to tell are a failure too (status ${EXIT_STATUS.undecided})`)
+    .option('--strict', `what cannot be told is a failure too (status ${EXIT_STATUS.undecided})`)
     .option(...NORMALIZE)
     .option(...INTERVAL)
     .option(...outOf(call))
