@@ -85,11 +85,16 @@ export function addSettings(
   if (view.presets !== undefined)
     command.option('--preset <name>', `settings to start from: ${view.presets.join(', ')}`);
   command.option('--config <file>', 'settings from a YAML file');
-  if (view.groups === undefined) return command;
+  // One that is below another would have the words of that one.
+  if (view.groups === undefined) return command.helpOption('-h, --help', 'display help for command');
   return command
     .helpOption('-h, --help', 'the settings that are needed most')
     .option(HELP_ALL, 'all settings of a run, also rare ones and those of a cluster')
-    .on(`option:${HELP_ALL.slice(2)}`, () => command.help());
+    .on(`option:${HELP_ALL.slice(2)}`, () => {
+      const word = argv[argv.indexOf(command.name()) + 1];
+      const below = command.commands.find((each) => each.name() === word);
+      (below ?? command).help();
+    });
 }
 
 /** Before `--config` named a file everywhere, it named configurations of CoreDNS in some commands. */
