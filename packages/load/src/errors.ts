@@ -2,13 +2,7 @@
  * Every error that a user should see is a `LoadError`: a stable code, what failed and the value, and the fix.
  * The code alone decides the exit status.
  */
-import {
-  type ExitReason,
-  messageOf,
-  type Problem,
-  ProgramError,
-  systemErrorCode,
-} from '@dinodns-bench/program';
+import { type ExitReason, type Problem, ProgramError, whyUnreadable } from '@dinodns-bench/program';
 
 /** Stable error codes and why the program ends with each. */
 export const ERROR_CODES = {
@@ -63,12 +57,10 @@ export function loadError(code: ErrorCode, problem: string, fix: string, cause?:
 
 /** The error for a file that cannot be read. */
 export function unreadable(path: string, error: unknown): LoadError {
-  return systemErrorCode(error) === 'ENOENT'
-    ? loadError('E_UNREADABLE', `there is no file ${path}`, 'correct the path', error)
-    : loadError(
-        'E_UNREADABLE',
-        `${path} cannot be read: ${messageOf(error)}`,
-        'give a file that can be read',
-        error,
-      );
+  return loadError(
+    'E_UNREADABLE',
+    `${path} ${whyUnreadable(error)}`,
+    'give a file that this user can read',
+    error,
+  );
 }

@@ -106,6 +106,13 @@ export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
+const UNREADABLE: Readonly<Record<string, string>> = { ENOENT: 'does not exist', EISDIR: 'is a directory' };
+
+/** Why a file cannot be read, as the end of a sentence that begins with its path. */
+export function whyUnreadable(error: unknown): string {
+  return UNREADABLE[systemErrorCode(error) ?? ''] ?? `cannot be read: ${messageOf(error)}`;
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

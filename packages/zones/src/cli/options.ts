@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { given, messageOf } from '@dinodns-bench/program';
+import { given, messageOf, whyUnreadable } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { ZonesError } from '../errors.ts';
 import type { Parity } from '../pattern.ts';
@@ -51,7 +51,7 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     const problem = {
-      problem: `cannot read ${path}: ${messageOf(error)}`,
+      problem: `${path} ${whyUnreadable(error)}`,
       fix: 'check the path and its permissions',
     };
     throw new ZonesError('E_UNREADABLE', problem.problem, [problem], error);
