@@ -45,14 +45,19 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export class LoadError extends ProgramError<ErrorCode> {
   override readonly name = 'LoadError';
 
-  constructor(code: ErrorCode, problems: readonly [Problem, ...Problem[]], cause?: unknown) {
-    super(code, ERROR_CODES[code], { problems, cause });
+  /** `total`: how many problems there are, where these are only the first. */
+  constructor(
+    code: ErrorCode,
+    problems: readonly [Problem, ...Problem[]],
+    { cause, total }: { readonly cause?: unknown; readonly total?: number } = {},
+  ) {
+    super(code, ERROR_CODES[code], { problems, cause, total: total ?? problems.length });
   }
 }
 
 /** A `LoadError` with one problem. */
 export function loadError(code: ErrorCode, problem: string, fix: string, cause?: unknown): LoadError {
-  return new LoadError(code, [{ problem, fix }], cause);
+  return new LoadError(code, [{ problem, fix }], { cause });
 }
 
 /** The error for a file that cannot be read. */

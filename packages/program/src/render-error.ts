@@ -34,6 +34,9 @@ function causeLines({ message, cause, evidence = [] }: Explained): string[] {
 
 function problemLines({ fix, problems = [] }: Explained, { bold }: Painter): string[] {
   if (problems.length < 2) return [`  ${bold('fix:')} ${fix}`];
+  const [shared = '', ...others] = new Set(problems.map((each) => each.fix));
+  if (others.length === 0)
+    return [...problems.map(({ problem }) => `  - ${problem}`), `  ${bold('fix:')} ${shared}`];
   return problems.flatMap((each) => [`  - ${each.problem}`, `    ${bold('fix:')} ${each.fix}`]);
 }
 

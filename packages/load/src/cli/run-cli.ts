@@ -112,5 +112,5 @@ async function writeTo(path: string, text: string): Promise<void> {
 function nameFlags(error: unknown): unknown {
   if (!(error instanceof LoadError)) return error;
   const [first, ...others] = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));
-  return first === undefined ? error : new LoadError(error.code, [first, ...others], error.cause);
+  return first === undefined ? error : new LoadError(error.code, [first, ...others], error);
 }
