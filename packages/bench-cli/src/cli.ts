@@ -139,6 +139,18 @@ function unknownCommand(word: string, program: Command): BenchError {
   });
 }
 
+/** What a command must be given: `latest NAME` for a run and its name. */
+function exampleOf(command: Command | undefined): string {
+  const wanted = command?.registeredArguments.filter(({ required }) => required) ?? [];
+  return wanted
+    .map((argument) => {
+      const name = argument.name();
+      if (name !== 'run') return name.toUpperCase();
+      return argument.variadic ? 'main latest' : 'latest';
+    })
+    .join(' ');
+}
+
 /** Commander's errors, in our words where its own do not help. */
 function complaint(error: unknown, program: Command, argv: readonly string[]): unknown {
   const text = messageOf(error);
@@ -148,8 +160,9 @@ function complaint(error: unknown, program: Command, argv: readonly string[]): u
   const called = program.commands.find((each) => each.name() === operands[0]);
   const nested = called?.commands.find((each) => each.name() === operands[1]);
   const command = called && [called, nested].flatMap((each) => each?.name() ?? []).join(' ');
-  if (command !== undefined && text.includes("missing required argument 'run'"))
-    return usageError(error, `Name a run: \`bench ${command} latest\`. \`bench history\` lists them.`);
+  if (command !== undefined && text.includes('missing required argument'))
+    return usageError(error, `For example \`bench ${command} ${exampleOf(nested ?? called)}\`.`);
+  if (text.includes('cannot be used with')) return usageError(error, 'Give only one of them.');
   const settings = `\`bench ${command ?? 'run'} --help\``;
   return usageError(error, `\`bench --help\` lists commands, ${settings} the settings of this command.`);
 }

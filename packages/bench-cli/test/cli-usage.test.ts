@@ -100,6 +100,16 @@ describe('bench with wrong input', () => {
     ],
     ['a run that does not exist', ['--resume', 'latest'], 6, 'there is no run', 'bench run'],
     ['a report of nothing', ['report', 'nonsense'], 6, 'there is no run "nonsense"', 'bench run'],
+    ['a format of a plan', ['--dry-run', '--format', 'csv'], 2, '"csv" must be one of terminal, json', 'fix'],
+    [
+      'two formats',
+      ['--json', '--format', 'csv'],
+      2,
+      "cannot be used with option '--format",
+      'only one of them',
+    ],
+    ['no run to compare', ['compare'], 2, 'missing required argument', '`bench compare main latest`'],
+    ['no run to name', ['history', 'tag'], 2, 'missing required argument', '`bench history tag latest NAME`'],
     ['an unknown format', ['report', 'latest', '--format', 'cvs'], 2, '"cvs"', 'Did you mean "csv"'],
   ])('explains %s', async (_what, argv, status, problem, fix) => {
     expect(await world.bench(...argv)).toBe(status);

@@ -832,7 +832,7 @@ describe('bench gate', () => {
       'must be one of text, markdown, github, json',
     ],
     ['no reference', [], 2, 'nothing to compare with'],
-    ['two references', ['--against', OLD, '--base', 'dinodns'], 2, '--against and --base'],
+    ['two references', ['--against', OLD, '--base', 'dinodns'], 2, "cannot be used with option '--base"],
     ['a server that is not in the run', ['--base', 'nsd'], 2, 'has no case with subject=nsd'],
     ['a server alone', ['--base', 'dinodns'], 2, 'measured nothing beside dinodns'],
     ['a reference that is not there', ['--against', 'maim'], 6, 'there is no run "maim"'],

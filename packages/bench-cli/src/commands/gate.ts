@@ -122,14 +122,10 @@ async function sidesOf(
   known: RunIndex,
   { run, against, base, select: further }: GateCommandOptions,
 ): Promise<{ readonly reference: Selected; readonly candidate: Selected }> {
-  if ((against === undefined) === (base === undefined)) {
-    throw new BenchError(
-      'E_USAGE',
-      against === undefined ? 'nothing to compare with' : '--against and --base',
-      {
-        fix: 'Pass --against RUN for another run, or --base SERVER for a server of the same run.',
-      },
-    );
+  if (against === undefined && base === undefined) {
+    throw new BenchError('E_USAGE', 'nothing to compare with', {
+      fix: 'Pass --against RUN for another run, or --base SERVER for a server of the same run.',
+    });
   }
   const candidate = await selectRun(world, known, run, { further });
   if (base !== undefined) return sidesWithin(candidate, base);

@@ -6,7 +6,7 @@ import { SETTINGS, variableOf } from '../../config/settings.ts';
 import type { Call } from '../../engine/registered.ts';
 import { decideSettings as decide, noteIdleVariables } from '../../engine/settings.ts';
 import { renderOptions } from '../../engine/write-reports.ts';
-import { BenchError } from '../../errors.ts';
+import { BenchError, refuse } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { documentText } from '../../report/document/terminal.ts';
@@ -113,6 +113,10 @@ async function verify(
 export async function planCommand(world: World, options: PlanOptions): Promise<number> {
   const startedAt = world.clock.now();
   const settings = await decideSettings(world, options);
+  refuse(
+    options.target !== undefined &&
+      !settings.verify && ['--target: has no effect without --verify', 'Add that, or omit it.'],
+  );
   const target = targetOf(options.target, settings.fromCluster ? 'kubernetes' : 'local');
   const cluster = settings.fromCluster ? await countCluster(world, settings.context) : null;
   const demand = demandOf(settings, cluster);
