@@ -122,13 +122,12 @@ function experimentOf(command: Command): string {
 }
 
 /** `--resume` of every command takes the names of a run that `docs/history.md` lists. */
-async function resolveResumed(command: Command, { world }: Call): Promise<void> {
+async function resolveResumed(command: Command, call: Call): Promise<void> {
   const { resume, out }: { readonly resume?: string; readonly out?: string } = command.opts();
   if (resume === undefined) return;
-  const { runPath } = await import('./commands/history-options.ts');
   const { runsDirectory } = await import('./config/settings.ts');
-  const directory = out ?? runsDirectory(world.env);
-  command.setOptionValue('resume', await runPath(world, directory, resume, experimentOf(command)));
+  const directory = out ?? runsDirectory(call.world.env);
+  command.setOptionValue('resume', await call.runPath(directory, resume, experimentOf(command)));
 }
 
 /** Commander reports an unknown command as an excess argument of the default command. */
@@ -140,6 +139,18 @@ function unknownCommand(word: string, program: Command): BenchError {
   });
 }
 
+/** What a command must be given: `latest NAME` for a run and its name. */
+function exampleOf(command: Command | undefined): string {
+  const wanted = command?.registeredArguments.filter(({ required }) => required) ?? [];
+  return wanted
+    .map((argument) => {
+      const name = argument.name();
+      if (name !== 'run') return name.toUpperCase();
+      return argument.variadic ? 'main latest' : 'latest';
+    })
+    .join(' ');
+}
+
 /** Commander's errors, in our words where its own do not help. */
 function complaint(error: unknown, program: Command, argv: readonly string[]): unknown {
   const text = messageOf(error);
@@ -149,8 +160,9 @@ function complaint(error: unknown, program: Command, argv: readonly string[]): u
   const called = program.commands.find((each) => each.name() === operands[0]);
   const nested = called?.commands.find((each) => each.name() === operands[1]);
   const command = called && [called, nested].flatMap((each) => each?.name() ?? []).join(' ');
-  if (command !== undefined && text.includes("missing required argument 'run'"))
-    return usageError(error, `Name a run: \`bench ${command} latest\`. \`bench history\` lists them.`);
+  if (command !== undefined && text.includes('missing required argument'))
+    return usageError(error, `For example \`bench ${command} ${exampleOf(nested ?? called)}\`.`);
+  if (text.includes('cannot be used with')) return usageError(error, 'Give only one of them.');
   const settings = `\`bench ${command ?? 'run'} --help\``;
   return usageError(error, `\`bench --help\` lists commands, ${settings} the settings of this command.`);
 }
@@ -163,9 +175,17 @@ async function loadExperiments(argv: readonly string[], world: World): Promise<v
   }
 }
 
+export const callOf = (world: World, argv: readonly string[]): Call => ({
+  ...{ world, argv, status: EXIT_STATUS.success },
+  async runPath(out, reference, experiment) {
+    const { runPath } = await import('./commands/history-options.ts');
+    return runPath(world, out, reference, experiment);
+  },
+});
+
 /** Runs the CLI and resolves with its exit status. Never rejects. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
-  const call: Call = { world, argv, status: EXIT_STATUS.success };
+  const call = callOf(world, argv);
   let program = new Command();
   try {
     await loadExperiments(argv, world);

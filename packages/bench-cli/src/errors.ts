@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   E_USAGE: 'usage',
   E_CONFIG: 'usage',
   E_UNKNOWN_SERVER: 'usage',
+  E_UNREADABLE: 'environment',
   E_TOOL_MISSING: 'environment',
   E_PROVISION_FAILED: 'environment',
   E_PORT_TAKEN: 'environment',

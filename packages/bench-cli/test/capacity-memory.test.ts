@@ -281,7 +281,6 @@ describe('bad input', () => {
     [['--objects', '-5'], /--objects: "-5" must be a list of whole numbers from 0/],
     [['--objects', '10,10'], /--objects: 10,10 names something twice/],
     [['--configurations', 'fast'], /--configurations: "fast" must be a list of default, autopath/],
-    [['--config', 'fast'], /fast: does not exist/],
     [['--starts', '0'], /--trials: "0" must be a whole number from 1 to 1000/],
     [['--headless', '2'], /--headless: "2" must be a list of shares/],
     [['--memory', '1Ki'], /--memory: "1Ki" must be an amount of memory of at least 256 MiB/],

@@ -446,6 +446,9 @@ describe('is refused with one message and a fix', () => {
     [['--target', 'moon', '--verify'], 2, '--target: "moon" must be local or kubernetes'],
     [['--verify', '--max-objects', '-5'], 2, '--max-objects: "-5" must be a whole number from 1'],
     [['--verify', '--verify-limit', 'none'], 2, '--verify-limit: "none" must be an amount of memory'],
+    [['--verify-limit', '120Mi'], 2, '--verify-limit: has no effect without --verify'],
+    [['--target', 'kubernetes'], 2, '--target: has no effect without --verify'],
+    [['--yaml', '--json'], 2, "option '--yaml' cannot be used with option '--json'"],
     [['--endpoints', '-1'], 2, '--endpoints: "-1" must be a whole number from 0'],
   ])('%j', async (flags, status, message) => {
     expect(await world.bench('capacity', 'plan', ...SIZE, ...flags)).toBe(status);

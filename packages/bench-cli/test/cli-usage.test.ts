@@ -73,7 +73,24 @@ describe('bench with wrong input', () => {
       '--workload internal,external',
     ],
     ['a wrong value', ['--tier', 'two'], 2, '--tier: "two"', 'for example 1,2,4'],
-    ['a missing configuration file', ['--config', 'no.yaml'], 2, 'no.yaml: does not exist', '--config'],
+    ['a missing configuration file', ['--config', 'no.yaml'], 3, 'no.yaml: does not exist', '--config'],
+    [
+      'a directory as configuration',
+      ['--config', '.'],
+      3,
+      'configuration file .: is a directory',
+      '--config',
+    ],
+    [
+      'a missing query file',
+      ['--workload', 'queries.txt'],
+      3,
+      'not a query file: it does not exist',
+      'path of',
+    ],
+    ['a misspelt workload', ['--workload', 'haff'], 2, 'not a query file: it does not exist', '"half"'],
+    ['a directory as workload', ['--workload', '/'], 3, 'not a query file: it is a directory', 'path of'],
+    ['a missing server file', ['--servers', 'my=no.yaml'], 3, 'my=no.yaml: does not exist', 'YAML file'],
     [
       'settings beside --resume',
       ['--resume', 'latest', '--tier', '2'],
@@ -83,6 +100,16 @@ describe('bench with wrong input', () => {
     ],
     ['a run that does not exist', ['--resume', 'latest'], 6, 'there is no run', 'bench run'],
     ['a report of nothing', ['report', 'nonsense'], 6, 'there is no run "nonsense"', 'bench run'],
+    ['a format of a plan', ['--dry-run', '--format', 'csv'], 2, '"csv" must be one of terminal, json', 'fix'],
+    [
+      'two formats',
+      ['--json', '--format', 'csv'],
+      2,
+      "cannot be used with option '--format",
+      'only one of them',
+    ],
+    ['no run to compare', ['compare'], 2, 'missing required argument', '`bench compare main latest`'],
+    ['no run to name', ['history', 'tag'], 2, 'missing required argument', '`bench history tag latest NAME`'],
     ['an unknown format', ['report', 'latest', '--format', 'cvs'], 2, '"cvs"', 'Did you mean "csv"'],
   ])('explains %s', async (_what, argv, status, problem, fix) => {
     expect(await world.bench(...argv)).toBe(status);
@@ -149,7 +176,7 @@ describe('bench with wrong input', () => {
     try {
       expect(await elsewhere.bench('history')).toBe(0);
       expect(await elsewhere.bench('report', 'latest')).toBe(6);
-      expect(elsewhere.err().match(/There are no runs in \S+\/elsewhere yet/g)).toHaveLength(2);
+      expect(elsewhere.err().match(/\/elsewhere does not exist/g)).toHaveLength(2);
     } finally {
       await elsewhere.remove();
     }

@@ -34,6 +34,7 @@ describe('bench disrupt', () => {
     ],
     [['--factors', 'lameduck=x'], '--factors: "lameduck=x" must be NAME=VALUE,VALUE;NAME=VALUE'],
     [['--factors', 'sockets=reused,reused'], 'must be NAME=VALUE,VALUE;NAME=VALUE'],
+    [['--delay', '5'], '--delay: has no effect without --fault upstream-slow'],
     [['--outage', '2', '--target', 'kubernetes'], '--outage: has no effect without --target local'],
     [['--fault', 'restart,restart'], '--fault: restart,restart names something twice'],
     [['--rate', '5'], '--rate: "5" must be a number of queries per second'],

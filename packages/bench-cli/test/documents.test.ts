@@ -8,6 +8,7 @@ import { addGenerate } from '../../zones/src/cli/generate.ts';
 import { addListFormats } from '../../zones/src/cli/list-formats.ts';
 import { addQueries } from '../../zones/src/cli/queries.ts';
 import type { CliWorld } from '../../zones/src/cli/world.ts';
+import { callOf } from '../src/cli.ts';
 import { COMMANDS } from '../src/commands/listed.ts';
 import { PUBLICATIONS } from '../src/history/published.ts';
 import { serverNames } from '../src/servers/registry.ts';
@@ -73,7 +74,7 @@ async function benchFlags(): Promise<Map<string, readonly string[]>> {
     // Some are added by the same function.
     const program = new Command();
     const addTo = await load();
-    await addTo(program, { world: realWorld(), argv: [], status: 0 });
+    await addTo(program, callOf(realWorld(), []));
     flags.push(...flagsIn(program));
   }
   return new Map(flags);

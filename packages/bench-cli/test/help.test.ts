@@ -77,6 +77,11 @@ it('the help of bench, and of all its commands', async () => {
       whole.push(help);
     }
     expect(tooLong([...helps.values(), ...whole].join('\n'))).toEqual([]);
+    // They show all that they have.
+    for (const name of ['canary', 'restore', 'status']) {
+      expect(helps.get(`swap ${name}`), name).toMatch(/-h, --help +display help for command$/m);
+      expect(await shown('swap', name, '--help-all'), name).toBe(helps.get(`swap ${name}`));
+    }
     const examples = [...helps].filter(([, help]) => help.includes('DINODNS_BENCH_<NAME>'));
     expect(examples.map(([words]) => words)).toEqual(
       expect.arrayContaining(['run', 'swap', 'capacity plan']),

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readAnyEntry } from '../src/commands/history-options.ts';
 import { comparedEstimand } from '../src/history/entry.ts';
@@ -307,7 +308,63 @@ describe('bench history', () => {
     expect(JSON.parse((await bench('report', 'latest', '--format', 'json')).out).id).toBe(NEW);
     await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
     expect(JSON.parse((await bench('report', 'latest', '--format', 'json')).out).id).toBe(OLD);
-    expect(await readdir(join(results(), OLD))).toEqual(['run.json']);
+    expect((await readdir(join(results(), OLD))).toSorted()).toEqual(['entry.json', 'run.json']);
+  });
+
+  const EVERY_COMMAND: readonly [readonly string[]][] = [
+    [['report', 'RUN']],
+    [['compare', OLD, 'RUN']],
+    [['gate', OLD, '--against', 'RUN']],
+    [['gate', 'RUN', '--against', OLD]],
+    [['history', 'tag', 'RUN', 'good']],
+    [['run', '--resume', 'RUN', '--dry-run']],
+    [['reproduce', 'blog', 'RUN']],
+    [['reproduce', 'lookup', 'RUN']],
+    [['reproduce', 'scaling', 'RUN']],
+    [['capacity', 'plan', '--pods', '5', '--services', '5', '--basis', 'RUN']],
+    [['site', 'RUN', '--out', 'pages', '--results', 'results']],
+  ];
+
+  it.each(EVERY_COMMAND)('are the same in every command: bench %j', async (argv) => {
+    const told = async (name: string) =>
+      (await bench(...argv.map((word) => (word === 'RUN' ? name : word)))).err;
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    const record = { id: NEW, startedAt: '2026-11-02T12:00:00.000Z' };
+    await saveRun({ id: 'reference/blue', qps: { coredns: [1, 2] }, record });
+    await bench('history', 'tag', OLD, 'sky');
+    for (const name of [
+      'sky',
+      'latest',
+      NEW,
+      NEW.slice(0, 8),
+      'main',
+      '0123456',
+      'blue',
+      'results/reference/blue',
+    ])
+      expect(await told(name), name).not.toContain('there is no run "');
+    const err = await told('nowhere');
+    expect(err).toContain('there is no run "nowhere"');
+    expect(err).toContain(`${OLD}  main  coredns\n`);
+    expect(await told('2026110')).toContain('2 runs begin with "2026110"');
+  });
+
+  it('tell nothing where no record can be read, but why', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    const path = join(results(), OLD, 'run.json');
+    await writeFile(`${path}.gz`, gzipSync(await readFile(path)).subarray(0, 100));
+    await rm(path);
+    const why = `Skipped ${path}.gz: is truncated\n`;
+    for (const argv of [['report', 'latest'], ['compare', 'latest', 'main'], ['history']]) {
+      const { err } = await bench(...argv);
+      expect(err).toContain(why);
+      expect(err.toLowerCase()).toContain(
+        `no run in ${results().toLowerCase()} can be read: it has 1 record, skipped for the reason above`,
+      );
+    }
+    const { err } = await bench('report', OLD);
+    expect(err).toContain(`${path}.gz is truncated`);
+    expect(err).toContain('fix: Restore the file from a copy, or measure again');
   });
 
   it('compares two trials by both differences, or without an interval if they are not pairs', async () => {
@@ -775,7 +832,7 @@ describe('bench gate', () => {
       'must be one of text, markdown, github, json',
     ],
     ['no reference', [], 2, 'nothing to compare with'],
-    ['two references', ['--against', OLD, '--base', 'dinodns'], 2, '--against and --base'],
+    ['two references', ['--against', OLD, '--base', 'dinodns'], 2, "cannot be used with option '--base"],
     ['a server that is not in the run', ['--base', 'nsd'], 2, 'has no case with subject=nsd'],
     ['a server alone', ['--base', 'dinodns'], 2, 'measured nothing beside dinodns'],
     ['a reference that is not there', ['--against', 'maim'], 6, 'there is no run "maim"'],

@@ -196,7 +196,7 @@ describe('bench import', () => {
   });
 
   it.each<[string, string[], number, string, string]>([
-    ['no such file', ['nowhere.txt'], 6, 'nowhere.txt: it does not exist', 'a file that you can read'],
+    ['no such file', ['nowhere.txt'], 6, 'nowhere.txt does not exist', 'a file that you can read'],
     ['a file of no known format', ['notes.txt'], 6, 'not in any format that bench can import', '--format'],
     ['an unknown format', ['notes.txt', '--format', 'dnsprf'], 2, '"dnsprf"', 'Did you mean "dnsperf"'],
     [

@@ -86,7 +86,7 @@ describe('several commands in one container', () => {
 describe('the output of several commands', () => {
   const times = (seconds: number) => ['[bench] times', '0m0.00s 0m0.01s', `0m${seconds}s 0m1.00s`];
 
-  it('is cut into steps, with the difference of the shell’s times', () => {
+  it("is cut into steps, with the difference of the shell's times", () => {
     const steps = parseSteps([
       '[bench] step 0 1795262410.25',
       'DNS Performance Testing Tool',

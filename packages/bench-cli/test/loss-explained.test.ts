@@ -101,7 +101,7 @@ describe('lost queries', () => {
     expect(placesText(found)).toBe("990 in the server's socket buffer, 10 unknown");
   });
 
-  it('are the server’s where it read them', () => {
+  it("are the server's where it read them", () => {
     expect(explain({ server: { udpRead: 19_000 } })).toEqual([{ place: 'server', queries: 1000 }]);
   });
 
@@ -121,12 +121,12 @@ describe('lost queries', () => {
     ]);
   });
 
-  it('are all of connection tracking’s that dropped messages of several queries on arrival', () => {
+  it("are all of connection tracking's that dropped messages of several queries on arrival", () => {
     const server = { conntrackDropped: 70, filtered: 70, udpRead: 18_000 };
     expect(explain({ server })).toEqual([{ place: 'conntrack', queries: 1000 }]);
   });
 
-  it('are all of a queue’s that dropped messages of several queries, which it counts as one', () => {
+  it("are all of a queue's that dropped messages of several queries, which it counts as one", () => {
     const found = explain({ queueDropped: 70, server: { udpRead: 18_000 } });
     expect(found).toEqual([{ place: 'qdisc', queries: 1000 }]);
   });
@@ -136,7 +136,7 @@ describe('lost queries', () => {
     expect(found).toContainEqual({ place: 'unknown', queries: 900 });
   });
 
-  it('are the load generator’s where no socket of the server dropped them, if it does not tell', () => {
+  it("are the load generator's where no socket of the server dropped them, if it does not tell", () => {
     const found = explainLosses(
       load,
       { ...counts, bufferDrops: null },

@@ -179,7 +179,7 @@ it('finds what a small socket buffer of the server lost', async () => {
   expectPlaces(await losses(server, { load: burst }), ['server-buffer']);
 });
 
-it('finds what the load generator’s own socket buffers lost, also where it does not count that itself', async () => {
+it("finds what the load generator's own socket buffers lost, also where it does not count that itself", async () => {
   const scene = {
     load: { load: { kind: 'closed', outstanding: 150 }, clients: 1, receiveBufferBytes: 4096 },
   } as const;

@@ -247,7 +247,6 @@ describe('before the first trial, one message says', () => {
   });
 
   it.each([
-    ['my=none.yaml', 'there is no such file'],
     [
       'server',
       'To start the server that the file server.yaml describes, give it a name: --servers my=server.yaml',

@@ -27,7 +27,7 @@ describe('the cases of a run', () => {
     ]);
   });
 
-  it('have a server once for each of several paths, compared with the pod’s own address', () => {
+  it("have a server once for each of several paths, compared with the pod's own address", () => {
     const flags = { target: 'kubernetes', servers: 'coredns@1.13.1', path: 'service,pod,local' };
     expect(keysOf(flags)).toEqual(
       ['service', 'pod', 'local'].map((path) => `coredns@1.13.1:${path}/tier=1/single/half/udp`),

@@ -76,7 +76,7 @@ describe('a record of another experiment', () => {
     await store().writeBeside(join(directory, id), 'run.json.gz', gzipSync(await readFile(path)));
     await rm(path);
     expect(await store().list()).toEqual([id]);
-    for (const reference of ['latest', id.slice(0, 12), join(directory, id), `${path}.gz`]) {
+    for (const reference of ['latest', id, join(directory, id), `${path}.gz`]) {
       expect((await store().loadAs(compareKind, reference)).record, reference).toEqual(compared);
     }
     const { runs } = await listRuns(realWorld(), directory, (file) => readAnyEntry(world, file));
@@ -106,8 +106,9 @@ describe('a record of another experiment', () => {
       servers: ['moon'],
       cases: [],
     });
-    expect(findRun({ runs, tags: new Map() }, 'latest', { isWanted })?.id).toBe(compared.id);
-    expect(findRun({ runs, tags: new Map() }, record.id, { isWanted })?.id).toBe(record.id);
+    const index = { runs, tags: new Map(), resultsDirectory: directory };
+    expect(findRun(index, 'latest', { isWanted })?.id).toBe(compared.id);
+    expect(findRun(index, record.id, { isWanted })?.id).toBe(record.id);
   });
 
   it('can be read, rendered and summarized without knowing its type', async () => {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { callOf } from '../src/cli.ts';
 import { COMMANDS } from '../src/commands/listed.ts';
 import { realWorld } from '../src/world.ts';
 
@@ -48,7 +49,7 @@ describe('the list of commands', () => {
   it.each(COMMANDS)('says of $usage what its flags say', async ({ usage, load }) => {
     const program = new Command();
     const add = await load();
-    await add(program, { world: realWorld(), argv: [], status: 0 });
+    await add(program, callOf(realWorld(), []));
     const help = program.createHelp();
     const terms = program.commands.map((command) => help.subcommandTerm(command));
     expect(terms).toContain(usage);
@@ -59,7 +60,7 @@ describe('the list of commands', () => {
     for (const { load } of COMMANDS) {
       const program = new Command();
       const add = await load();
-      await add(program, { world: realWorld(), argv: [], status: 0 });
+      await add(program, callOf(realWorld(), []));
       for (const command of program.commands) names.add(command.name());
     }
     expect(COMMANDS.map(({ usage }) => usage.split(' ')[0]).toSorted()).toEqual([...names].toSorted());

@@ -295,8 +295,8 @@ describe('bench swap', () => {
       await writeFile(join(world.directory, 'broken.txt'), 'a.example A\nb.example NOTYPE\n');
       const swap = (...flags: string[]) =>
         world.bench('swap', '--to', '1.13.1', '--method', method, ...flags);
-      expect(await swap('--queries-internal', 'missing.txt')).toBe(2);
-      expect(world.err()).toContain('--queries-internal: "missing.txt" cannot be read (ENOENT');
+      expect(await swap('--queries-internal', 'missing.txt')).toBe(3);
+      expect(world.err()).toContain('--queries-internal: "missing.txt" does not exist\n  fix:');
       expect(await swap('--queries-external', 'broken.txt')).toBe(2);
       expect(world.err()).toContain('E_QUERY_FILE');
       expect(world.err()).not.toContain(NO_KUBECONFIG);

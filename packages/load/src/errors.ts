@@ -2,13 +2,7 @@
  * Every error that a user should see is a `LoadError`: a stable code, what failed and the value, and the fix.
  * The code alone decides the exit status.
  */
-import {
-  type ExitReason,
-  messageOf,
-  type Problem,
-  ProgramError,
-  systemErrorCode,
-} from '@dinodns-bench/program';
+import { type ExitReason, type Problem, ProgramError, whyUnreadable } from '@dinodns-bench/program';
 
 /** Stable error codes and why the program ends with each. */
 export const ERROR_CODES = {
@@ -51,24 +45,27 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export class LoadError extends ProgramError<ErrorCode> {
   override readonly name = 'LoadError';
 
-  constructor(code: ErrorCode, problems: readonly Problem[], cause?: unknown) {
-    super(code, ERROR_CODES[code], { problems, cause });
+  /** `total`: how many problems there are, where these are only the first. */
+  constructor(
+    code: ErrorCode,
+    problems: readonly Problem[],
+    { cause, total }: { readonly cause?: unknown; readonly total?: number } = {},
+  ) {
+    super(code, ERROR_CODES[code], { problems, cause, total: total ?? problems.length });
   }
 }
 
 /** A `LoadError` with one problem. */
 export function loadError(code: ErrorCode, problem: string, fix: string, cause?: unknown): LoadError {
-  return new LoadError(code, [{ problem, fix }], cause);
+  return new LoadError(code, [{ problem, fix }], { cause });
 }
 
 /** The error for a file that cannot be read. */
 export function unreadable(path: string, error: unknown): LoadError {
-  return systemErrorCode(error) === 'ENOENT'
-    ? loadError('E_UNREADABLE', `there is no file ${path}`, 'correct the path', error)
-    : loadError(
-        'E_UNREADABLE',
-        `${path} cannot be read: ${messageOf(error)}`,
-        'give a file that can be read',
-        error,
-      );
+  return loadError(
+    'E_UNREADABLE',
+    `${path} ${whyUnreadable(error)}`,
+    'give a file that this user can read',
+    error,
+  );
 }

@@ -170,6 +170,11 @@ describe('before anything is sent', () => {
       args: ['-R', '0', '127.0.0.1'],
       says: ['E_OPTIONS', '--rate', '0', 'more than 0'],
     },
+    {
+      what: 'a speed without a capture',
+      args: ['127.0.0.1', '--speed', '2'],
+      says: ['--speed has no effect without --pcap'],
+    },
     { what: 'a negative rate', args: ['-Q', '-5', '127.0.0.1'], says: ['--max-rate', '-5'] },
     { what: 'a duration of zero', args: ['-d', '0', '127.0.0.1'], says: ['--duration', '0'] },
     { what: 'a duration that is none', args: ['-d', 'soon', '127.0.0.1'], says: ['soon', '500ms'] },

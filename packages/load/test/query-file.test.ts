@@ -42,6 +42,7 @@ describe('errors', () => {
     const error = failure(Array.from({ length: 30 }, (_, i) => `line${i}`).join('\n'));
     expect(error.problems).toHaveLength(10);
     expect(error.problems[9]?.problem).toBe('FILE, line 10: "line9" has no type');
+    expect(error.message).toMatch(/^30 problems, the first 10 of them\n/);
   });
 
   test('Windows line ends are named', () => {

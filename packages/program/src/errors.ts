@@ -16,6 +16,8 @@ export interface Problem {
 export interface ErrorDetails {
   /** At least one, unless `subject` is enough. */
   readonly problems: readonly Problem[];
+  /** How many there are, where `problems` has only the first of them. */
+  readonly total?: number;
   /** What the problems are about ("the zone set is not valid"); used if there are several. */
   readonly subject?: string;
   /** Lines shown below the message, such as a server's last log lines or all invalid settings. */
@@ -29,14 +31,17 @@ export class ProgramError<Code extends string = string> extends Error {
   readonly code: Code;
   readonly reason: ExitReason;
   readonly problems: readonly Problem[];
+  /** How many problems there are: as many as `problems` lists, or more. */
+  readonly total: number;
   readonly evidence: readonly string[];
 
   constructor(code: Code, reason: ExitReason, details: ErrorDetails) {
-    const { problems, subject, evidence = [], cause } = details;
-    super(messageFor(problems, subject), cause === undefined ? undefined : { cause });
+    const { problems, evidence = [], cause, total = problems.length } = details;
+    super(messageFor(details), cause === undefined ? undefined : { cause });
     this.code = code;
     this.reason = reason;
     this.problems = problems;
+    this.total = total;
     this.evidence = evidence;
   }
 
@@ -67,11 +72,11 @@ export function errorClass<const Codes extends Readonly<Record<string, ExitReaso
 }
 
 /** If there are several problems, the first line is about all of them. */
-function messageFor(problems: readonly Problem[], subject: string | undefined): string {
+function messageFor({ problems, subject, total = problems.length }: ErrorDetails): string {
   const [first, ...others] = problems;
   if (first === undefined) return subject ?? '';
   if (others.length === 0) return first.problem;
-  const count = `${problems.length} problems`;
+  const count = `${total} problems${total > problems.length ? `, the first ${problems.length} of them` : ''}`;
   const head = subject === undefined ? count : `${subject}: ${count}`;
   return `${head}\n${problems.map(({ problem }) => `- ${problem}`).join('\n')}`;
 }
@@ -105,6 +110,13 @@ export function exitStatusOf(error: unknown): number {
 /** The `code` of a Node.js system error (`ENOENT`, `ENOSPC`, …) or any other error that has one, else undefined. */
 export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = { ENOENT: 'does not exist', EISDIR: 'is a directory' };
+
+/** Why a file cannot be read, as the end of a sentence that begins with its path. */
+export function whyUnreadable(error: unknown): string {
+  return UNREADABLE[systemErrorCode(error) ?? ''] ?? `cannot be read: ${messageOf(error)}`;
 }
 
 /** The message of anything thrown. */

@@ -9,6 +9,7 @@ export {
   type Problem,
   ProgramError,
   systemErrorCode,
+  whyUnreadable,
 } from './errors.ts';
 export {
   EXIT_REASONS,

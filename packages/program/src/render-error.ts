@@ -1,5 +1,5 @@
 /** Errors as text for people: what failed, the evidence, the fix. Pure. */
-import { type Explained, isExplained, messageOf } from './errors.ts';
+import { type Explained, isExplained, messageOf, whyUnreadable } from './errors.ts';
 
 export interface RenderErrorOptions {
   /** The program's name. */
@@ -22,16 +22,21 @@ function painter(colours: boolean): Painter {
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';
 
-/** The cause, unless the message or the evidence already quotes it. */
+/** The cause, unless the message or the evidence already says it. */
 function causeLines({ message, cause, evidence = [] }: Explained): string[] {
   if (!(cause instanceof Error) || isExplained(cause)) return [];
   const said = firstLine(cause.message);
-  const isQuoted = [message, ...evidence].some((text) => text.includes(said));
+  const isQuoted = [message, ...evidence].some(
+    (text) => text.includes(said) || text.includes(whyUnreadable(cause)),
+  );
   return said === '' || isQuoted ? [] : [`  cause: ${said}`];
 }
 
 function problemLines({ fix, problems = [] }: Explained, { bold }: Painter): string[] {
   if (problems.length < 2) return [`  ${bold('fix:')} ${fix}`];
+  const [shared = '', ...others] = new Set(problems.map((each) => each.fix));
+  if (others.length === 0)
+    return [...problems.map(({ problem }) => `  - ${problem}`), `  ${bold('fix:')} ${shared}`];
   return problems.flatMap((each) => [`  - ${each.problem}`, `    ${bold('fix:')} ${each.fix}`]);
 }
 

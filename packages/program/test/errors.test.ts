@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitStatusOf, isExplained, ProgramError, renderError } from '../src/index.ts';
+import { exitStatusOf, isExplained, ProgramError, renderError, whyUnreadable } from '../src/index.ts';
 
 const render = (error: unknown) => renderError(error, { program: 'tool', colours: false });
 
@@ -39,6 +39,25 @@ describe('an error', () => {
     expect(two.fix).toBe('give more than 0\ngive a number');
     expect(two.message).toBe(
       'the options are not valid: 2 problems\n- rate cannot be 0\n- seed cannot be "x"',
+    );
+  });
+
+  it('shows a fix that all problems share once, and how many there are', () => {
+    const fix = 'give a name';
+    const problems = [
+      { problem: 'line 1 is empty', fix },
+      { problem: 'line 2 is empty', fix },
+    ];
+    expect(render(new ProgramError('E_FILE', 'usage', { problems, total: 100 }))).toBe(
+      'error [E_FILE]: 100 problems, the first 2 of them\n  - line 1 is empty\n  - line 2 is empty\n  fix: give a name\n',
+    );
+  });
+
+  it('does not show a cause that the message words', () => {
+    const cause = Object.assign(new Error('ENOENT: no such file or directory'), { code: 'ENOENT' });
+    const problems = [{ problem: `x ${whyUnreadable(cause)}`, fix: 'give another' }];
+    expect(render(new ProgramError('E_FILE', 'environment', { problems, cause }))).toBe(
+      'error [E_FILE]: x does not exist\n  fix: give another\n',
     );
   });
 

@@ -33,7 +33,7 @@ export interface GateCommandOptions extends FigureOptions {
   readonly base?: string;
   readonly maxRegression?: string;
   readonly interval?: string;
-  /** Too few trials fail as well. */
+  /** What cannot be told fails as well. */
   readonly strict?: boolean;
   /** Cases of both runs. */
   readonly select: Selector;
@@ -113,7 +113,7 @@ function limitsFrom(
 
 function statusOf({ outcome }: Gate, strict = false): number {
   if (outcome === 'failed') return EXIT_STATUS.threshold;
-  return outcome === 'not enough trials' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
+  return outcome !== 'passed' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
 }
 
 /** Throws `E_USAGE` where it is not clear which cases are judged by which. */
@@ -122,14 +122,10 @@ async function sidesOf(
   known: RunIndex,
   { run, against, base, select: further }: GateCommandOptions,
 ): Promise<{ readonly reference: Selected; readonly candidate: Selected }> {
-  if ((against === undefined) === (base === undefined)) {
-    throw new BenchError(
-      'E_USAGE',
-      against === undefined ? 'nothing to compare with' : '--against and --base',
-      {
-        fix: 'Pass --against RUN for another run, or --base SERVER for a server of the same run.',
-      },
-    );
+  if (against === undefined && base === undefined) {
+    throw new BenchError('E_USAGE', 'nothing to compare with', {
+      fix: 'Pass --against RUN for another run, or --base SERVER for a server of the same run.',
+    });
   }
   const candidate = await selectRun(world, known, run, { further });
   if (base !== undefined) return sidesWithin(candidate, base);

@@ -1,6 +1,6 @@
 /** The flags of the commands over the history: history, compare, trend, gate, import. */
 import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { runsDirectory } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import type { Selector } from '../history/axes.ts';
@@ -16,7 +16,7 @@ const METRICS = 'qps, latency, cpu, memory, or any other figure of the runs';
 const outOf = ({ world }: Call) =>
   ['--out <directory>', 'directory of the runs', runsDirectory(world.env)] as const;
 const FORMAT = ['--format <name>', 'text, markdown, github (for a comment) or json', 'text'] as const;
-const JSON_FLAG = ['--json', 'the same as --format json'] as const;
+const jsonFlag = () => new Option('--json', 'the same as --format json').conflicts('format');
 const NORMALIZE = [
   '--normalize <server>',
   "figures relative to this server of the same run: cancels out the machine's speed",
@@ -33,7 +33,8 @@ A plus joins several runs into one side: main+old latest`;
 
 const VERDICTS_HELP = `
 Verdicts:
-  reproduced      our 95 % interval contains the published ratio
+  reproduced      our 95 % interval contains the published ratio, and not 1
+  cannot tell     it contains both: the run says nothing about the publication
   same direction  it does not, but all of it is on the same side of 1
   contradicted    neither: our interval contains 1, or is on the other side
   too few trials  measured without an interval: use --trials 3 or more
@@ -43,8 +44,8 @@ bench history --kind published lists all publications; bench compare takes
 them as published/NAME.`;
 
 const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'threshold'], {
-  success: 'not shown to be worse than tolerated, or not enough trials to tell',
-  undecided: 'with --strict: not enough trials to tell',
+  success: 'not shown to be worse than tolerated, or it cannot be told',
+  undecided: 'with --strict: it cannot be told',
   threshold: 'shown to be worse: the 95 % interval leaves out the tolerance',
 });
 
@@ -100,7 +101,7 @@ export function addHistory(program: Command, call: Call): void {
     .option('--limit <n>', 'at most this many (default: 20)')
     .option(...outOf(call))
     .option(...FORMAT)
-    .option(...JSON_FLAG)
+    .addOption(jsonFlag())
     .action(async (values: Flags<HistoryOptions>) => {
       const { historyCommand } = await import('./history.ts');
       call.status = await historyCommand(call.world, withFormat(values));
@@ -138,7 +139,7 @@ export function addCompare(program: Command, call: Call): void {
     .option(...INTERVAL)
     .option(...outOf(call))
     .option(...FORMAT)
-    .option(...JSON_FLAG)
+    .addOption(jsonFlag())
     .addHelpText('after', RUNS_HELP + POOL_HELP)
     .action(async (references: string[], values: Flags<CompareCommandOptions>) => {
       const { compareCommand } = await import('./compare.ts');
@@ -152,7 +153,7 @@ export function addTrend(program: Command, call: Call): void {
     .option(...NORMALIZE)
     .option(...outOf(call))
     .option(...FORMAT)
-    .option(...JSON_FLAG)
+    .addOption(jsonFlag())
     .action(async (values: Flags<Omit<TrendOptions, 'select'>> & Selection) => {
       const { trendCommand } = await import('./trend.ts');
       const select = await selectionFrom(values);
@@ -163,19 +164,21 @@ export function addTrend(program: Command, call: Call): void {
 export function addGate(program: Command, call: Call): void {
   addSelection(program.command('gate'))
     .argument('[run]', 'the run to judge', 'latest')
-    .option('--against <run>', 'the run to compare it with, for example main')
+    .addOption(
+      new Option('--against <run>', 'the run to compare it with, for example main').conflicts('base'),
+    )
     .option('--base <server>', 'instead: a server of the same run, measured in turns')
     .option(
       '--max-regression <list>',
       'how much worse is tolerated: 3%, or by figure qps=3%,latency=10% (default: 3%)',
     )
     .option('--metric <list>', `figures to judge: ${METRICS} (default: the first that the runs have)`)
-    .option('--strict', `too few trials to tell are a failure too (status ${EXIT_STATUS.undecided})`)
+    .option('--strict', `what cannot be told is a failure too (status ${EXIT_STATUS.undecided})`)
     .option(...NORMALIZE)
     .option(...INTERVAL)
     .option(...outOf(call))
     .option(...FORMAT)
-    .option(...JSON_FLAG)
+    .addOption(jsonFlag())
     .addHelpText('after', `${RUNS_HELP}\n${GATE_HELP}`)
     .action(async (run: string, values: Flags<Omit<GateCommandOptions, 'run' | 'select'>> & Selection) => {
       const { gateCommand } = await import('./gate.ts');
@@ -191,7 +194,7 @@ export function addReproduce(program: Command, call: Call): void {
     .argument('[run]', 'the run', 'latest')
     .option(...outOf(call))
     .option(...FORMAT)
-    .option(...JSON_FLAG)
+    .addOption(jsonFlag())
     .addHelpText('after', `${RUNS_HELP}\n${VERDICTS_HELP}`)
     .action(async (publication: string, run: string, values: Flags<ReproduceOptions>) => {
       const { reproduceCommand } = await import('./reproduce.ts');
@@ -209,7 +212,7 @@ export function addImport(program: Command, call: Call): void {
     )
     .option('--server <name>', 'the server that was measured, which most formats do not record')
     .option(...outOf(call))
-    .option(...JSON_FLAG)
+    .option('--json', 'print what was imported as JSON')
     .action(async (files: string[], values: Omit<ImportOptions, 'files'>) => {
       const { importCommand } = await import('./import.ts');
       call.status = await importCommand(call.world, { ...values, files });

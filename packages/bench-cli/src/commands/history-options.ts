@@ -6,16 +6,15 @@ import { renderOptions } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
 import type { Selector } from '../history/axes.ts';
 import type { Entry } from '../history/entry.ts';
-import { type Listing, listRuns, type RunRow } from '../history/listing.ts';
+import { listRuns, type RunRow } from '../history/listing.ts';
 import { POOL_SIGN } from '../history/pool.ts';
-import { findRun, loadEntry, type RunIndex, type Wanted } from '../history/resolve.ts';
+import { findRun, loadEntry, locateRun, type RunIndex, type Wanted } from '../history/resolve.ts';
 import { parseReference, type Selected, selectCases } from '../history/select.ts';
 import { readTags } from '../history/tags.ts';
 import type { ReportDocument } from '../report/document/document.ts';
 import { documentComment, documentMarkdown } from '../report/document/markdown.ts';
 import { documentText } from '../report/document/terminal.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
-import { createStore } from '../results/store.ts';
 import { findMetric, METRIC_NAMES } from '../stats/metrics.ts';
 import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
 import { counted } from '../text.ts';
@@ -44,11 +43,7 @@ export async function readAnyEntry(world: World, path: string): Promise<Entry> {
 }
 
 /** Reads the history. Records that cannot be read are told on stderr, whatever the command is. */
-export async function knownRuns(
-  world: World,
-  out: string,
-  { isAnew = false } = {},
-): Promise<RunIndex & Listing> {
+export async function knownRuns(world: World, out: string, { isAnew = false } = {}): Promise<RunIndex> {
   const resultsDirectory = resolve(world.cwd, out);
   const read = (path: string) => readAnyEntry(world, path);
   const listing = await listRuns(world, resultsDirectory, read, isAnew);
@@ -62,9 +57,8 @@ export async function knownRuns(
 }
 
 /**
- * The path of the run that a tag, an id, a branch or a commit means, as `bench history` lists them; the newest, or that of a branch or
- * commit, is one of the experiment, if one is given. What the history does not know is returned as it is: the store finds paths, and the
- * newest of one's own runs, which comes before those of folders within, such as the published ones.
+ * The path of the run that a person named. The newest, or that of a branch or commit, is one of the experiment, if one is given
+ * and has any.
  */
 export async function runPath(
   world: World,
@@ -72,13 +66,10 @@ export async function runPath(
   reference: string,
   experiment?: string,
 ): Promise<string> {
-  const tags = await readTags(world, resolve(world.cwd, out));
-  const isNewest = reference === 'latest' && !tags.has(reference) && experiment === undefined;
-  if (isNewest && (await createStore(world, out).list()).length > 0) return reference;
-  const { runs } = await knownRuns(world, out);
-  const isWanted = (run: RunRow) => experiment === undefined || run.experiment === experiment;
-  const index = { runs: runs.filter(({ kind }) => kind === 'run'), tags };
-  return findRun(index, reference, { isWanted })?.path ?? reference;
+  const known = await knownRuns(world, out);
+  const isWanted = (run: RunRow) => run.experiment === experiment;
+  const ofExperiment = experiment === undefined ? undefined : findRun(known, reference, { isWanted });
+  return ofExperiment?.path ?? locateRun(world, known, reference);
 }
 
 /** Throws `E_USAGE` for a run of an experiment without cases. */

@@ -6,9 +6,9 @@ import { BenchError } from '../errors.ts';
 import { listDocument } from '../history/documents/list.ts';
 import type { RunRow } from '../history/listing.ts';
 import { publishedRows } from '../history/published.ts';
-import { loadEntry } from '../history/resolve.ts';
+import { loadEntry, whyNoRuns } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
-import { counted } from '../text.ts';
+import { capitalized, counted } from '../text.ts';
 import type { World } from '../world.ts';
 import { answering, knownRuns, printJson, type QuestionOptions } from './history-options.ts';
 
@@ -79,10 +79,9 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   const shown = matching.slice(0, limit);
   const tagsOf = (id: string) => [...known.tags].flatMap(([name, tagged]) => (tagged === id ? [name] : []));
   if (matching.length === 0 && options.format !== 'json') {
+    const { why, fix } = await whyNoRuns(world, known);
     world.stderr.write(
-      listed.length === 0
-        ? `There are no runs in ${known.resultsDirectory} yet: make one with \`bench run\`, or import some with \`bench import\`.\n`
-        : `None of ${listed.length} runs is like that.\n`,
+      listed.length === 0 ? `${capitalized(why)}. ${fix}\n` : `None of ${listed.length} runs is like that.\n`,
     );
     return 0;
   }

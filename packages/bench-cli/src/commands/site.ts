@@ -2,7 +2,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import { openRun } from '../experiments/registry.ts';
-import { findRun } from '../history/resolve.ts';
+import { locateRun } from '../history/resolve.ts';
 import type { Finding } from '../report/document/document.ts';
 import { slugsOf } from '../report/front-matter.ts';
 import { makeDirectories } from '../results/make-directories.ts';
@@ -65,7 +65,8 @@ async function readRuns(world: World, { runs, results }: SiteOptions): Promise<S
   // Measurements of other programs have no reports.
   const own = known.runs.flatMap(({ kind, path }) => (kind === 'run' ? [path] : []));
   const read = new Map<string, Omit<SiteRun, 'slug'>>();
-  for (const path of runs.length > 0 ? runs.map((run) => findRun(known, run)?.path ?? run) : own) {
+  const named = runs.map((run) => locateRun(world, known, run));
+  for (const path of runs.length > 0 ? await Promise.all(named) : own) {
     const opened = await openRun(await store.find(path));
     const { id, command } = opened.header;
     const brief = await opened.brief({ delta: opened.delta });

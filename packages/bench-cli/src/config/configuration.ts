@@ -2,7 +2,7 @@
  * From layers to one configuration: defaults → preset → file → environment → flags. All problems of all
  * layers are reported at once, each with the place it comes from.
  */
-import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
+import { messageOf, nearest, whyUnreadable } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { crossProblems, idleReason, idleSettings, repeatedEntries, untilProblems } from './cross-checks.ts';
 import { KUBERNETES_SETTINGS, type KubernetesSettings } from './kubernetes-settings.ts';
@@ -62,8 +62,7 @@ export async function parseConfigurationFile(path: string, text: string): Promis
 
 /** The error for a configuration file that cannot be read. */
 export function unreadableConfiguration(path: string, cause: unknown): BenchError {
-  const reason = systemErrorCode(cause) === 'ENOENT' ? 'does not exist' : messageOf(cause);
-  return new BenchError('E_CONFIG', `configuration file ${path}: ${reason}`, {
+  return new BenchError('E_UNREADABLE', `configuration file ${path}: ${whyUnreadable(cause)}`, {
     fix: 'Give the path of a YAML file with --config, or omit the flag.',
     cause,
   });

@@ -85,11 +85,16 @@ export function addSettings(
   if (view.presets !== undefined)
     command.option('--preset <name>', `settings to start from: ${view.presets.join(', ')}`);
   command.option('--config <file>', 'settings from a YAML file');
-  if (view.groups === undefined) return command;
+  // One that is below another would have the words of that one.
+  if (view.groups === undefined) return command.helpOption('-h, --help', 'display help for command');
   return command
     .helpOption('-h, --help', 'the settings that are needed most')
     .option(HELP_ALL, 'all settings of a run, also rare ones and those of a cluster')
-    .on(`option:${HELP_ALL.slice(2)}`, () => command.help());
+    .on(`option:${HELP_ALL.slice(2)}`, () => {
+      const word = argv[argv.indexOf(command.name()) + 1];
+      const below = command.commands.find((each) => each.name() === word);
+      (below ?? command).help();
+    });
 }
 
 /** Before `--config` named a file everywhere, it named configurations of CoreDNS in some commands. */
@@ -122,6 +127,8 @@ export function givenSettings(
 }
 
 const DEFAULT_FORMAT = 'terminal';
+/** Those of `--dry-run`. */
+const PLAN_FORMATS = [DEFAULT_FORMAT, 'json'];
 
 /** @throws BenchError `E_USAGE` for what is not among the formats that can be printed */
 function demandFormat(format: string, printed: readonly string[]): void {
@@ -160,17 +167,18 @@ export async function addProcedure<T extends SettingTable, D, C, E, R extends Li
       .option('--resume <run>', 'continue an interrupted run: latest, or its id, tag, branch or commit')
       .option('--dry-run', 'print the plan and how long it will take, then exit')
       .option('--format <name>', `output format${formats} (default: ${DEFAULT_FORMAT})`)
-      .option('--json', 'print the record instead of the table')
+      .addOption(new Option('--json', 'print the record instead of the table').conflicts('format'))
       .addHelpText('after', view.examples ?? '')
       .addHelpText('after', exitStatusHelp(RUN_REASONS))
       .action(async (values: Readonly<Record<string, unknown>>) => {
         const typed = values.json === true ? 'json' : textOf(values.format);
-        if (typed !== undefined) demandFormat(typed, await printedFormats());
+        const isPlan = values.dryRun === true;
+        if (typed !== undefined) demandFormat(typed, isPlan ? PLAN_FORMATS : await printedFormats());
         const { invokeExperiment } = await import('./invoke.ts');
         call.status = await invokeExperiment(call.world, procedure, loadForm, {
           ...givenSettings(call.world, table, values, view),
           resume: textOf(values.resume),
-          dryRun: values.dryRun === true,
+          dryRun: isPlan,
           format: typed ?? DEFAULT_FORMAT,
           argv: call.argv,
         });

@@ -23,6 +23,8 @@ export interface Call {
   readonly world: World;
   /** As typed, for the record. */
   readonly argv: readonly string[];
+  /** The path of the run that a person named, as `docs/history.md` lists the names; `out` is the directory of the runs. */
+  runPath(out: string, reference: string, experiment?: string): Promise<string>;
   status: number;
 }
 

@@ -23,7 +23,8 @@ import type { Entry } from './entry.ts';
 import { matchCases } from './match.ts';
 import type { Selected } from './select.ts';
 
-export type GateOutcome = 'passed' | 'failed' | 'not enough trials';
+/** `cannot tell`: something other than the server limited it, so no number of trials would tell. */
+export type GateOutcome = 'passed' | 'failed' | 'not enough trials' | 'cannot tell';
 
 export interface GatedCase {
   /** Of the candidate's case. */
@@ -130,7 +131,7 @@ function testLimit(
   return { ...ends, pValue: test.pValue };
 }
 
-const BOUNDED = 'something other than the server limited it, so nobody knows';
+const BOUNDED = 'something other than the server limited it';
 
 function decideCase({ key, label, limit, regression, compared }: Tested, adjusted: number | null): GatedCase {
   const { estimand, maxRegression } = limit;
@@ -142,20 +143,25 @@ function decideCase({ key, label, limit, regression, compared }: Tested, adjuste
     regression: regression?.size ?? null,
     adjustedPValue: adjusted,
   };
-  const without = (missing: string) =>
-    ({ ...base, outcome: 'not enough trials', low: null, high: null, trialsNeeded: null, missing }) as const;
-  if (regression === null) return without(missingBecause(trials));
+  const without = (outcome: GateOutcome, missing: string) => ({
+    ...{ ...base, outcome, missing },
+    ...{ low: null, high: null, trialsNeeded: null },
+  });
+  if (regression === null) return without('not enough trials', missingBecause(trials));
   const { size, low, high } = regression;
   // A bounded reference could be better than it shows; a bounded candidate that passes would pass without its bound, too.
   const [isReferenceBound, isBound] = figure?.isBound ?? [false, false];
   if (figure?.isForeign === true || isReferenceBound || (isBound && high > maxRegression))
-    return without(BOUNDED);
+    return without('cannot tell', BOUNDED);
   const isWorse = low > maxRegression && (adjusted ?? 1) <= LEVEL;
   const outcome = isWorse ? 'failed' : high <= maxRegression ? 'passed' : 'not enough trials';
   const trialsNeeded =
     outcome === 'not enough trials' ? advise(size, { low, high }, maxRegression, Math.min(...trials)) : null;
   return { ...base, low, high, outcome, trialsNeeded, missing: null };
 }
+
+/** The first of them that any figure has is the outcome of the gate. */
+const BY_WEIGHT = ['failed', 'not enough trials', 'cannot tell'] as const satisfies GateOutcome[];
 
 /** Every case that both have, by every estimand with a limit. */
 export function gate(reference: Selected, candidate: Selected, options: GateOptions): Gate {
@@ -183,9 +189,9 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
   });
   const adjustedOf = holmByItem(tested, ({ regression }) => regression?.pValue ?? null, level);
   const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null));
-  const has = (outcome: GateOutcome) => cases.some((item) => item.outcome === outcome);
+  const outcome = BY_WEIGHT.find((each) => cases.some((item) => item.outcome === each)) ?? 'passed';
   return {
-    outcome: has('failed') ? 'failed' : has('not enough trials') ? 'not enough trials' : 'passed',
+    outcome,
     cases,
     comparison,
   };
@@ -211,7 +217,7 @@ export function decidedByGate(
   const decided = subjects
     .filter(([subject]) => subject !== null)
     .flatMap(([, cases]) => gate(reference, sideOf(cases), { limits, interval, normalize: null }).cases)
-    .filter(({ outcome }) => outcome !== 'not enough trials');
+    .filter(({ outcome }) => outcome === 'failed' || outcome === 'passed');
   const isDecided = ({ caseKey, estimand }: UntilView['compared'][number]) =>
     decided.some(({ key, metric }) => key === caseKey && metric === estimand);
   return { ...view, compared: view.compared.map((item) => ({ ...item, isDecided: isDecided(item) })) };

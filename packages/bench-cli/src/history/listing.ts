@@ -180,7 +180,8 @@ export async function listRuns(
       if (known === undefined || depthOf(row) <= depthOf(known)) runs.set(row.id, row);
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
-      problems.push({ path: file.path, problem: error.message });
+      // Those who show it name the path, too.
+      problems.push({ path: file.path, problem: error.message.replace(`${file.path} `, '') });
     }
   };
   const waiting = folders.values();

@@ -58,9 +58,9 @@ export function publishedRows(): RunRow[] {
   });
 }
 
-/** The entry that `published/blog` means; null for a reference to a run. Throws `E_USAGE` for an unknown one. */
-export function publishedEntry(reference: string): Entry | null {
-  return reference.startsWith(PREFIX)
-    ? publishedRecord(findPublication(reference.slice(PREFIX.length))).entry
-    : null;
+export const isPublished = (reference: string) => reference.startsWith(PREFIX);
+
+/** The entry that `published/blog` means. Throws `E_USAGE` for an unknown one. */
+export function publishedEntry(reference: string): Entry {
+  return publishedRecord(findPublication(reference.slice(PREFIX.length))).entry;
 }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
+import { messageOf, nearest, whyUnreadable } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { type ImportedRecord, importedRecordSchema } from '../history/imported.ts';
 import { formatJson } from '../results/json-text.ts';
@@ -56,8 +56,7 @@ async function readText({ fs, cwd }: ImportWorld, path: string): Promise<Buffer>
     const { size } = await fs.stat(absolute);
     if (size <= MAX_BYTES) return await fs.readFile(absolute);
   } catch (cause) {
-    const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
-    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
+    throw new BenchError('E_RECORD_UNREADABLE', `${path} ${whyUnreadable(cause)}`, {
       fix: 'Give the path of a file that you can read.',
       cause,
     });

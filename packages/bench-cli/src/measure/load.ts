@@ -236,7 +236,7 @@ async function meterOf(
 }
 
 const ON_A_CLUSTER =
-  'only what the load generator sees in its own pod is known: the counters of the server’s pod and of the nodes cannot be read from there';
+  "only what the load generator sees in its own pod is known: the counters of the server's pod and of the nodes cannot be read from there";
 
 /** Where the lost queries of a load are; null if none were lost. Without evidence: on a cluster. */
 export function lossesOf(

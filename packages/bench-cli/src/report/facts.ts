@@ -113,8 +113,8 @@ const CPU_LIMIT_WORDS: Readonly<Record<Exclude<CpuLimitMethod, 'none'>, string>>
 
 /** Ways to exchange a cluster's DNS. */
 const METHODS: Readonly<Record<string, string>> = {
-  shadow: 'a copy beside the cluster’s own DNS (shadow)',
-  'in-place': 'the cluster’s own DNS, changed and put back (in-place)',
+  shadow: "a copy beside the cluster's own DNS (shadow)",
+  'in-place': "the cluster's own DNS, changed and put back (in-place)",
 };
 
 /** A condition for people; the record has the method of CPU limits by its name, and a limit of memory in bytes. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { compareKind } from './compare-kind.ts';
 import { describeForeignJson, describeForeignText } from './foreign.ts';
-import { headerSchema, type RecordKind } from './record-kind.ts';
+import { commandMaking, headerSchema, type RecordKind } from './record-kind.ts';
 
 /** Enough to see the kind of damage. */
 const MAX_PROBLEMS = 10;
@@ -112,7 +112,7 @@ function unreadableVersion(
 /** A record of another experiment than the one that was asked for. */
 function otherExperiment(path: string, found: string, wanted: string): BenchError {
   return new BenchError('E_RECORD_FOREIGN', `${path} is a record of the experiment "${found}"`, {
-    fix: `This needs a run of "${wanted}". To see this one: bench report, bench open.`,
+    fix: `This needs a run of \`${commandMaking(wanted)}\`. To see this one: bench report, bench open.`,
   });
 }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { systemErrorCode, whyUnreadable } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 
@@ -12,6 +12,8 @@ export const RECORD_NAME = 'run.json';
 const COMPRESSED = '.gz';
 /** The first is the newer one where there are both, because it is what bench writes. */
 const RECORD_NAMES = [RECORD_NAME, RECORD_NAME + COMPRESSED] as const;
+
+export const isRecordName = (name: string) => RECORD_NAMES.some((known) => known === name);
 
 export interface FoundFile {
   readonly path: string;
@@ -44,9 +46,12 @@ export async function readRecordText({ fs }: FileWorld, path: string): Promise<s
     if (!path.endsWith(COMPRESSED)) return await fs.readFile(path, 'utf8');
     return (await promisify(gunzip)(await fs.readFile(path))).toString();
   } catch (cause) {
-    const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
-    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
-      fix: 'Give the id or the path of a run that you can read.',
+    const isCut = systemErrorCode(cause) === 'Z_BUF_ERROR';
+    const why = isCut ? 'is truncated' : whyUnreadable(cause);
+    throw new BenchError('E_RECORD_UNREADABLE', `${path} ${why}`, {
+      fix: isCut
+        ? 'Restore the file from a copy, or measure again.'
+        : 'Give the id or the path of a run that you can read.',
       cause,
     });
   }

@@ -60,3 +60,8 @@ export interface RecordKind<R> {
   /** Title of the JSON Schema. */
   readonly title: string;
 }
+
+/** The command that makes runs of an experiment: `bench capacity memory` for "capacity-memory". */
+export function commandMaking(experiment: string): string {
+  return experiment === 'compare' ? 'bench run' : `bench ${experiment.replace(/^capacity-/, 'capacity ')}`;
+}

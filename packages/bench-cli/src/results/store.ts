@@ -3,8 +3,7 @@
  * the record. The record is saved after every trial and is always complete.
  */
 
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/program';
+import { basename, dirname, join, resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { formatJson } from './json-text.ts';
@@ -16,9 +15,6 @@ import type { RecordKind } from './record-kind.ts';
 import { RUN_ID_PATTERN } from './run-id.ts';
 import { lockRun } from './run-lock.ts';
 import { writeError, writeWhole } from './write-whole.ts';
-
-/** How many runs an error lists. */
-const MAX_RUNS = 5;
 
 /** A run whose record has not been read beyond the name of its experiment. */
 export interface FoundRun {
@@ -59,8 +55,8 @@ export interface RunStore {
   /** Ids of the runs that have a record, oldest first. */
   list(): Promise<string[]>;
   /**
-   * Finds a run of any experiment by `latest`, its ID or a unique prefix of it, or the path of its folder or file.
-   * Rejects with `E_RECORD_UNREADABLE` or `E_RECORD_FOREIGN`.
+   * Finds a run of any experiment by `latest`, the name of its folder, or the path of its folder or file; for what a person may
+   * call it besides, see `locateRun`. Rejects with `E_RECORD_UNREADABLE`.
    */
   find(reference: string): Promise<FoundRun>;
   /**
@@ -85,82 +81,28 @@ async function foldersWithRecord({ fs }: StoreWorld, resultsDirectory: string): 
   return found.flat().sort();
 }
 
-function missingRun(reference: string, resultsDirectory: string, available: readonly string[]): BenchError {
-  const suggestion = nearest(reference, available);
-  const newest = available.slice(-MAX_RUNS).reverse();
-  const hint =
-    available.length === 0
-      ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or give another directory with --out.`
-      : suggestion === undefined
-        ? 'Give one of these, `latest`, a tag, a git branch, a commit, or the path of a run.json.'
-        : `Did you mean ${suggestion}?`;
-  return new BenchError('E_RECORD_UNREADABLE', `there is no run ${JSON.stringify(reference)}`, {
-    fix: hint,
-    evidence: newest.map((id) => join(resultsDirectory, id)),
-  });
-}
-
-/** An imported measurement has another kind of record: it can be compared, but it is not a run. */
-async function refuseImported({ fs }: StoreWorld, directories: readonly string[]): Promise<void> {
-  for (const directory of directories) {
-    const stats = await fs.stat(join(directory, 'imported.json')).catch(() => null);
-    if (stats === null) continue;
-    throw new BenchError('E_RECORD_FOREIGN', `${directory} is a measurement of another program`, {
-      fix: 'Use `bench history`, `bench compare` or `bench trend`; reports exist only for runs of bench.',
-    });
-  }
-}
-
-/** A run makes its folder before it begins, and its record with the first trial. */
-export async function refuseWithoutRecord(
-  { fs }: Pick<World, 'fs'>,
-  directories: readonly string[],
-): Promise<void> {
-  for (const directory of directories) {
-    const stats = await fs.stat(join(directory, RAW_NAME)).catch(() => null);
-    if (stats === null) continue;
-    throw new BenchError('E_RECORD_UNREADABLE', `${directory} has no record: its run has no trial yet`, {
-      fix: 'If that run was killed, start it again and delete the folder: there is nothing to resume or to report.',
-    });
-  }
-}
-
-/** Absolute path of the record that a reference means. It may still not exist. */
+/** Absolute path of the record that a reference means. */
 async function resolveReference(
   world: StoreWorld,
   resultsDirectory: string,
   reference: string,
 ): Promise<string> {
-  const available = await foldersWithRecord(world, resultsDirectory);
-  const recordOf = async (name: string) => {
-    const path = await recordIn(world, join(resultsDirectory, name));
-    if (path === null) throw missingRun(reference, resultsDirectory, available);
-    return path;
-  };
-  if (reference === 'latest') {
-    const newest = available.filter((name) => RUN_ID_PATTERN.test(name)).at(-1);
-    if (newest === undefined) throw missingRun(reference, resultsDirectory, available);
-    return recordOf(newest);
-  }
-  if (available.includes(reference)) return recordOf(reference);
-  const path = isAbsolute(reference) ? reference : resolve(world.cwd, reference);
-  const stats = await world.fs.stat(path).catch(() => null);
-  if (stats?.isDirectory()) {
+  const isNewest = reference === 'latest';
+  const names = isNewest ? await foldersWithRecord(world, resultsDirectory) : [];
+  const name = isNewest ? names.findLast((each) => RUN_ID_PATTERN.test(each)) : reference;
+  for (const path of name ? [join(resultsDirectory, name), resolve(world.cwd, name)] : []) {
+    const stats = await world.fs.stat(path).catch(() => null);
     // Such as `results`: a folder that contains runs but is not one.
-    const file = await recordIn(world, path);
-    if (file !== null) return file;
-  } else if (stats !== null) return path;
-  // A record that was compressed, or unpacked, since somebody noted its path.
-  if (/^run\.json(?:\.gz)?$/.test(basename(path))) {
-    const file = await recordIn(world, dirname(path));
+    const file = stats?.isDirectory() ? await recordIn(world, path) : stats && path;
     if (file !== null) return file;
   }
-  await refuseImported(world, [path, join(resultsDirectory, reference)]);
-  await refuseWithoutRecord(world, reference === '' ? [] : [path, join(resultsDirectory, reference)]);
-  const matching = available.filter((name) => reference !== '' && name.startsWith(reference));
-  const [only] = matching;
-  if (only !== undefined && matching.length === 1) return recordOf(only);
-  throw missingRun(reference, resultsDirectory, matching.length > 1 ? matching : available);
+  throw new BenchError(
+    'E_RECORD_UNREADABLE',
+    `there is no run ${JSON.stringify(reference)} in ${resultsDirectory}`,
+    {
+      fix: '`bench history` lists the runs; another directory can be given with --out.',
+    },
+  );
 }
 
 function checked<R extends { readonly id: string }>({ schema }: RecordKind<R>, record: R): R {

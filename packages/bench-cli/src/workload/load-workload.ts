@@ -1,6 +1,6 @@
 /** The workload that a configuration names, and its query file. */
 import { LoadError, parseQueryFile } from '@dinodns-bench/load/workload';
-import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
+import { nearest, whyUnreadable } from '@dinodns-bench/program';
 import { nameText, typeName } from '@dinodns-bench/wire';
 import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../errors.ts';
@@ -62,7 +62,7 @@ function lookupOfZones(name: string, settings: WorkloadSettings): BenchWorkload 
 
 /**
  * A named workload, a capture, or one read from a query file.
- * @throws BenchError `E_CONFIG` if `name` is none of them; LoadError `E_QUERY_FILE` with the lines that are no queries, or
+ * @throws BenchError `E_UNREADABLE` if `name` is none of them, `E_CONFIG` if it is nearly one; LoadError `E_QUERY_FILE` with the lines that are no queries, or
  * `E_PCAP`.
  */
 export async function loadWorkload(
@@ -90,11 +90,10 @@ export async function loadWorkload(
 
 function unknownWorkload(name: string, cause: unknown): BenchError {
   const known = [...NAMED_WORKLOADS, LOOKUP, ...GENERATED_CLUSTER_WORKLOADS];
-  const reason = systemErrorCode(cause) === 'ENOENT' ? 'no such file' : messageOf(cause);
   const suggestion = nearest(name, known);
   return new BenchError(
-    'E_CONFIG',
-    `--workload: "${name}" is not a workload and cannot be read as a query file (${reason})`,
+    suggestion === undefined ? 'E_UNREADABLE' : 'E_CONFIG',
+    `--workload: "${name}" is not a workload, and not a query file: it ${whyUnreadable(cause)}`,
     {
       fix:
         suggestion === undefined

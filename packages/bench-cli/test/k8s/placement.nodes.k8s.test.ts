@@ -143,7 +143,7 @@ describe('the paths to the pods', () => {
     ['pod,headless', first, 2],
     ['service,pod,local', second, 1],
   ])(
-    '%s are compared in one run, with the pod’s own address as the baseline',
+    "%s are compared in one run, with the pod's own address as the baseline",
     async (paths, loader, count) => {
       const flags = ['--path', paths, '--server-node', second, '--trials', String(count), '--rate', '200'];
       if (loader === first) flags.push('--loader-node', first);

@@ -10,12 +10,29 @@ import type { Flags } from './flags.ts';
 const UNTIL_THE_END_SECONDS = 366 * 86_400;
 const DEFAULT_EDNS_SIZE = 1232;
 
+const flagOf = (name: keyof Flags) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 /** Throws if more than one of these mutually exclusive flags was given. */
 function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): void {
   const used = names.filter((name) => flags[name] !== undefined);
   if (used.length < 2) return;
-  const shown = used.map((name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-  throw loadError('E_USAGE', `${shown.join(' and ')} each say ${what}`, 'give only one of them');
+  throw loadError('E_USAGE', `${used.map(flagOf).join(' and ')} each say ${what}`, 'give only one of them');
+}
+
+/** Flags that only one kind of workload takes. */
+const OF_WORKLOAD = {
+  zones: ['from', 'to', 'hitRatio'],
+  pcap: ['pcapPort', 'speed'],
+  kubernetes: ['namespace', 'clusterDomain', 'search', 'ndots'],
+} as const satisfies Partial<Record<WorkloadInput['kind'], readonly (keyof Flags)[]>>;
+
+/** Throws for a flag of another workload than the one that was asked for. */
+function refuseIdle(flags: Flags, { kind }: WorkloadInput): void {
+  for (const [owner, names] of Object.entries(OF_WORKLOAD))
+    for (const name of names) {
+      if (owner === kind || flags[name] === undefined) continue;
+      throw loadError('E_USAGE', `${flagOf(name)} has no effect without --${owner}`, 'add that, or omit it');
+    }
 }
 
 /** The library's options for a command line. @throws LoadError `E_USAGE`, `E_OPTIONS`. */
@@ -24,6 +41,7 @@ export function inputOf(server: string, names: readonly string[], flags: Flags):
   const kind = transport === 'dot' ? 'tls' : transport === 'doh' ? 'https' : transport;
   const url = /^https:/i.test(server) && flags.transport === undefined;
   const workload = workloadOf(names, flags);
+  refuseIdle(flags, workload);
   return given({
     server,
     transport: url ? ('https' as const) : kind,

@@ -112,5 +112,5 @@ async function writeTo(path: string, text: string): Promise<void> {
 function nameFlags(error: unknown): unknown {
   if (!(error instanceof LoadError)) return error;
   const problems = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));
-  return new LoadError(error.code, problems, error.cause);
+  return new LoadError(error.code, problems, { cause: error.cause, total: error.total });
 }

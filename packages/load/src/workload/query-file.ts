@@ -10,7 +10,7 @@
  */
 import { nearest, type Problem } from '@dinodns-bench/program';
 import { parseNameBytes, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
-import { LoadError } from '../errors.ts';
+import { LoadError, loadError } from '../errors.ts';
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -85,7 +85,7 @@ function typeFix(text: Uint8Array): string {
 
 /**
  * Calls `onQuery` for each query of a file's content, in order; returns their number, at least 1.
- * @throws LoadError `E_QUERY_FILE` with the first problems, each with its line number.
+ * @throws LoadError `E_QUERY_FILE` with the first problems, each with its line number, and how many there are.
  */
 export function parseQueryFile(
   path: string,
@@ -94,8 +94,9 @@ export function parseQueryFile(
 ): number {
   const problems: Problem[] = [];
   let count = 0;
+  let total = 0;
   let lineNumber = 0;
-  for (let start = 0; start < content.length && problems.length < MAX_PROBLEMS; ) {
+  for (let start = 0; start < content.length; ) {
     lineNumber += 1;
     const newline = content.indexOf(NEWLINE, start);
     const end = newline === -1 ? content.length : newline;
@@ -106,10 +107,13 @@ export function parseQueryFile(
     if ('name' in query) {
       onQuery(query.name, query.type);
       count += 1;
-    } else problems.push({ ...query, problem: `${path}, line ${lineNumber}: ${query.problem}` });
+      continue;
+    }
+    total += 1;
+    if (total <= MAX_PROBLEMS)
+      problems.push({ ...query, problem: `${path}, line ${lineNumber}: ${query.problem}` });
   }
-  if (count === 0 && problems.length === 0)
-    problems.push({ problem: `${path} contains no query`, fix: EXAMPLE });
-  if (problems.length > 0) throw new LoadError('E_QUERY_FILE', problems);
+  if (problems.length > 0) throw new LoadError('E_QUERY_FILE', problems, { total });
+  if (count === 0) throw loadError('E_QUERY_FILE', `${path} contains no query`, EXAMPLE);
   return count;
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { messageOf } from '@dinodns-bench/program';
+import { whyUnreadable } from '@dinodns-bench/program';
 import { EDNS_OPTION, type QueryReader } from '@dinodns-bench/wire';
 import { ServerError } from '../errors.ts';
 import { ADDRESS_BYTES, isMapped } from './networks.ts';
@@ -40,7 +40,7 @@ export type CookieState = (typeof COOKIE)[keyof typeof COOKIE];
  * Secrets in a file, as 32 hexadecimal digits on a line each, the first to make cookies with. Without a file, a random one, which this
  * process and those that it starts share.
  *
- * @throws ServerError E_USAGE for a file that cannot be read or has other lines.
+ * @throws ServerError `E_UNREADABLE`, or `E_USAGE` for a file with other lines.
  */
 export function cookieSecrets(file: string | undefined): readonly Uint8Array[] {
   if (file === undefined) {
@@ -52,7 +52,8 @@ export function cookieSecrets(file: string | undefined): readonly Uint8Array[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ServerError('E_USAGE', `The cookie secrets cannot be read: ${messageOf(error)}`, fix, error);
+    const problem = `The file of cookie secrets ${file} ${whyUnreadable(error)}.`;
+    throw new ServerError('E_UNREADABLE', problem, fix, error);
   }
   const lines = text.split('\n').map((line) => line.trim());
   // A secret does not belong into a message: the line is named by its number.

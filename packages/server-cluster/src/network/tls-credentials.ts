@@ -2,7 +2,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { SecureContextOptions } from 'node:tls';
-import { messageOf } from '@dinodns-bench/program';
+import { messageOf, whyUnreadable } from '@dinodns-bench/program';
 import { ServerError } from '../errors.ts';
 
 /** Environment variable that gives the workers of one server the same ticket keys. Not a secret. */
@@ -32,7 +32,7 @@ function readPem(what: string, file: string): Buffer {
   } catch (error) {
     throw new ServerError(
       'E_UNREADABLE',
-      `The ${what} ${file} cannot be read: ${messageOf(error)}.`,
+      `The ${what} ${file} ${whyUnreadable(error)}.`,
       'Give a PEM file that this user may read.',
       error,
     );

@@ -1,6 +1,6 @@
 /** A file of zones: `zones.ndjson` of `dinodns-zones generate --format dinodns-json`. */
 import { createReadStream } from 'node:fs';
-import { isExplained, messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { isExplained, systemErrorCode, whyUnreadable } from '@dinodns-bench/program';
 import { parseZonesJson, type Zone } from '@dinodns-bench/zones/data';
 import { ServerError } from '../errors.ts';
 
@@ -29,5 +29,5 @@ export function fileError(file: string, error: unknown): unknown {
   }
   if (systemErrorCode(error) === undefined) return error;
   const fix = 'Give a file that exists and that this user can read.';
-  return new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
+  return new ServerError('E_UNREADABLE', `The zones file ${file} ${whyUnreadable(error)}.`, fix, error);
 }

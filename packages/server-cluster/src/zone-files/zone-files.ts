@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { messageOf, type Problem } from '@dinodns-bench/program';
+import { type Problem, whyUnreadable } from '@dinodns-bench/program';
 import { ZonesError, zoneFileName } from '@dinodns-bench/zones/data';
 import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
@@ -20,6 +20,12 @@ export interface ZoneFilesOptions {
   readonly files: readonly ZoneFileOption[];
   /** Directories in which every file named `NAME.zone` or `db.NAME` is served. */
   readonly directories: readonly string[];
+}
+
+/** Why a file, or a zone of it, is not served. */
+interface Refusal extends Problem {
+  /** Nothing could be read of it. */
+  readonly isUnreadable?: boolean;
 }
 
 /** What files are called that are not kept yet. */
@@ -47,10 +53,11 @@ export class ZoneFiles {
 
   /**
    * Reads all files again and returns a store of all zones; the records of each are kept in `directory`, the same at each call.
-   * Logs each rejected zone with file, line and column. Rejects with `E_ZONES` if no zone is left.
+   * Logs each rejected zone with file, line and column. Rejects with `E_ZONES` if no zone is left,
+   * and with `E_UNREADABLE` if no file could be read.
    */
   async load(directory: string, slices: Slices): Promise<ZoneStore> {
-    const refused: Problem[] = [];
+    const refused: Refusal[] = [];
     const sources = new Map<string, Source>();
     const { files, unreadable } = this.#list(refused);
     try {
@@ -60,7 +67,9 @@ export class ZoneFiles {
       this.#keep(sources, refused, isLost);
       let store = await storeOf(sources, slices);
       if (await this.#refuseWrong(store, sources, refused, slices)) store = await storeOf(sources, slices);
-      for (const { problem, fix } of refused) this.#log.error({ fix }, `Zone file refused: ${problem}`);
+      // The only problem is the error.
+      if (sources.size > 0 || refused.length > 1)
+        for (const { problem, fix } of refused) this.#log.error({ fix }, `Zone file refused: ${problem}`);
       // What is served then stays as it is, and so do the records that a later reload may need.
       if (sources.size === 0) throw nothingToServe(refused);
       this.#settle(sources, directory);
@@ -71,7 +80,7 @@ export class ZoneFiles {
   }
 
   /** All zone files, and the directories whose files could not be found. */
-  #list(refused: Problem[]): { files: ZoneFileOption[]; unreadable: string[] } {
+  #list(refused: Refusal[]): { files: ZoneFileOption[]; unreadable: string[] } {
     const unreadable: string[] = [];
     const found = this.#options.directories.flatMap((directory) => {
       try {
@@ -81,8 +90,8 @@ export class ZoneFiles {
           .map((name) => ({ file: join(directory, name) }))
           .filter(({ file }) => mayBeFile(file));
       } catch (error) {
-        const problem = `cannot read the directory ${directory}: ${messageOf(error)}`;
-        refused.push({ problem, fix: 'give a directory that this user may read' });
+        const problem = `the directory ${directory} ${whyUnreadable(error)}`;
+        refused.push({ problem, fix: 'give a directory that this user may read', isUnreadable: true });
         unreadable.push(directory);
         return [];
       }
@@ -94,7 +103,7 @@ export class ZoneFiles {
     option: ZoneFileOption,
     directory: string,
     sources: Map<string, Source>,
-    refused: Problem[],
+    refused: Refusal[],
     slices: Slices,
   ): Promise<void> {
     const unnamed = join(directory, FRESH);
@@ -111,13 +120,14 @@ export class ZoneFiles {
     } catch (error) {
       rmSync(unnamed, { force: true });
       if (!(error instanceof ZonesError)) throw error;
-      refused.push(...error.problems);
+      const isUnreadable = error.code === 'E_UNREADABLE';
+      refused.push(...error.problems.map((each) => ({ ...each, isUnreadable })));
       this.#keep(sources, refused, ({ file }) => file === option.file);
     }
   }
 
   /** Keeps the zones that were served and came from the files for which `isLost` is true. */
-  #keep(sources: Map<string, Source>, refused: Problem[], isLost: (option: ZoneFileOption) => boolean): void {
+  #keep(sources: Map<string, Source>, refused: Refusal[], isLost: (option: ZoneFileOption) => boolean): void {
     for (const [zone, source] of this.#sources)
       if (isLost(source.option) && !sources.has(zone) && isThere(source, refused)) sources.set(zone, source);
   }
@@ -126,7 +136,7 @@ export class ZoneFiles {
   async #refuseWrong(
     { data }: ZoneStore,
     sources: Map<string, Source>,
-    refused: Problem[],
+    refused: Refusal[],
     slices: Slices,
   ): Promise<boolean> {
     const zones = Array.from(sources.keys(), (zone) => Buffer.from(zone, 'latin1'));
@@ -159,7 +169,7 @@ export class ZoneFiles {
 }
 
 /** Whether the records of a zone are still kept: other programs remove what is old in the directory for temporary files. */
-function isThere({ option, path }: Source, refused: Problem[]): boolean {
+function isThere({ option, path }: Source, refused: Refusal[]): boolean {
   if (existsSync(path)) return true;
   const problem = `${option.file}: the records of its last valid version are gone (${path})`;
   refused.push({ problem, fix: 'correct the zone file and reload' });
@@ -191,10 +201,11 @@ function keptPath(directory: string, zone: string): string {
   return join(directory, `zone-${hash('sha256', zone, 'hex')}.records`);
 }
 
-function nothingToServe(refused: readonly Problem[]): ServerError {
+function nothingToServe(refused: readonly Refusal[]): ServerError {
   const [first] = refused;
   if (first === undefined)
     return new ServerError('E_ZONES', 'There is no zone file to serve.', 'Name one with --zone FILE.');
   const more = refused.length === 1 ? '' : ` (and ${refused.length - 1} more problems)`;
-  return new ServerError('E_ZONES', `No zone can be served: ${first.problem}${more}`, first.fix);
+  const code = refused.every(({ isUnreadable }) => isUnreadable) ? 'E_UNREADABLE' : 'E_ZONES';
+  return new ServerError(code, `No zone can be served: ${first.problem}${more}`, first.fix);
 }

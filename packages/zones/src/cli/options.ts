@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { given, messageOf } from '@dinodns-bench/program';
+import { given, messageOf, whyUnreadable } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { ZonesError } from '../errors.ts';
 import type { Parity } from '../pattern.ts';
@@ -50,8 +50,12 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const problem = `cannot read ${path}: ${messageOf(error)}`;
-    throw new ZonesError('E_UNREADABLE', problem, 'check the path and its permissions', error);
+    throw new ZonesError(
+      'E_UNREADABLE',
+      `${path} ${whyUnreadable(error)}`,
+      'check the path and its permissions',
+      error,
+    );
   }
 }
 

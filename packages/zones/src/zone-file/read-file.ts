@@ -1,7 +1,7 @@
 /** Zone files on disk, and what they include. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '@dinodns-bench/program';
+import { messageOf, whyUnreadable } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
 import { type IncludedFile, type ParseOptions, parseZoneFile, type ZoneRecord } from './parse.ts';
 import { TokenError } from './problem.ts';
@@ -9,7 +9,7 @@ import { TokenError } from './problem.ts';
 const CHUNK_BYTES = 64 * 1024;
 
 function unreadable(file: string, error: unknown): ZonesError {
-  const problem = `cannot read the zone file ${file}: ${messageOf(error)}`;
+  const problem = `the zone file ${file} ${whyUnreadable(error)}`;
   return new ZonesError(
     'E_UNREADABLE',
     problem,

@@ -6,7 +6,7 @@ import { BenchError } from '../../errors.ts';
 import { POOL_SIGN } from '../../history/pool.ts';
 import { formatCount } from '../../report/numbers.ts';
 import type { Environment } from '../../results/record.ts';
-import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
+import { commandMaking, type RecordHeader, type RecordKind } from '../../results/record-kind.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
 import { type CasesRecord, throughputKind } from './cases/evidence.ts';
@@ -36,6 +36,8 @@ export interface BasisRequest {
   readonly cluster: string | null;
   /** `--basis`: a run, one of memory and one of throughput with a plus between them, or `published`; undefined to look for them. */
   readonly wanted: string | undefined;
+  /** The path of a run that `wanted` names. */
+  readonly pathOf: (name: string) => Promise<string>;
   /** Directory of the runs. */
   readonly out: string;
   readonly extrapolate: boolean;
@@ -87,20 +89,28 @@ const sameVersion = <R extends BasisRequest>(
   version: request.version ?? other?.version ?? null,
 });
 
+function otherExperiment(path: string, experiment: string): BenchError {
+  return new BenchError('E_RECORD_FOREIGN', `--basis: ${path} is a run of \`${commandMaking(experiment)}\``, {
+    fix: 'Give a run of `bench capacity memory`, `survive` or `throughput`.',
+  });
+}
+
 /** What `--basis` names. */
-async function namedRuns(store: RunStore, names: readonly string[]) {
+async function namedRuns(store: RunStore, paths: readonly string[]) {
   const found = {
     memory: [] as MemoryRecord[],
     throughput: [] as CasesRecord[],
     survive: [] as SurviveRecord[],
   };
-  for (const name of names) {
-    const { experiment } = await store.find(name);
+  for (const path of paths) {
+    const { experiment } = await store.find(path);
     if (experiment === surviveKind.experiment)
-      found.survive.push((await store.loadAs(surviveKind, name)).record);
+      found.survive.push((await store.loadAs(surviveKind, path)).record);
     else if (experiment === memoryKind.experiment)
-      found.memory.push((await store.loadAs(memoryKind, name)).record);
-    else found.throughput.push((await store.loadAs(throughputKind, name)).record);
+      found.memory.push((await store.loadAs(memoryKind, path)).record);
+    else if (experiment === throughputKind.experiment)
+      found.throughput.push((await store.loadAs(throughputKind, path)).record);
+    else throw otherExperiment(path, experiment);
   }
   return found;
 }
@@ -177,7 +187,7 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
     return undefined;
   }
   const names = wanted === undefined || wanted === 'published' ? [] : wanted.split(POOL_SIGN);
-  const named = await namedRuns(store, names);
+  const named = await namedRuns(store, await Promise.all(names.map(request.pathOf)));
   let basis = fromNamed('memory', named.memory, request, measuredBasis);
   const throughput = fromNamed('throughput', named.throughput, request, throughputBasis);
   let survived = fromNamed('survive', named.survive, sameVersion(request, basis), survivedLimit);

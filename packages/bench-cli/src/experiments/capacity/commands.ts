@@ -1,6 +1,6 @@
 /** The commands of the capacity experiment, with their flags. */
 import { exitStatusHelp } from '@dinodns-bench/program';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { addFlags, givenFlags, RUN_REASONS } from '../../engine/flags.ts';
 import type { Call } from '../../engine/registered.ts';
 import { caching, throughput } from './cases/index.ts';
@@ -26,7 +26,11 @@ export async function addCapacityCommands(program: Command, call: Call): Promise
       'where to verify: local, or kubernetes (default: with --from-cluster, the cluster)',
     )
     .option('--config <file>', 'settings from a YAML file')
-    .option('--yaml', 'print a patch with the resources, and the ConfigMap of the autoscaler')
+    .addOption(
+      new Option('--yaml', 'print a patch with the resources, and the ConfigMap of the autoscaler').conflicts(
+        'json',
+      ),
+    )
     .option('--json', 'print the plan as JSON')
     .addHelpText('after', PLAN_HELP)
     .action(async (values: Record<string, unknown>) => {
@@ -38,6 +42,7 @@ export async function addCapacityCommands(program: Command, call: Call): Promise
         json: values.json === true,
         yaml: values.yaml === true,
         argv: call.argv,
+        runPath: call.runPath,
       });
     });
 }

@@ -3,9 +3,10 @@ import { relative, resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { SETTINGS, variableOf } from '../../config/settings.ts';
+import type { Call } from '../../engine/registered.ts';
 import { decideSettings as decide, noteIdleVariables } from '../../engine/settings.ts';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
-import { BenchError } from '../../errors.ts';
+import { BenchError, refuse } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { documentText } from '../../report/document/terminal.ts';
@@ -40,6 +41,7 @@ export interface PlanOptions {
   readonly json: boolean;
   readonly yaml: boolean;
   readonly argv: readonly string[];
+  readonly runPath: Call['runPath'];
 }
 
 type CapacityTarget = 'local' | 'kubernetes';
@@ -64,12 +66,19 @@ async function decideSettings(world: World, { flags, file }: PlanOptions): Promi
   return settings;
 }
 
-function basisOf(world: World, settings: PlanSettings, demand: Demand, cluster: string | null) {
+function basisOf(
+  world: World,
+  settings: PlanSettings,
+  demand: Demand,
+  cluster: string | null,
+  { runPath }: PlanOptions,
+) {
   const { corednsVersion: version = null, basis: wanted, out, extrapolate } = settings;
   const configuration = demand.autopath ? 'autopath' : 'default';
   return chooseBasis(world, {
     ...{ configuration, size: sizeOf(demand), version, cluster, wanted, out },
     extrapolate,
+    pathOf: (name) => runPath(out, name),
   });
 }
 
@@ -147,6 +156,10 @@ export async function savePlan(world: World, verified: VerifiedPlan): Promise<vo
 export async function planCommand(world: World, options: PlanOptions): Promise<number> {
   const startedAt = world.clock.now();
   const settings = await decideSettings(world, options);
+  refuse(
+    options.target !== undefined &&
+      !settings.verify && ['--target: has no effect without --verify', 'Add that, or omit it.'],
+  );
   const target = targetOf(options.target, settings.fromCluster ? 'kubernetes' : 'local');
   const cluster = settings.fromCluster ? await countCluster(world, settings.context) : null;
   const demand = demandOf(settings, cluster);
@@ -155,6 +168,7 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
     settings,
     demand,
     cluster?.server ?? null,
+    options,
   );
   const made = planCapacity(demand, basis, throughput, survived);
   const uncounted = uncountedEndpoints(demand, basis);

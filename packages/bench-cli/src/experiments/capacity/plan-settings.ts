@@ -102,6 +102,7 @@ export const PLAN_SETTINGS = {
     flag: '--verify-limit <quantity>',
     description: 'verify this memory limit instead of the recommended one: 120Mi',
     schema: amount,
+    needs: { give: '--verify', met: ({ verify }: Readonly<Record<string, unknown>>) => verify === true },
   },
   corednsVersion: {
     flag: SETTINGS.corednsVersion.flag,

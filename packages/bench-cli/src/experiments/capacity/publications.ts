@@ -3,7 +3,7 @@
 import { BenchError } from '../../errors.ts';
 import { POOL_SIGN } from '../../history/pool.ts';
 import type { Publication } from '../../history/reproduce/publication.ts';
-import { findRun, type RunIndex } from '../../history/resolve.ts';
+import { locateRun, type RunIndex } from '../../history/resolve.ts';
 import type { RecordKind } from '../../results/record-kind.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
@@ -45,10 +45,11 @@ async function latestSources(world: World, store: RunStore): Promise<Map<What, S
   return found;
 }
 
-async function namedSources(store: RunStore, known: RunIndex, names: string): Promise<Map<What, Source>> {
+async function namedSources(world: World, known: RunIndex, names: string): Promise<Map<What, Source>> {
+  const store = createStore(world, known.resultsDirectory);
   const found = new Map<What, Source>();
   for (const name of names.split(POOL_SIGN)) {
-    const path = findRun(known, name)?.path ?? name;
+    const path = await locateRun(world, known, name);
     const { experiment } = await store.find(path);
     const what = experiment === THROUGHPUT ? 'throughput' : experiment === CACHING ? 'caching' : 'memory';
     const other = found.get(what);
@@ -66,9 +67,10 @@ function capacityPublication(name: CapacityPublication): Publication {
     name,
     /** Of `latest` the newest of this machine of each measurement; else one run, or several with a plus between them. */
     async reproduce({ world, known, run }) {
-      const store = createStore(world, known.resultsDirectory);
       const found =
-        run === 'latest' ? await latestSources(world, store) : await namedSources(store, known, run);
+        run === 'latest'
+          ? await latestSources(world, createStore(world, known.resultsDirectory))
+          : await namedSources(world, known, run);
       // Each is of its own kind.
       const sources: Sources = Object.fromEntries(
         MEASURED[name].flatMap((what) => (found.has(what) ? [[what, found.get(what)]] : [])),

@@ -62,7 +62,7 @@ function codesTable(record: DisruptRecord): Block {
 const PLACES = {
   local: 'Each trial starts a server and checks its answers.',
   kubernetes:
-    'Each trial starts a copy of the cluster’s DNS behind a Service of its own, and checks its answers; the load comes from a pod, through the Service.',
+    "Each trial starts a copy of the cluster's DNS behind a Service of its own, and checks its answers; the load comes from a pod, through the Service.",
 } as const;
 
 const SOCKETS =

@@ -49,6 +49,11 @@ export const DISRUPT_SETTINGS = {
       description: 'how long a slow upstream takes to answer',
       schema: secondsFrom(0.001, 10),
       default: 1.5,
+      needs: {
+        give: '--fault upstream-slow',
+        met: ({ fault }: Readonly<Record<string, unknown>>) =>
+          Array.isArray(fault) && fault.includes('upstream-slow'),
+      },
     },
     ...pick(['servers', 'tier', 'zones', 'warmup', 'threads', 'ip', 'cpu', 'corednsVersion'], {
       servers: { default: ['coredns', 'dinodns'] },
@@ -63,7 +68,7 @@ export const DISRUPT_SETTINGS = {
   target: {
     ...KUBERNETES_SETTINGS.target,
     description:
-      'local, or kubernetes: copies of the cluster’s DNS in a namespace of the run (default: kubernetes for faults of a cluster and with --in-place, otherwise local)',
+      "local, or kubernetes: copies of the cluster's DNS in a namespace of the run (default: kubernetes for faults of a cluster and with --in-place, otherwise local)",
     defaultFor: (_servers: readonly string[], { fault, inPlace }: Readonly<Record<string, unknown>>) =>
       inPlace === true || isOfCluster(fault) ? 'kubernetes' : undefined,
   },

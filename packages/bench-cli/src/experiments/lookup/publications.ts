@@ -2,8 +2,9 @@
 
 import { BenchError } from '../../errors.ts';
 import { IMPORTED_NAME, parseImported } from '../../history/imported.ts';
+import type { RunRow } from '../../history/listing.ts';
 import { missingRun, type Publication } from '../../history/reproduce/publication.ts';
-import { findRun, type RunIndex, recordAt } from '../../history/resolve.ts';
+import { findRun, locateRecord, type RunIndex } from '../../history/resolve.ts';
 import { createStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
 import { type LookupRecord, lookupKind } from './evidence.ts';
@@ -42,10 +43,8 @@ async function latest(world: World, known: RunIndex): Promise<Reproducing> {
 }
 
 async function named(world: World, known: RunIndex, run: string): Promise<Reproducing> {
-  const found =
-    findRun(known, run, { isWanted: ({ experiment }) => experiment === lookupKind.experiment }) ??
-    findRun(known, run);
-  const path = found?.path ?? (await recordAt(world, run)) ?? run;
+  const isWanted = ({ experiment }: RunRow) => experiment === lookupKind.experiment;
+  const path = findRun(known, run, { isWanted })?.path ?? (await locateRecord(world, known, run));
   if (path.endsWith(IMPORTED_NAME)) {
     const reproducing = await readImport(world, path);
     if (reproducing !== undefined) return reproducing;

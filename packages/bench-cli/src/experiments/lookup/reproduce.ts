@@ -189,7 +189,7 @@ function valueText(unit: ReproducedFigure['unit'], value: number | null): string
 const NOTES = [
   'The published sample: 104 runs of curl in 60 s from one pod of one node. Each run was started by exec into the pod, which set the pace.',
   'The published times are of another network and another resolver, so a difference from them is no verdict.',
-  'Repeated packets by tiger-bench’s own rule, on both sides. It captures packets with a DNS policy only: the zeros of the sample, which had none, were not counted.',
+  "Repeated packets by tiger-bench's own rule, on both sides. It captures packets with a DNS policy only: the zeros of the sample, which had none, were not counted.",
 ];
 
 /** The published sample and what stands beside it. */

@@ -262,7 +262,7 @@ function methodOf({ settings, conditions }: SwapRecord): string[] {
     }),
     'A placement is the unit of replication: readings within one are not independent. A and B next to each other are a pair; differences are those of pairs.',
     'Net CPU is CPU under load minus the mean of the idle windows of the same placement. It is the CPU of the DNS containers alone, without sidecars.',
-    'Intervals are 95 % confidence intervals. Of differences: the signed-rank interval (Hodges and Lehmann) where there are enough pairs, otherwise Student’s t. "More" or "less" is said where the interval leaves out zero and the p value, corrected for both name sets (Holm), is at most 5 %.',
+    'Intervals are 95 % confidence intervals. Of differences: the signed-rank interval (Hodges and Lehmann) where there are enough pairs, otherwise Student\'s t. "More" or "less" is said where the interval leaves out zero and the p value, corrected for both name sets (Holm), is at most 5 %.',
     `A load counts if at least 98 % of the rate was held and, for CPU, if it raised it visibly; a placement if no pod was restarted, replaced or of another version. Before the first one, version A has answered at the rate for ${PROBE_SECONDS} s; only the placements show whether it holds for a whole load.`,
     ...(method === 'in-place'
       ? [

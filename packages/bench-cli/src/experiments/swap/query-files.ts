@@ -1,7 +1,7 @@
 /** What both methods ask: names of the cluster's own, and names outside of it. */
 import { resolve } from 'node:path';
 import { LoadError } from '@dinodns-bench/load/workload';
-import { messageOf } from '@dinodns-bench/program';
+import { whyUnreadable } from '@dinodns-bench/program';
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { clusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
@@ -20,7 +20,7 @@ const FLAGS = {
 
 /**
  * The files of the flags, before anything is connected to.
- * @throws BenchError `E_USAGE` for one that cannot be read; LoadError `E_QUERY_FILE` with the lines that are no queries.
+ * @throws BenchError `E_UNREADABLE` for one that cannot be read; LoadError `E_QUERY_FILE` with the lines that are no queries.
  */
 export async function readOwnQueries(
   world: Pick<World, 'fs' | 'cwd'>,
@@ -35,7 +35,7 @@ export async function readOwnQueries(
       own[kind] = fileWorkload(file, await world.fs.readFile(resolve(world.cwd, file)));
     } catch (cause) {
       if (cause instanceof LoadError) throw cause;
-      throw new BenchError('E_USAGE', `${flag}: "${file}" cannot be read (${messageOf(cause)})`, {
+      throw new BenchError('E_UNREADABLE', `${flag}: "${file}" ${whyUnreadable(cause)}`, {
         fix: 'Give the path of a file with a name and a type on each line.',
         cause,
       });

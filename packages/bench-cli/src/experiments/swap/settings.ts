@@ -41,7 +41,7 @@ export const SWAP_SETTINGS = {
   method: {
     flag: '--method <name>',
     description:
-      'shadow: beside the cluster’s DNS, which is not touched; in-place: change its image, and put it back',
+      "shadow: beside the cluster's DNS, which is not touched; in-place: change its image, and put it back",
     schema: choice(['shadow', 'in-place']),
     default: 'shadow',
   },

@@ -6,6 +6,7 @@ import {
   note,
   type ReportDocument,
   type Section,
+  type Tone,
   table,
 } from '../../report/document/document.ts';
 import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
@@ -15,7 +16,14 @@ import { isOfMachine } from '../differences.ts';
 import type { Gate, GatedCase } from '../gate.ts';
 import { differencesSection } from './compare.ts';
 
-const TONES = { passed: 'good', failed: 'bad', 'not enough trials': 'warn' } as const;
+const TONES: Readonly<Record<GatedCase['outcome'], Tone>> = {
+  passed: 'good',
+  failed: 'bad',
+  'not enough trials': 'warn',
+  'cannot tell': 'warn',
+};
+
+const NOT_ITS_LIMIT = "cannot tell: not the server's limit";
 
 /** `5.2 % worse` */
 function changeText({ regression }: GatedCase): string {
@@ -35,6 +43,7 @@ function intervalText({ low, high, maxRegression, trials }: GatedCase): string {
 }
 
 function outcomeText({ outcome, adjustedPValue: p }: GatedCase): string {
+  if (outcome === 'cannot tell') return NOT_ITS_LIMIT;
   return outcome === 'failed' && p !== null ? `${outcome}, p ${formatP(p)}` : outcome;
 }
 
@@ -72,20 +81,33 @@ function figureSections({ cases, comparison: { estimands } }: Gate): Section[] {
   });
 }
 
-function advice(cases: readonly GatedCase[]): string {
+function advice(cases: readonly GatedCase[]): string[] {
+  const has = (outcome: GatedCase['outcome']) => cases.some((item) => item.outcome === outcome);
   const needed = Math.max(0, ...cases.map(({ trialsNeeded }) => trialsNeeded ?? 0));
-  return needed > 0
-    ? `About ${needed} trials on either side would tell, if they scatter like these.`
-    : 'Measure with more --trials on either side.';
+  const more =
+    needed > 0
+      ? `About ${needed} trials on either side would tell, if they scatter like these.`
+      : 'Measure with more --trials on either side.';
+  return [
+    ...(has('not enough trials') ? [more] : []),
+    ...(has('cannot tell')
+      ? [
+          "More trials do not help where a figure is not the server's limit: measure with --saturate or at a --rate, or judge --metric cpu.",
+        ]
+      : []),
+  ];
 }
 
 /** Says no more than the intervals allow. */
 function conclusion({ outcome, cases }: Gate): string {
-  const of = (wanted: GatedCase['outcome']) => cases.filter((item) => item.outcome === wanted);
-  const unknown = of('not enough trials');
+  const of = (...wanted: readonly GatedCase['outcome'][]) =>
+    cases.filter((item) => wanted.includes(item.outcome));
   if (outcome === 'passed') return 'No interval reaches beyond the tolerance.';
-  if (outcome === 'not enough trials')
-    return `Nothing is shown to be worse than that, but it cannot be ruled out. ${advice(unknown)}`;
+  if (outcome !== 'failed')
+    return ['Nothing is shown to be worse than that, but it cannot be ruled out.', ...advice(cases)].join(
+      ' ',
+    );
+  const unknown = of('not enough trials', 'cannot tell');
   const also = unknown.length === 0 ? '' : `; ${unknown.length} more cannot be decided`;
   return `Of ${counted(cases.length, 'figure')}, ${of('failed').length} failed: the whole interval is beyond the tolerance${also}.`;
 }
@@ -98,10 +120,11 @@ export function gateDocument(gate: Gate): ReportDocument {
   const by = normalizedBy === null ? '' : `, relative to ${normalizedBy} of the same run`;
   const allowed = allowsForOthers(comparison) ? ', after allowing for what other programs took' : '';
   const machine = differences.filter(isOfMachine).map(({ name }) => name);
+  const opening = capitalized(outcome === 'cannot tell' ? `${NOT_ITS_LIMIT} in` : `${outcome}:`);
   return answer({
     kind: 'Gate',
     tone: TONES[outcome],
-    title: `${capitalized(outcome)}: ${runs}${by}${allowed}`,
+    title: `${opening} ${runs}${by}${allowed}`,
     headline: conclusion(gate),
     warnings:
       machine.length === 0

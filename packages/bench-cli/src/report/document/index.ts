@@ -97,7 +97,7 @@ export function documentFormats<R extends object>(
         return csvText(columns, rows);
       },
     },
-    { name: 'json', fileName: 'record.json', description: 'the record (run.json)', render: formatJson },
+    { name: 'json', fileName: 'record.json', description: 'the record (record.json)', render: formatJson },
     {
       name: 'html',
       isRoutine: true,

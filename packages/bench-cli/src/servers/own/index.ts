@@ -1,6 +1,6 @@
 /** Servers of the user's own, which a file describes (`my=./server.yaml`). */
 import { dirname, join, resolve } from 'node:path';
-import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { whyUnreadable } from '@dinodns-bench/program';
 import { findFormat } from '@dinodns-bench/zones';
 import { BenchError } from '../../errors.ts';
 import type { World } from '../../world.ts';
@@ -105,8 +105,7 @@ async function readText(
   try {
     return await world.fs.readFile(absolute, 'utf8');
   } catch (cause) {
-    const reason = systemErrorCode(cause) === 'ENOENT' ? 'there is no such file' : messageOf(cause);
-    throw new BenchError('E_CONFIG', `--servers ${name}=${path}: ${reason}`, {
+    throw new BenchError('E_UNREADABLE', `--servers ${name}=${path}: ${whyUnreadable(cause)}`, {
       fix: 'Give the path of a YAML file that says how to start the server; docs/your-own-server.md has one. For a server that is running: NAME=at:ADDRESS.',
       cause,
     });
@@ -115,7 +114,7 @@ async function readText(
 
 /**
  * The server that the file at `path` describes.
- * @throws BenchError `E_CONFIG` if it cannot be read, with everything that is wrong with it as evidence.
+ * @throws BenchError `E_UNREADABLE`, or `E_CONFIG` with everything that is wrong with it as evidence.
  */
 export async function loadOwnServer(
   world: Pick<World, 'fs' | 'cwd' | 'processes'>,

@@ -11,7 +11,7 @@ import { counted, listed } from '../../../text.ts';
 import { CACHING, type CasesEvidence, type CasesRecord, COUNTERS, isCpuBound } from './evidence.ts';
 
 const LOOKUP =
-  'A lookup is what a program in a pod asks for: the search list has four domains (the namespace’s, svc, the cluster’s, mydomain.com), ndots is 5, type A only. An external name costs five queries, a service of the pod’s own namespace one.';
+  "A lookup is what a program in a pod asks for: the search list has four domains (the namespace's, svc, the cluster's, mydomain.com), ndots is 5, type A only. An external name costs five queries, a service of the pod's own namespace one.";
 const LOADS =
   'Saturation: as fast as the server answers 100 lookups in flight, so that latency there mirrors the window. Half load, right after it and of the same server: half of the lookups a second that the saturation reached.';
 const BOUND =
@@ -22,12 +22,12 @@ const TOGETHER = 'Server and load generator share the CPUs of this machine.';
 const APART =
   'On the cluster, the server is a pod with a Service; its API server and its upstream are containers beside it, outside its CPU limit, and the load generator is a pod of its own.';
 const ONE_POD = [
-  'Each trial is a pod of its own: the servers, this project’s upstream with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it. CPU and memory are those of all servers of the tier, by their processes.',
+  "Each trial is a pod of its own: the servers, this project's upstream with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it. CPU and memory are those of all servers of the tier, by their processes.",
   'kube-dns: its own three containers with the arguments of its manifest (kubedns, dnsmasq-nanny, sidecar); it asks our upstream for other names (upstreamNameservers of its ConfigMap). A lookup that found nothing makes its trial a failed one.',
 ];
 const TIERS = [
-  'dnsmasq + CoreDNS backend: Debian’s dnsmasq with the flags of kube-dns (one thread, 1,000 entries, no negative cache by default) in front of CoreDNS without a cache. It is the caching tier of kube-dns, not kube-dns; CPU and memory are of both, and so is the CPU limit.',
-  'CoreDNS as NodeLocal DNSCache + CoreDNS: CoreDNS with the documented Corefile of NodeLocal DNSCache, which asks CoreDNS as clusters run it over TCP for the cluster’s names, and the upstream for all others. It is not node-cache itself, which is CoreDNS with its own network set-up; CPU and memory are of both.',
+  "dnsmasq + CoreDNS backend: Debian's dnsmasq with the flags of kube-dns (one thread, 1,000 entries, no negative cache by default) in front of CoreDNS without a cache. It is the caching tier of kube-dns, not kube-dns; CPU and memory are of both, and so is the CPU limit.",
+  "CoreDNS as NodeLocal DNSCache + CoreDNS: CoreDNS with the documented Corefile of NodeLocal DNSCache, which asks CoreDNS as clusters run it over TCP for the cluster's names, and the upstream for all others. It is not node-cache itself, which is CoreDNS with its own network set-up; CPU and memory are of both.",
   'Cached: names that fit into every cache. Uncached: without caches. Overflow: three times as many entries as the cache holds are asked for in turn.',
 ];
 

@@ -121,18 +121,18 @@ function warningsOf(record: MemoryRecord, fits: readonly MemoryFit[]): string[] 
 
 const PROCEDURE = {
   here: [
-    'Each start is a new CoreDNS, unmodified, whose kubernetes plugin reads this project’s API server, which serves generated objects: in protobuf, as lists or, where it asks for them, as streamed lists.',
+    "Each start is a new CoreDNS, unmodified, whose kubernetes plugin reads this project's API server, which serves generated objects: in protobuf, as lists or, where it asks for them, as streamed lists.",
     'Just loaded: everything was read, and memory had stopped rising. Go returns memory late: without load, its next collection comes two minutes later, so this figure says more about the garbage of reading than about the objects.',
     'Settled: queries for a hundred names, until at least four collections were over and memory fell by less than 2 % in three seconds.',
     'Full cache: three times as many names as it holds, positive and negative, until its metrics say that it is full.',
-    'Read again: 410 Gone for everybody, as after a restart of the API server. The peak is the kernel’s own (VmHWM) less the pages of files.',
+    "Read again: 410 Gone for everybody, as after a restart of the API server. The peak is the kernel's own (VmHWM) less the pages of files.",
     'Starts run side by side as far as the memory allows; loads run one at a time.',
   ],
   onCluster: [
     'Services without a selector, mostly without an address, which kube-proxy skips for their label; EndpointSlices with a manager of their own and addresses of 198.18.0.0/15; pods only where the configuration reads them, never scheduled.',
-    'At most 50 creations a second, stopped when the API server takes more than a second for the slowest of a hundred, or the cluster’s own DNS gets near its limit. All in one namespace, which is deleted at the end.',
+    "At most 50 creations a second, stopped when the API server takes more than a second for the slowest of a hundred, or the cluster's own DNS gets near its limit. All in one namespace, which is deleted at the end.",
     'A private CoreDNS, unmodified, reads the API server through a program beside it that passes everything on as it is, so it also reads the objects that the cluster had before: they are part of the constants of the lines. A restart of the API server is simulated: this program stops for a second and then answers 410 Gone. The API server itself is left alone.',
-    'Just loaded: all objects were read, and nothing was asked. The cluster’s objects are created once for starts that follow each other at the same point.',
+    "Just loaded: all objects were read, and nothing was asked. The cluster's objects are created once for starts that follow each other at the same point.",
   ],
 };
 

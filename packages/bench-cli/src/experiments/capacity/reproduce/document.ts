@@ -90,7 +90,7 @@ const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
 };
 
 const IN_ITS_PLACE =
-  'Ours is not kube-dns, but its caching tier: Debian’s dnsmasq with kube-dns’s flags, in front of a CoreDNS backend.';
+  "Ours is not kube-dns, but its caching tier: Debian's dnsmasq with kube-dns's flags, in front of a CoreDNS backend.";
 
 /** Where the servers may do more than the figures of lookups say. */
 function boundWarnings({ throughput, caching }: Sources): string[] {
