@@ -1,5 +1,5 @@
 /**
- * How long the tests take, in seconds and in CPU seconds, and how large the checked-out tree is: the table in CONTRIBUTING.md.
+ * How long the tests take, in seconds and in CPU seconds, and how large the checked-out tree is.
  *
  *     pnpm exec node benchmarks/feedback/tests.ts [--in DIRECTORY] [SUITE… --timing=none FILE…]
  *

@@ -1,4 +1,4 @@
-/** `--duet` with real servers, through the whole CLI. */
+/** `--duet` and the calibration with real servers: what takes a quiet machine. What happens when a server dies: cli-run.servers.test.ts. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileNeeds } from '@dinodns-bench/test-support';
@@ -33,17 +33,6 @@ function demandOk(trial: Trial | undefined): OkTrial {
   return trial;
 }
 
-async function running(program: string, times: number) {
-  for (;;) {
-    const found = world.started.filter(
-      (item) => item.program === program && !item.command.some((word) => /^-?-(v(ersion)?|h)$/.test(word)),
-    );
-    const last = found.at(-1);
-    if (found.length >= times && last !== undefined) return last;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 describe('bench run --duet', () => {
   it('has all servers up at once, and gives the load to one after the other, in balanced order', async () => {
     expect(await world.bench('run', ...SHORT, ...BOTH, '--trials', '2'), world.err()).toBe(0);
@@ -71,27 +60,6 @@ describe('bench run --duet', () => {
       );
     }
     expect(record.cases[1]?.comparison?.qps.n).toBe(2);
-    expect((await running('coredns', 2)).command).toBeDefined();
-  }, 60_000);
-
-  it('goes on without a server that dies, and repeats a round that was interrupted as a whole', async () => {
-    const run = world.bench('run', ...SHORT, ...BOTH, '--duration', '2', '--trials', '2');
-    await running('dnsperf', 3);
-    (await running('coredns', 1)).process.kill('SIGKILL');
-    await world.errContains('2/4');
-    await running('coredns', 2);
-    world.send('SIGINT');
-    expect(await run).toBe(130);
-    const interrupted = await readRecord();
-    expect(interrupted.trials).toHaveLength(2);
-    const [dead, survivor] = interrupted.trials;
-    expect(dead).toMatchObject({ status: 'failed', failure: { code: 'E_SERVER_DIED' } });
-    expect(demandOk(survivor).duet?.slices).toHaveLength(8);
-
-    expect(await world.bench('run', '--resume', 'latest'), world.err()).toBe(5);
-    const record = await readRecord();
-    expect(record.trials.map(({ status }) => status)).toEqual(['failed', 'ok', 'ok', 'ok']);
-    expect(record.trials.slice(0, 2)).toEqual(interrupted.trials);
   }, 60_000);
 });
 

@@ -1,7 +1,9 @@
-/** Every server that answers over TLS or HTTPS does so, with the certificate of the run. */
-import { needs } from '@dinodns-bench/test-support';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+/** `bench servers --check` over every transport, with the certificate of the run. Every server over TLS and HTTPS: local-real-servers.servers.test.ts. */
+import { fileNeeds } from '@dinodns-bench/test-support';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const { it } = fileNeeds('coredns');
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -9,16 +11,9 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-describe.for([
-  { server: 'coredns', program: 'coredns', over: ['udp', 'tcp', 'tls', 'https'] },
-  { server: 'bind', program: 'named', over: ['udp', 'tcp', 'tls'] },
-  { server: 'unbound', program: 'unbound', over: ['udp', 'tcp', 'tls', 'https'] },
-  { server: 'nsd', program: 'nsd', over: ['udp', 'tcp', 'tls'] },
-] as const)('$server', ({ server, program, over }) => {
-  it(`answers correctly over ${over.join(', ')}`, needs(program), async () => {
-    expect(await world.bench('servers', '--check', server)).toBe(0);
-    const lines = world.out().trim().split('\n');
-    expect(lines.map((line) => line.slice(line.lastIndexOf(' ') + 1))).toEqual(over);
-    for (const line of lines) expect(line).toContain('answers all 200 queries correctly');
-  });
+it('CoreDNS answers correctly over UDP, TCP, TLS and HTTPS', async () => {
+  expect(await world.bench('servers', '--check', 'coredns')).toBe(0);
+  const lines = world.out().trim().split('\n');
+  expect(lines.map((line) => line.slice(line.lastIndexOf(' ') + 1))).toEqual(['udp', 'tcp', 'tls', 'https']);
+  for (const line of lines) expect(line).toContain('answers all 200 queries correctly');
 });

@@ -157,10 +157,14 @@ describe('with the names of a generated cluster in zone files', () => {
   });
 });
 
+/** Those that are started here, each without its variants. */
+const kinds = findServers(
+  SERVER_KINDS.filter(({ definition: { existing } }) => !existing).map(({ name }) => name),
+  DEFAULTS,
+);
+
 describe('over an encrypted transport', () => {
-  for (const server of findServers(serverNames(), DEFAULTS).filter(
-    ({ existing }) => existing === undefined,
-  )) {
+  for (const server of kinds) {
     for (const transport of transportsOf(server).filter(isEncrypted)) {
       test(
         `${server.name} answers over ${transport} with the certificate of the run`,
@@ -223,13 +227,7 @@ describe('when bench is killed', () => {
     `;
   }
 
-  const kinds = SERVER_KINDS.filter(
-    ({ definition: { answers, existing } }) => answers !== 'echo' && !existing,
-  );
-  for (const server of findServers(
-    kinds.map(({ name }) => name),
-    DEFAULTS,
-  )) {
+  for (const server of kinds.filter(({ answers }) => answers !== 'echo')) {
     const { name } = server;
     test(`${name} ends with it, all of its processes`, needsOf(server), async () => {
       const { world, temporary } = await stage();

@@ -7,7 +7,7 @@ it.each([0.001, 0.0055, 0.03])('of %d s is held', async (delaySeconds) => {
   const upstream = await startUpstream({ external: defineExternal(), delaySeconds });
   try {
     const times: number[] = [];
-    for (let index = 0; index < 100; index++) {
+    for (let index = 0; index < 30; index++) {
       const start = performance.now();
       await ask(upstream.port, { name: `www${index}.example.org`, type: 'A' });
       times.push((performance.now() - start) / 1000);
@@ -15,7 +15,7 @@ it.each([0.001, 0.0055, 0.03])('of %d s is held', async (delaySeconds) => {
     times.sort((a, b) => a - b);
     expect(times[0]).toBeGreaterThanOrEqual(delaySeconds);
     // The rest is the way through two sockets and this process, which is one and the same as the server's.
-    expect(times[50]).toBeLessThan(delaySeconds + 0.0015);
+    expect(times[15]).toBeLessThan(delaySeconds + 0.0015);
   } finally {
     await upstream.close();
   }

@@ -49,12 +49,15 @@ async function dnsperf(port: number, file: string, rate: number): Promise<{ qps:
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
+/** The median of three is not that which a neighbour of the machine spoilt. */
+const RUNS = 3;
+
 it('agrees with dnsperf on rate and mean latency', { timeout: 180_000, ...needs('dnsperf') }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'dnscannon-'));
   const file = join(directory, 'queries');
   await writeFile(file, Array.from({ length: 200 }, (_, i) => `example${i + 1}.com A\n`).join(''));
   const rate = 4000;
-  /** Five runs of each, alternating: each run's mean latency minus the time that the server reports for that run. */
+  /** Some runs of each, alternating: each run's mean latency minus the time that the server reports for that run. */
   const compare = async () => {
     const runs = {
       ours: [] as number[],
@@ -63,7 +66,7 @@ it('agrees with dnsperf on rate and mean latency', { timeout: 180_000, ...needs(
       theirsQps: [] as number[],
     };
     let waited = 0;
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < RUNS; i++) {
       const ours = await startDelayServer('constant');
       const result = await measure(ours.port, { load: { kind: 'closed', outstanding: 5000, maxRate: rate } });
       const ownTruth = await ours.stop();
@@ -83,7 +86,7 @@ it('agrees with dnsperf on rate and mean latency', { timeout: 180_000, ...needs(
         // The server takes a millisecond: ten per cent of what both measure is more than 100 µs.
         Math.abs(own - other) < 100e-6,
       // dnsperf reads the clock itself when it gets to run: if its threads wait for a CPU, it measures that, too.
-      disturbed: waited > 0.02 * 5 * SECONDS,
+      disturbed: waited > 0.02 * RUNS * SECONDS,
       runs,
     };
   };

@@ -55,7 +55,6 @@ test.each<[string, () => string | Buffer]>([
     'an alias beside an address, everywhere',
     () => withHead((host) => `${host} CNAME ns\n${host} A 192.0.2.1\n`),
   ],
-  ['two aliases everywhere', () => withHead((host) => `${host} CNAME ns\n${host} CNAME x\n`)],
   [
     'an alias beside half a million addresses',
     () => `${HEAD}x CNAME ns\n${repeated((number) => `x A ${addressOf(number)}\n`)}`,

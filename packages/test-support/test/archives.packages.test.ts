@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installIn, packWith, publishedPackages, run, strangersEnvironment } from './support/packages.ts';
 
-const WORKSPACE_BIN = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
+const WORKSPACE = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const INSTALL_MILLISECONDS = 300_000;
 const PUBLINT = 'publint@0.3.25';
 const ATTW = '@arethetypeswrong/cli@0.18.5';
@@ -117,12 +117,15 @@ describe.each([22, 24] as const)('on Node.js %s', (major) => {
     expect(stdout).toContain(program);
   });
 
-  test.each(entries)('%s can be imported, and required', { timeout: 60_000 }, async (entry) => {
-    const imported = `const m = await import('${entry}'); console.log(Object.keys(m).length > 0)`;
-    const { stdout } = await run('node', ['--input-type=module', '-e', imported], options);
-    expect(stdout).toBe('true\n');
-    const required = `console.log(Object.keys(require('${entry}')).length > 0)`;
-    expect((await run('node', ['--input-type=commonjs', '-e', required], options)).stdout).toBe('true\n');
+  test('every entry point can be imported, and required', { timeout: 60_000 }, async () => {
+    for (const [type, load] of [
+      ['module', 'await import(entry)'],
+      ['commonjs', 'require(entry)'],
+    ] as const) {
+      const program = `for (const entry of ${JSON.stringify(entries)}) console.log(entry, Object.keys(${load}).length > 0)`;
+      const { stdout } = await run('node', [`--input-type=${type}`, '-e', program], options);
+      expect(stdout).toBe(entries.map((entry) => `${entry} true\n`).join(''));
+    }
   });
 
   test.each(['single', 'multi'])(
@@ -143,18 +146,7 @@ describe.each([22, 24] as const)('on Node.js %s', (major) => {
     const bench = join(project, 'node_modules/.bin/bench');
     const out = join(folder, `results-${major}`);
     const servers = ['--servers', 'dinodns,dinodns-stock', '--baseline', 'dinodns-stock'];
-    const short = [
-      '--tier',
-      '0.5',
-      '--mode',
-      'single',
-      '--duration',
-      '1',
-      '--warmup',
-      '0.5',
-      '--trials',
-      '2',
-    ];
+    const short = ['--tier', '0.5', '--mode', 'single', '--duration', '1', '--warmup', '0', '--trials', '1'];
     const args = [
       'run',
       ...servers,
@@ -168,7 +160,7 @@ describe.each([22, 24] as const)('on Node.js %s', (major) => {
     ];
     const { stdout } = await run(bench, args, { ...options, maxBuffer: 2 ** 26 });
     const record = JSON.parse(stdout);
-    expect(record.trials.map(({ status }: { status: string }) => status)).toEqual(Array(4).fill('ok'));
+    expect(record.trials.map(({ status }: { status: string }) => status)).toEqual(['ok', 'ok']);
     const formats = 'md,csv,json,html,svg,png,blog,github';
     const report = ['report', 'latest', '--format', formats, '--out', out, '--to', join(out, 'all')];
     await run(bench, report, { ...options, maxBuffer: 2 ** 26 });
@@ -239,11 +231,10 @@ test('a strict TypeScript program compiles against each entry point', { timeout:
   writeFileSync(join(project, 'all.ts'), `${imports}\n${uses}\n`);
   writeFileSync(join(project, 'good.ts'), typed('5300'));
   writeFileSync(join(project, 'bad.ts'), typed('"5300"'));
-  await installIn(join(folder, 'types'), ['@types/node@24']);
-  const typeRoots = join(folder, 'types/node_modules/@types');
+  const typeRoots = join(WORKSPACE, '@types');
   const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'];
   const compile = (...files: string[]) =>
-    run(join(WORKSPACE_BIN, 'tsc'), [...flags, '--typeRoots', typeRoots, '--types', 'node', ...files], {
+    run(join(WORKSPACE, '.bin/tsc'), [...flags, '--typeRoots', typeRoots, '--types', 'node', ...files], {
       cwd: project,
       env: strangersEnvironment(),
     });

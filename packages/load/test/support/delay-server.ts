@@ -14,7 +14,7 @@ export type Programme = (typeof PROGRAMMES)[number];
 
 const MS = 1e6;
 /** The query at which the stall begins, and its length. */
-const STALL_AT = 8_000;
+const STALL_AT = 4_000;
 const STALL_NS = 200 * MS;
 
 const now = () => performance.now() * 1e6;

@@ -2,7 +2,7 @@
 import { type CannonInput, type CannonResult, cannon } from '../../src/index.ts';
 
 /** The length of each measurement. */
-export const SECONDS = 2;
+export const SECONDS = 1;
 
 export async function measure(port: number, options: Partial<CannonInput>): Promise<CannonResult> {
   return cannon({

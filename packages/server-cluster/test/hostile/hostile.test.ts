@@ -22,7 +22,7 @@ import {
 import { attack, type Target } from './attackers.ts';
 
 /** Of both modes together. */
-const SECONDS = Number(process.env.DINODNS_HOSTILE_SECONDS ?? 20);
+const SECONDS = Number(process.env.DINODNS_HOSTILE_SECONDS ?? 10);
 const SEED = Number(process.env.DINODNS_HOSTILE_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /**
  * What V8 keeps settles within a minute; before that it may grow by as much, whoever asks. A leak shows in the long run.
@@ -194,7 +194,7 @@ describe(`hostile clients (seed ${SEED})`, () => {
       expect(attacks).toBeGreaterThan(SECONDS / 4);
       const { unanswered, answered } = await seen.end();
       expect(unanswered).toEqual([]);
-      expect(answered).toBeGreaterThan(5);
+      expect(answered).toBeGreaterThan(SECONDS / 4);
       expect(server.child.exitCode).toBeNull();
       expect(unexpected(server)).toEqual([]);
       expect(await metric(server, 'dinodns_errors_total')).toBe(0);
@@ -243,7 +243,7 @@ test('a transfer that is reset before it is read ends nothing', async () => {
     '\0\x1e\0\x01\0\0\0\x01\0\0\0\0\0\0\x07hostile\x04test\0\0\xfc\0\x01',
     'latin1',
   );
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 30; round++) {
     await Promise.all(
       Array.from({ length: 10 }, async () => {
         const { socket } = new TcpClient(server.ready);

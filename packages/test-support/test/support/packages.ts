@@ -49,12 +49,18 @@ export function strangersEnvironment(nodeDirectory: string = dirname(process.exe
   };
 }
 
-/** Packs a package with `npm` or `pnpm` into a folder; returns the path of the archive. */
+/** Packs a package with `npm`, or with `pnpm` what npm has built, into a folder; returns the path of the archive. */
 export async function packWith(tool: 'npm' | 'pnpm', directory: string, into: string): Promise<string> {
   mkdirSync(into, { recursive: true });
   const before = new Set(globSync('*.tgz', { cwd: into }));
   const [command, ...first] = tool === 'npm' ? ['npm'] : ['npx', '-y', 'pnpm@10'];
-  const args = [...first, 'pack', '--pack-destination', into];
+  const args = [
+    ...first,
+    'pack',
+    '--pack-destination',
+    into,
+    ...(tool === 'pnpm' ? ['--config.ignore-scripts=true'] : []),
+  ];
   const options = { cwd: directory, env: strangersEnvironment(), maxBuffer: MAX_OUTPUT_BYTES };
   await run(command ?? tool, args, options);
   const [made] = globSync('*.tgz', { cwd: into }).filter((file) => !before.has(file));
