@@ -58,7 +58,7 @@ export interface Start {
 interface Timed extends StartContext, Pick<Timing, 'steps' | 'api'> {}
 
 /** A start that is under way. */
-interface Running extends Timed, StartParts {
+interface Running extends Timed, Omit<StartParts, 'point'> {
   readonly deployed: DeployedCoredns;
   readonly client: DnsClient;
   /** The most anonymous memory of each scenario so far. */
