@@ -22,10 +22,10 @@ export interface MemoryGroup {
   copyProgram(path: string, directory: string): Promise<string>;
   /** Turns a command into one that runs inside the group from its first instruction. */
   wrap(command: readonly string[]): readonly string[];
-  /** How many processes the kernel has killed for the limit: none for that of a group above, or because the machine is full. */
+  /** How many processes the kernel has killed for the limit. Version 2: none for that of a group above, or because the machine is full. */
   kills(): Promise<number>;
-  /** How often its memory has reached the limit. */
-  fills(): Promise<number>;
+  /** How many pages of files were dropped, and had to be read again; null where the kernel does not say. */
+  rereads(): Promise<number | null>;
   /** Kills what is left in it and deletes it. */
   remove(): Promise<void>;
 }
@@ -36,11 +36,8 @@ interface Version {
   /** The directory that the group is made in; null where there is none. */
   parent(world: World): Promise<string | null>;
   readonly limits: (bytes: number) => readonly { file: string; text: string; isOptional?: true }[];
-  /**
-   * Where the kernel counts, and below which name, if there are several: processes of the group that it has killed for any limit, how
-   * often this one left no room, and how often it was reached. Version 1 does not tell the latter two apart.
-   */
-  readonly counts: Readonly<Record<'kills' | 'lacks' | 'fills', readonly [file: string, name?: string]>>;
+  /** Where `oom_kill N` is: processes of the group that were killed, for whatever limit. Version 2 has `oom N` as well, for this one. */
+  readonly eventsFile: string;
 }
 
 /** The nearest directory above our own that passes the memory controller on. */
@@ -59,11 +56,7 @@ const VERSIONS: readonly Version[] = [
       { file: 'memory.max', text: String(bytes) },
       { file: 'memory.swap.max', text: '0', isOptional: true },
     ],
-    counts: {
-      kills: ['memory.events', 'oom_kill'],
-      lacks: ['memory.events', 'oom'],
-      fills: ['memory.events', 'max'],
-    },
+    eventsFile: 'memory.events',
   },
   {
     version: 'cgroup-v1',
@@ -73,11 +66,8 @@ const VERSIONS: readonly Version[] = [
       // Only where the kernel accounts for swap.
       { file: 'memory.memsw.limit_in_bytes', text: String(bytes), isOptional: true },
     ],
-    counts: {
-      kills: ['memory.oom_control', 'oom_kill'],
-      lacks: ['memory.failcnt'],
-      fills: ['memory.failcnt'],
-    },
+    // Its `memory.failcnt` stays 0 in new kernels.
+    eventsFile: 'memory.oom_control',
   },
 ];
 
@@ -120,7 +110,7 @@ async function demandNoSwap(world: World): Promise<void> {
 
 async function openIn(
   world: World,
-  { limits, counts }: Version,
+  { limits, eventsFile }: Version,
   directory: string,
   limitBytes: number,
 ): Promise<MemoryGroup> {
@@ -135,11 +125,9 @@ async function openIn(
     await removeCgroup(world, directory).catch(() => undefined);
     throw error;
   }
-  const counted = async (what: keyof Version['counts']) => {
-    const [file, name] = counts[what];
-    const text = (await readIfThere(world, join(directory, file))) ?? '';
-    const line = name === undefined ? /^(\d+)$/m : new RegExp(`^${name} (\\d+)$`, 'm');
-    return Number(line.exec(text)?.[1] ?? 0);
+  const counted = async (file: string, line: RegExp) => {
+    const count = line.exec((await readIfThere(world, join(directory, file))) ?? '')?.[1];
+    return count === undefined ? null : Number(count);
   };
   const wrap = (command: readonly string[]) => joiningCgroups([join(directory, 'cgroup.procs')], command);
   return {
@@ -155,8 +143,11 @@ async function openIn(
         fix: 'Set XDG_CACHE_HOME to a writable directory with some free space.',
       });
     },
-    kills: async () => ((await counted('lacks')) === 0 ? 0 : counted('kills')),
-    fills: () => counted('fills'),
+    kills: async () => {
+      const lacks = await counted(eventsFile, /^oom (\d+)$/m);
+      return lacks === 0 ? 0 : ((await counted(eventsFile, /^oom_kill (\d+)$/m)) ?? 0);
+    },
+    rereads: () => counted('memory.stat', /^workingset_refault(?:_file)? (\d+)$/m),
     remove: async () => {
       await removeCgroup(world, directory);
     },
