@@ -114,22 +114,6 @@ async function checkEnvironment(program: Command, call: Call): Promise<void> {
   await demandKnownVariables(program, call);
 }
 
-/** `run` and what else compares servers make runs of one experiment; a part of `capacity` is one of its own. */
-function experimentOf(command: Command): string {
-  const group = command.parent?.parent === null ? '' : `${command.parent?.name() ?? ''}-`;
-  const name = `${group}${command.name()}`;
-  return ['run', 'matrix', 'calibrate'].includes(name) ? 'compare' : name;
-}
-
-/** `--resume` of every command takes the names of a run that `docs/history.md` lists. */
-async function resolveResumed(command: Command, call: Call): Promise<void> {
-  const { resume, out }: { readonly resume?: string; readonly out?: string } = command.opts();
-  if (resume === undefined) return;
-  const { runsDirectory } = await import('./config/settings.ts');
-  const directory = out ?? runsDirectory(call.world.env);
-  command.setOptionValue('resume', await call.runPath(directory, resume, experimentOf(command)));
-}
-
 /** Commander reports an unknown command as an excess argument of the default command. */
 function unknownCommand(word: string, program: Command): BenchError {
   const commands = program.commands.map((command) => nameOf(command.name()));
@@ -192,7 +176,6 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     program = newProgram(call);
     await addCommands(program, call);
     program.hook('preAction', () => checkEnvironment(program, call));
-    program.hook('preAction', (_program, command) => resolveResumed(command, call));
     await program.parseAsync([...argv], { from: 'user' });
     return call.status;
   } catch (error) {

@@ -285,7 +285,7 @@ describe('the secret', () => {
   });
 
   test('is refused from a file that is not there', () => {
-    expect(() => cookieSecrets('/nowhere/secrets')).toThrow(/cannot be read/);
+    expect(() => cookieSecrets('/nowhere/secrets')).toThrow('/nowhere/secrets does not exist');
   });
 });
 

@@ -329,7 +329,7 @@ test('a certificate that cannot be used is refused before anything listens, with
   const port = ['--port', '0', '--tls-port', '0'];
   const missing = await runToEnd([...port, '--tls-cert', '/nowhere.pem', '--tls-key', key]);
   expect(missing).toMatchObject({ code: 3 });
-  expect(missing.stderr).toContain('/nowhere.pem cannot be read');
+  expect(missing.stderr).toContain('/nowhere.pem does not exist');
   const swapped = await runToEnd([...port, '--tls-cert', key, '--tls-key', certificate]);
   expect(swapped).toMatchObject({ code: 2 });
   expect(swapped.stderr).toContain('cannot be used for TLS');

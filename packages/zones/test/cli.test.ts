@@ -170,7 +170,7 @@ describe('generate', () => {
       'a config that is not there',
       ['generate', '--format', 'hosts', '--stdout', '--config', 'none'],
       3,
-      /cannot read .*none/,
+      /none does not exist/,
     ],
     ['a query type that is none', ['queries', '--type', 'AAAAA'], 2, /did you mean AAAA/],
     ['a file in the way', ['generate', '--format', 'hosts', '--out', 'file/x'], 7, /another directory/],

@@ -44,6 +44,8 @@ export interface PlannedCase {
 export interface RunOptions extends GivenSettings {
   /** `--resume`: a run's id, or latest. */
   readonly resume: string | undefined;
+  /** See `Call.runPath`. */
+  readonly runPath: (out: string, reference: string, experiment?: string) => Promise<string>;
   readonly dryRun: boolean;
   /** The text report that is printed at the end: `terminal`. */
   readonly format: string;

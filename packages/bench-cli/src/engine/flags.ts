@@ -85,8 +85,7 @@ export function addSettings(
   if (view.presets !== undefined)
     command.option('--preset <name>', `settings to start from: ${view.presets.join(', ')}`);
   command.option('--config <file>', 'settings from a YAML file');
-  // One that is below another would have the words of that one.
-  if (view.groups === undefined) return command.helpOption('-h, --help', 'display help for command');
+  if (view.groups === undefined) return command;
   return command
     .helpOption('-h, --help', 'the settings that are needed most')
     .option(HELP_ALL, 'all settings of a run, also rare ones and those of a cluster')
@@ -178,6 +177,7 @@ export async function addProcedure<T extends SettingTable, D, C, E, R extends Li
         call.status = await invokeExperiment(call.world, procedure, loadForm, {
           ...givenSettings(call.world, table, values, view),
           resume: textOf(values.resume),
+          runPath: call.runPath,
           dryRun: isPlan,
           format: typed ?? DEFAULT_FORMAT,
           argv: call.argv,

@@ -40,7 +40,8 @@ async function decideAgain<T extends SettingTable, D, C, E, R extends LivingReco
   const typed = await givenWithResume(world, name, options);
   const store = createStore(world, typed.out);
   const form = await loadForm();
-  const { record: previous, directory } = await store.loadAs(form.kind, resume);
+  const path = await options.runPath(typed.out, resume, form.kind.experiment);
+  const { record: previous, directory } = await store.loadAs(form.kind, path);
   const settings = {
     // Keys of cases can contain paths: they must be those that the settings of the record lead to again.
     ...settingsAgain(name, tableOf(procedure.settings), {

@@ -24,7 +24,7 @@ export interface Call {
   /** As typed, for the record. */
   readonly argv: readonly string[];
   /** The path of the run that a person named, as `docs/history.md` lists the names; `out` is the directory of the runs. */
-  runPath(out: string, reference: string, experiment?: string): Promise<string>;
+  readonly runPath: (out: string, reference: string, experiment?: string) => Promise<string>;
   status: number;
 }
 

@@ -137,6 +137,8 @@ function addBelow<T extends SettingTable>(
   act: (settings: SettingsOf<T>, values: Record<string, unknown>) => Promise<number>,
 ): void {
   addFlags(command, table)
+    // Not in the words of the command above.
+    .helpOption('-h, --help', 'display help for command')
     .addHelpText('after', BELOW_HELP)
     .action(async (_flags: unknown, own: Command) => {
       const values = own.optsWithGlobals();
