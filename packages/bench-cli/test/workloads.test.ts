@@ -157,13 +157,14 @@ describe('files', () => {
   });
 
   it.each([
-    ['halv', 'Did you mean "half"'],
+    ['halv', 'E_CONFIG', 'Did you mean "half"'],
     [
       'missing.pcap',
+      'E_UNREADABLE',
       'Use one of half, existing, missing, lookup, internal, external, lookup-internal, lookup-external, or the path',
     ],
-  ])('%s is neither a workload nor a file: %s', async (name, fix) => {
-    await expect(load(name)).rejects.toMatchObject({ code: 'E_CONFIG', fix: expect.stringContaining(fix) });
+  ])('%s is neither a workload nor a file: %s', async (name, code, fix) => {
+    await expect(load(name)).rejects.toMatchObject({ code, fix: expect.stringContaining(fix) });
   });
 
   it('a capture without queries is refused', async () => {

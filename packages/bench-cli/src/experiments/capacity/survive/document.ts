@@ -99,10 +99,12 @@ function levelsOf(record: Record) {
   return LEVELS.filter(({ y }, index) => index === 0 || highest > y / 2);
 }
 
-/** Null for a single size, which makes no line. */
+/** Servers of a single size stand side by side. Null for a single case, which shows nothing that a table does not. */
 export function limitChart(record: Record): LineChart | null {
   const cases = claimed(record);
-  if (new Set(cases.map(({ point }) => point.objects)).size < 2) return null;
+  if (cases.length < 2) return null;
+  const sizes = [...new Set(cases.map(({ point }) => Number(point.objects)))];
+  const places = sizes.length > 1 ? null : record.subjects.map(({ name }) => name);
   const levels = levelsOf(record);
   const panels = [...Map.groupBy(cases, ({ point }) => String(point.configuration))];
   return {
@@ -110,8 +112,9 @@ export function limitChart(record: Record): LineChart | null {
     name: 'limits',
     title: 'Memory limit that CoreDNS needs, by pods and services',
     caption: `The limit under which at least ${record.settings.starts} of ${record.settings.starts} starts survived, or the next one that was tried if a start has used more. Bars reach down to the smallest. Horizontal lines are limits of today.`,
-    xAxis: 'pods and services',
+    xAxis: places === null ? 'pods and services' : `${formatCount(sizes[0] ?? 0)} pods and services`,
     yAxis: 'MiB',
+    ...(places === null ? {} : { xTicks: [], xFromZero: true }),
     panels: panels.map(([configuration, own]) => ({
       title: panels.length === 1 ? '' : configuration,
       lines: record.subjects.map(({ name, title }) => ({
@@ -122,10 +125,11 @@ export function limitChart(record: Record): LineChart | null {
           .flatMap((item) => {
             const confirmed = confirmedLimit(record, item);
             if (confirmed === null) return [];
-            const x = Number(item.point.objects);
+            const objects = Number(item.point.objects);
+            const x = places === null ? objects : places.indexOf(name) + 1;
             const high = confirmed.limitBytes / MEBIBYTE;
             const found = evidencesOf(record, item.key).map(({ limitBytes }) => limitBytes / MEBIBYTE);
-            const tip = `${title}, ${formatCount(x)} objects: ${formatBytes(confirmed.limitBytes)}`;
+            const tip = `${title}, ${formatCount(objects)} objects: ${formatBytes(confirmed.limitBytes)}`;
             return [{ x, y: high, low: Math.min(...found), high, tip }];
           }),
       })),
@@ -301,7 +305,12 @@ export function surviveDocument(record: Record): DocumentParts {
     sections: [
       ...(drawn === null
         ? []
-        : [{ title: 'Limit by objects', blocks: [chart(drawn), levelSources(record)] }]),
+        : [
+            {
+              title: sizes.size > 1 ? 'Limit by objects' : 'Limits in one picture',
+              blocks: [chart(drawn), levelSources(record)],
+            },
+          ]),
       {
         title: 'Limits that survived',
         blocks: [
