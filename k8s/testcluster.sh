@@ -14,6 +14,8 @@ if [ "${TESTCLUSTER_NODES:-1}" != 1 ] && [ -z "${TESTCLUSTER_HOME:-}" ]; then
   ln -sfn "$home/bin" "$home-nodes/bin"
   home=$home-nodes
   export TESTCLUSTER_HOME=$home TESTCLUSTER_PORT=${TESTCLUSTER_PORT:-16444}
+  # Their tests ask the kubelets.
+  export TESTCLUSTER_METRICS=${TESTCLUSTER_METRICS:-0}
 fi
 # One after the other: what the first has compiled and built, the second only loads.
 exec 8<k8s/testcluster.sh

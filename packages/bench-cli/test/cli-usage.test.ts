@@ -72,6 +72,27 @@ describe('bench with wrong input', () => {
       'coredns-cluster has no names for the workload "half"',
       '--workload internal,external',
     ],
+    [
+      'the DNS of a cluster on this machine',
+      ['run', '--servers', 'cluster-dns'],
+      2,
+      'cluster-dns is part of a cluster',
+      'Add --target kubernetes',
+    ],
+    [
+      'the DNS of a cluster beside another server',
+      ['run', '--target', 'kubernetes', '--servers', 'cluster-dns,coredns'],
+      2,
+      'names of its cluster, which coredns does not have',
+      '--servers cluster-dns.',
+    ],
+    [
+      'names of zones for the DNS of a cluster',
+      ['run', '--target', 'kubernetes', '--servers', 'cluster-dns', '--workload', 'half'],
+      2,
+      '"half" is not a workload for cluster-dns',
+      'Use one of service, pod-ip, nx, outside',
+    ],
     ['a wrong value', ['--tier', 'two'], 2, '--tier: "two"', 'for example 1,2,4'],
     ['a missing configuration file', ['--config', 'no.yaml'], 3, 'no.yaml: does not exist', '--config'],
     [

@@ -43,16 +43,4 @@ describe('--servers cluster-dns', () => {
       await world.remove();
     }
   });
-
-  it('is refused beside other servers, with other workloads, and on this machine', async () => {
-    const world = await clusterWorld();
-    try {
-      expect(await world.bench('run', '--servers', 'cluster-dns')).toBe(2);
-      expect(await world.bench('run', '--target', 'kubernetes', '--servers', 'cluster-dns,coredns')).toBe(2);
-      const half = ['--servers', 'cluster-dns', '--workload', 'half'];
-      expect(await world.bench('run', '--target', 'kubernetes', ...half)).toBe(2);
-    } finally {
-      await world.remove();
-    }
-  });
 });
