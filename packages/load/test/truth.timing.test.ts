@@ -68,3 +68,25 @@ it('shows a stall in all queries due in it, where a closed loop shows it only in
   expect(await slow({ kind: 'constant', rate: RATE })).toBeGreaterThan(0.9 * 0.15 * RATE);
   expect(await slow({ kind: 'closed', outstanding: 10, maxRate: RATE })).toBeLessThan(0.05 * RATE * 0.15);
 });
+
+it('has started when the first query leaves, not before', async () => {
+  const aheadMs: number[] = [];
+  for (let run = 0; run < 3; run += 1) {
+    let firstAt = 0;
+    const server = await startServer((query, reply) => {
+      firstAt = performance.now();
+      reply(answerTo(query));
+    });
+    const { started, result } = cannon({
+      server: `127.0.0.1:${server.port}`,
+      workload: { kind: 'names', names: ['one.test'] },
+      maxQueries: 1,
+    });
+    await started;
+    const startedAt = performance.now();
+    await result;
+    aheadMs.push(firstAt - startedAt);
+  }
+  // The workers are told 20 ms before. A busy machine delays either, but hardly in each of three runs.
+  expect(Math.min(...aheadMs)).toBeLessThan(10);
+});
