@@ -14,15 +14,15 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-/** What the generator itself counted in the only trial: the last line of its raw output. */
-async function generatorCounts(): Promise<CannonResult['counts']> {
+/** What the generator itself says of the only trial: the last line of its raw output. */
+async function generatorReport(): Promise<CannonResult> {
   const results = join(world.directory, 'results');
   const path =
     (await readdir(results, { recursive: true })).find((name) => /\/builtin-\w+-1\.txt$/.test(name)) ?? '';
   const lines = (await readFile(join(results, path), 'utf8')).trimEnd().split('\n');
   const event = parseEvent(lines.at(-1) ?? '');
   if (event?.event !== 'result') throw new Error(`no result in ${path}`);
-  return event.result.counts;
+  return event.result;
 }
 
 // A machine that stalls for a tenth of a second keeps the rate from being held; not each time the test is repeated.
@@ -37,8 +37,9 @@ it('the built-in loader holds a rate in an open loop', { timeout: 60_000 }, asyn
   if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
   expect(JSON.parse(trial.loaderCommands[0]?.at(-1) ?? '').load).toEqual({ kind: 'constant', rate: 500 });
   // What was due in this second was sent, or is counted as never sent: nothing is made up for later.
-  const { sent, unsent } = await generatorCounts();
-  expect(trial.load.queriesSent).toBe(sent);
-  expect(sent + unsent).toBe(500);
-  expect(trial.limitedBy).toBe('rate');
+  const { counts, generator } = await generatorReport();
+  expect(trial.load.queriesSent).toBe(counts.sent);
+  expect(counts.sent + counts.unsent).toBe(500);
+  // Its code is not compiled when it begins: within a second, that alone can make one query in a hundred late.
+  expect(trial.limitedBy).toBe(generator.wasTheLimit ? 'loader' : 'rate');
 });

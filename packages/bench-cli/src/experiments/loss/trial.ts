@@ -170,8 +170,8 @@ async function probeAt(
     durationSeconds,
     progress,
   };
-  const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, () =>
-    loadAndObserve(context, planned, deployment, stage),
+  const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, (onStarted) =>
+    loadAndObserve(context, planned, deployment, stage, onStarted),
   );
   neighbours.push(...(loaded.neighbours ?? []));
   const { outcomes, observation, losses } = loaded;
