@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Batch, UdpSocketOptions } from '../src/index.ts';
 import { loadLibc } from '../src/native/koffi.ts';
 import type { Libc } from '../src/native/libc.ts';
@@ -115,7 +115,8 @@ describe.runIf(native)('what a handler leaves', () => {
       // After the last look, the event loop runs.
       const looks = BURST / DATAGRAMS_PER_LOOK - 1;
       expect(await asksWhile('known')).toBeGreaterThanOrEqual(looks);
-      expect(await asksWhile('nothing')).toBeLessThan(looks);
+      // While V8 compiles, its threads wake the event loop: for milliseconds, it may then have something to do after each look.
+      await vi.waitFor(async () => expect(await asksWhile('nothing')).toBeLessThan(looks), 5000);
     },
   );
 
