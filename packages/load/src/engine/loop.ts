@@ -4,7 +4,8 @@
  * Polled (a few UDP sockets): the loop checks the clock and the sockets itself, as fast as it can while there is
  * something to do. If nothing is due for a while it sleeps: in `Atomics.wait`, which wakes to within about 100 µs,
  * and then polls for the rest; or, for longer waits, in the event loop. Meanwhile answers wait in the kernel, which
- * has timestamped them; without kernel timestamps the loop does not sleep while queries are in flight.
+ * has timestamped them; without kernel timestamps the loop does not sleep while queries are in flight, and where an
+ * answer causes the next query to be sent, only in the event loop, which answers wake.
  *
  * Otherwise (connections, many sockets): the event loop delivers what arrives, and the loop sends what is due.
  */
@@ -19,6 +20,8 @@ export interface LoopOptions {
   readonly measurements: Measurements;
   /** Whether the kernel timestamps answers, so that they may wait. */
   readonly timestamps: boolean;
+  /** Whether an answer can cause another query to be sent: the next one of a lookup, or the same one over TCP. */
+  readonly answersCauseSends: boolean;
   /**
    * Places in the window that are filled together. Waiting a few microseconds for more of them turns many small
    * system calls into one large one, here and in the server. 1: each is filled at once.
@@ -42,6 +45,8 @@ export interface LoopOptions {
 const TURN_NS = 1e6;
 /** How long to poll an empty socket before waiting in the event loop. */
 const IDLE_SPIN_NS = 50e3;
+/** The event loop wakes within tens of microseconds, which matters only if the answer took less time than this. */
+const ANSWER_SPIN_NS = 1e6;
 /** The event loop's timers are accurate to about a millisecond: shorter waits do not use them. */
 const TIMER_NS = 4e6;
 const TIMER_MARGIN_NS = 2e6;
@@ -180,13 +185,19 @@ export class Loop {
 
   /** Polled, with nothing sent and nothing received: true if the next turn was scheduled for later. */
   #idle(now: number): boolean {
-    const { engine, timestamps } = this.#options;
+    const { engine, timestamps, answersCauseSends } = this.#options;
     if (!timestamps && engine.active > 0) return false;
     const next = Math.min(engine.nextSendNs, this.#nextIntervalNs, this.#options.endNs);
     // Nothing can be sent until an answer arrives: the event loop wakes us, unless one is imminent.
     const waiting = engine.nextSendNs === Number.POSITIVE_INFINITY;
     if (waiting && now - this.#lastWorkNs < IDLE_SPIN_NS) return false;
     if (next - now < this.#marginNs) return false;
+    const isShort = next - now <= TIMER_NS || now - this.#lastWorkNs < ANSWER_SPIN_NS;
+    if (answersCauseSends && engine.active > 0 && !waiting && isShort) {
+      // Not in this turn: answers over TCP come in the event loop.
+      this.#soon();
+      return true;
+    }
     this.#sleepUntil(now, waiting ? now + MAX_SLEEP_NS : next);
     return true;
   }

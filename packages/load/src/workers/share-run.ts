@@ -150,7 +150,7 @@ export async function runShare(
   startNs: number,
   { onInterval, onSendingOver }: ShareEvents,
 ): Promise<void> {
-  const { options, share, control } = task;
+  const { options, plan, share, control } = task;
   const { engine, workload, measurements, transport } = opened;
   const { kernelTimestamps } = transport.facts;
   let before = NO_LOSSES;
@@ -168,6 +168,7 @@ export async function runShare(
     transport,
     measurements,
     timestamps: kernelTimestamps,
+    answersCauseSends: plan.resolver !== null || options.tcpFallback,
     coalesce: coalesceFor(task, kernelTimestamps),
     startNs,
     endNs,
