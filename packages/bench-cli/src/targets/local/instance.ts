@@ -237,10 +237,7 @@ async function start(
   own: (process: RunningProcess) => void,
 ): Promise<{ process: RunningProcess; ready: Ready }> {
   const { world, request, endpoint, directory, logFile } = settings;
-  let onReadyLine: (line: string) => void = () => undefined;
-  const readyLine = new Promise<string>((resolve) => {
-    onReadyLine = resolve;
-  });
+  const { promise: readyLine, resolve: onReadyLine } = Promise.withResolvers<string>();
   const onLine = (stream: 'stdout' | 'stderr') => (line: string) => {
     if (isReadyLine(plan.readiness, stream, line)) onReadyLine(line);
   };
