@@ -229,7 +229,3 @@ export function answering(world: World, format: string) {
     world.stdout.write(render(documents, json, world));
   };
 }
-
-export function printJson({ stdout }: World, value: unknown): void {
-  stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-}

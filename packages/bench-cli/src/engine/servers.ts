@@ -68,7 +68,7 @@ function demandHere(servers: readonly Server[], command: string): void {
 function demandModes(servers: readonly Server[], plan: Plan, { ip }: RunConfiguration): void {
   for (const { server: name, mode } of plan.cases) {
     const server = servers.find((candidate) => candidate.name === name);
-    const reason = server?.unsupported(mode, 'udp', ip) ?? null;
+    const reason = server?.unsupported?.(mode, 'udp', ip) ?? null;
     if (reason === null) continue;
     throw new BenchError('E_CONFIG', `${name} cannot be run with --mode ${mode}: ${reason}`, {
       fix: 'Omit the server, or choose another mode.',

@@ -39,7 +39,6 @@ export function installedServer({
     program: installedProgram({ name: executable, question }, packages),
     image,
     answersUnknownZoneWith: 'REFUSED',
-    unsupported: () => null,
     ...optional,
     plan(request) {
       const { zoneSet, directory, stateDirectory, address, port, program, zoneFiles } = request;
@@ -48,7 +47,6 @@ export function installedServer({
       return {
         files: [...findFormat(format).render(zoneSet, { ...given, ...encryptionOf(request) })],
         command: [...program, ...argumentsFor(directory, workers)],
-        env: {},
         readiness: { kind: 'answer' },
         workers,
         ...(logFile === undefined ? {} : { logFile }),

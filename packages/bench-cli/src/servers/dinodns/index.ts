@@ -77,7 +77,6 @@ function definition(profile: Profile): ServerDefinition {
             : ['--busy-poll', String(profile.busyPollMicroseconds)]),
           ...(request.mode === 'multi' && workers !== null ? ['--workers', String(workers)] : []),
         ],
-        env: {},
         readiness: { kind: 'stdout-json' },
         workers,
       };

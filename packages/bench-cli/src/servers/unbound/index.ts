@@ -58,7 +58,6 @@ remote-control:
   return {
     files: [{ path: 'unbound.conf', chunks: [text] }],
     command: [...program, ...argumentsIn(directory)],
-    env: {},
     readiness: { kind: 'answer' },
     workers,
   };

@@ -246,7 +246,7 @@ async function start(
     const command = await withWhatRunsBeside(world, plan);
     process = await world.processes.start(group.wrap(request.within?.(command) ?? command), {
       cwd: plan.cwd ?? directory,
-      env: plan.env,
+      env: plan.env ?? {},
       onStdoutLine: onLine('stdout'),
       onStderrLine: onLine('stderr'),
       stdoutFile: logFile,

@@ -187,7 +187,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
     component: 'server',
     image,
     args: plan.command,
-    env: plan.env,
+    env: plan.env ?? {},
     resources: {
       requests: { cpu: settings.cpuRequest ?? limit, ...memory },
       limits: { cpu: limit, ...memory },
