@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
-import { CERTIFICATE_FILE, type Certificates, KEY_FILE } from '../../certificates/certificates.ts';
+import { type Certificates, certificateFilesIn } from '../../certificates/certificates.ts';
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError, LateError } from '../../errors.ts';
@@ -12,7 +12,6 @@ import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import {
-  type CertificateFiles,
   type ConfigurationFile,
   type InstancePlan,
   readinessQueriesOf,
@@ -161,10 +160,6 @@ async function writeCertificates(
   const { certificateFile, keyFile } = certificateFilesIn(directory);
   await fs.writeFile(certificateFile, certificate);
   await fs.writeFile(keyFile, key, { mode: 0o600 });
-}
-
-function certificateFilesIn(directory: string): CertificateFiles {
-  return { certificateFile: join(directory, CERTIFICATE_FILE), keyFile: join(directory, KEY_FILE) };
 }
 
 function startError(
