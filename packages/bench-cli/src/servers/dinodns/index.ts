@@ -64,12 +64,7 @@ function definition(profile: Profile): ServerDefinition {
             : [],
         command: [
           ...request.program,
-          '--profile',
-          profile.profile,
-          '--mode',
-          request.mode,
-          '--address',
-          request.address,
+          ...['--profile', profile.profile, '--mode', request.mode, '--address', request.address],
           ...portArguments(request),
           ...zoneArguments(request),
           ...(profile.busyPollMicroseconds === undefined
