@@ -7,14 +7,13 @@ import {
   isHelp,
   isHelpInstead,
   messageOf,
-  nearest,
   reportError,
   usageError,
 } from '@dinodns-bench/program';
 import { Command } from 'commander';
 import { COMMANDS } from './commands/listed.ts';
 import type { Call, ListedCommand } from './engine/registered.ts';
-import { BenchError } from './errors.ts';
+import { BenchError, choiceFix } from './errors.ts';
 import { loadExperiment, loadedCommands } from './experiments/registry.ts';
 import { BENCH_VERSION } from './version.ts';
 import type { World } from './world.ts';
@@ -117,9 +116,8 @@ async function checkEnvironment(program: Command, call: Call): Promise<void> {
 /** Commander reports an unknown command as an excess argument of the default command. */
 function unknownCommand(word: string, program: Command): BenchError {
   const commands = program.commands.map((command) => nameOf(command.name()));
-  const suggestion = nearest(word, commands);
   return new BenchError('E_USAGE', `unknown command "${word}"`, {
-    fix: suggestion === undefined ? `Choose from ${commands.join(', ')}.` : `Did you mean "${suggestion}"?`,
+    fix: choiceFix(word, commands),
   });
 }
 

@@ -2,7 +2,7 @@
  * Every failure that a user should read about is a `BenchError`: what failed, the value that failed, and the fix.
  * The code is stable (tests and scripts match on it, not on the text), and it alone decides the exit status.
  */
-import { type ExitReason, messageOf, ProgramError } from '@dinodns-bench/program';
+import { type ExitReason, messageOf, nearest, ProgramError } from '@dinodns-bench/program';
 
 /** Stable error codes and the exit reason each belongs to. */
 export const ERROR_CODES = {
@@ -114,4 +114,14 @@ export function joined(errors: readonly unknown[]): unknown {
     fix: [...new Set(known.map(({ fix }) => fix))].join(' ') || 'Report this bug.',
     cause: errors[0],
   });
+}
+
+/** Of what cannot be, unless bench itself is wrong. */
+export const internalError = (problem: string) =>
+  new BenchError('E_INTERNAL', problem, { fix: 'Report this bug.' });
+
+/** The fix for a name that is none of those that are known. */
+export function choiceFix(name: string, known: readonly string[]): string {
+  const suggestion = nearest(name, known);
+  return suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`;
 }

@@ -55,6 +55,12 @@ const SERIAL_BYTES = 16;
 /** Names of the servers' files, wherever they are put. */
 export const CERTIFICATE_FILE = 'certificate.pem';
 export const KEY_FILE = 'key.pem';
+
+/** Where a server finds them. */
+export const certificateFilesIn = (directory: string) => ({
+  certificateFile: `${directory}/${CERTIFICATE_FILE}`,
+  keyFile: `${directory}/${KEY_FILE}`,
+});
 export const AUTHORITY_FILE = 'authority.pem';
 
 /** PEM texts. */

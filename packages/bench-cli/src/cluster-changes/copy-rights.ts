@@ -1,7 +1,8 @@
 /** The rights that copies beside the cluster's DNS take, beyond those of `bench run`. Pure. */
 
+import type { Right } from '../kubernetes-api/access.ts';
 import type { DnsWorkload } from '../targets/kubernetes/dns-copy/find-workload.ts';
-import { placeOf, type Right, rightsOn } from './rights.ts';
+import { placeOf, rightsOn } from './rights.ts';
 
 /**
  * The role with which CoreDNS reads the cluster: of OpenShift's operator, else that of kubeadm, which most

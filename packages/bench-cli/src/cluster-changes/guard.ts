@@ -1,6 +1,7 @@
 /** Deploys the guard: its program, its account, and rights on exactly the objects that the run may change. */
 import { extname } from 'node:path';
 import type { V1PodSpec, V1PolicyRule } from '@kubernetes/client-node';
+import type { Right } from '../kubernetes-api/access.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { LABELS, runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
 import { type ConfigMapMount, nodeSelectorOf, podTemplate } from '../targets/kubernetes/objects/pods.ts';
@@ -10,7 +11,7 @@ import { type ClusterApi, create, read } from './cluster-api.ts';
 import { JOURNAL_NAME } from './journal.ts';
 import { textAt } from './json.ts';
 import { LEASE_NAME } from './lease.ts';
-import { type Place, placeOf, type Right, rightsOn } from './rights.ts';
+import { type Place, placeOf, rightsOn } from './rights.ts';
 
 const NAME = 'guard';
 const DIRECTORY = '/guard';

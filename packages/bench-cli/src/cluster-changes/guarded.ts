@@ -5,13 +5,14 @@
  */
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
+import type { Right } from '../kubernetes-api/access.ts';
 import type { KubeClient } from '../kubernetes-api/client.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { JOURNAL_ANNOTATION, namespaceOf } from '../targets/kubernetes/objects/labels.ts';
 import { type OpenedCluster, type OpenRequest, openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { describeChange } from './change.ts';
 import { deployGuard, sessionRights } from './guard.ts';
-import { demandRights, type Right } from './rights.ts';
+import { demandRights } from './rights.ts';
 import { type ChangeSession, demandNoJournal, isLost, openSession, type SessionRequest } from './session.ts';
 import { waitUntil } from './wait-until.ts';
 

@@ -1,6 +1,7 @@
 /** Faults of pods behind a Service: how each is made, when it is over, and the rights that it takes. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../errors.ts';
+import type { Right } from '../kubernetes-api/access.ts';
 import type { KubeClient } from '../kubernetes-api/client.ts';
 import { killServer } from '../targets/kubernetes/dns-copy/beside.ts';
 import type { DnsWorkload } from '../targets/kubernetes/dns-copy/find-workload.ts';
@@ -9,7 +10,7 @@ import type { PlannedEdit } from './change.ts';
 import { type ClusterApi, create, patch, read } from './cluster-api.ts';
 import type { Guarded } from './guarded.ts';
 import { isObject, pointerOf, textAt, valueAt } from './json.ts';
-import { type Right, rightsOn } from './rights.ts';
+import { rightsOn } from './rights.ts';
 import { rolloutOf } from './rollout.ts';
 
 export const POD_FAULTS = ['rollout', 'delete', 'kill', 'scale-down', 'drain'] as const;

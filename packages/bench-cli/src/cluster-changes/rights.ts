@@ -1,9 +1,7 @@
-/** Rights on single objects, asked for one after the other before anything is changed. */
+/** Rights on single objects, asked for before anything is changed. */
 import { BenchError } from '../errors.ts';
-import { type AccessRight, isAllowed } from '../kubernetes-api/access.ts';
+import { describeAccess, missingRights, type Right } from '../kubernetes-api/access.ts';
 import type { KubeClient } from '../kubernetes-api/client.ts';
-
-export type Right = AccessRight;
 
 /** An object of the API, or a collection: for rights on exactly that. */
 export type Place = Omit<Right, 'verb'>;
@@ -22,9 +20,9 @@ export function rightsOn(place: Place, ...verbs: readonly string[]): Right[] {
 }
 
 /** `patch deployments.apps coredns in namespace kube-system`. */
-export function describeRight({ verb, resource, group, name, namespace }: Right): string {
-  const what = `${verb} ${resource}${group === '' ? '' : `.${group}`}`;
-  return `${what}${name === '' ? '' : ` ${name}`}${namespace === null ? '' : ` in namespace ${namespace}`}`;
+export function describeRight(right: Right): string {
+  const { name, namespace } = right;
+  return `${describeAccess(right)}${name === '' ? '' : ` ${name}`}${namespace === null ? '' : ` in namespace ${namespace}`}`;
 }
 
 /**
@@ -37,8 +35,7 @@ export async function demandRights(
   role: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const missing: Right[] = [];
-  for (const right of rights) if (!(await isAllowed(client, right, signal))) missing.push(right);
+  const missing = await missingRights(client, rights, signal);
   if (missing.length === 0) return;
   throw new BenchError(
     'E_CLUSTER_FORBIDDEN',

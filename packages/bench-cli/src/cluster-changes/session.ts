@@ -147,6 +147,12 @@ async function makeChange(
   throw new ChangeRefused(`${title} was written by somebody else meanwhile`);
 }
 
+/** Calls `act` when the signal is aborted, or at once if it is. */
+export function onceAborted(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
+}
+
 /** Calls `use` with a signal that is aborted `FORCED_CLOSE_SECONDS` after `force`. */
 async function untilLongAfter(
   clock: Clock,
@@ -158,8 +164,7 @@ async function untilLongAfter(
   const begin = () => {
     cancel = clock.after(FORCED_CLOSE_SECONDS, () => late.abort(force.reason));
   };
-  if (force.aborted) begin();
-  else force.addEventListener('abort', begin, { once: true });
+  onceAborted(force, begin);
   try {
     await use(late.signal);
   } finally {
@@ -206,9 +211,7 @@ export async function openSession(
     await close();
     throw error;
   }
-  const end = () => ended.abort(force.reason);
-  if (force.aborted) end();
-  else force.addEventListener('abort', end, { once: true });
+  onceAborted(force, () => ended.abort(force.reason));
   const write = async (journal: Journal) => {
     stored = await writeJournal(api, stored, journal);
   };

@@ -6,7 +6,7 @@ import { describeChange } from './change.ts';
 import { openChangeable } from './connected-api.ts';
 import { isPending, type Journal, readJournal } from './journal.ts';
 import { type Lease, readLease } from './lease.ts';
-import { writeText } from './write-text.ts';
+import { printJson, writeText } from './write-text.ts';
 
 export interface StatusOptions {
   readonly context: string | undefined;
@@ -44,7 +44,7 @@ export async function statusCommand(world: World, options: StatusOptions): Promi
   const journal = (await readJournal(api, options.leaseNamespace))?.journal ?? null;
   if (options.json) {
     const { holder = null, renewedAt = null, durationSeconds = null } = lease ?? {};
-    world.stdout.write(`${JSON.stringify({ holder, renewedAt, durationSeconds, journal }, null, 2)}\n`);
+    printJson(world, { holder, renewedAt, durationSeconds, journal });
   } else {
     const lines = [leaseLine(lease, world.clock.now()), ...journalLines(journal)];
     writeText(world, `${lines.join('\n')}\n`);

@@ -1,6 +1,8 @@
 /** `bench servers --check SERVER`: starts a server once and checks its answers, and measures nothing. */
+
 import { join } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { printJson } from '../cluster-changes/write-text.ts';
 import { DEFAULTS } from '../config/settings.ts';
 import { prepareServers } from '../engine/servers.ts';
 import { decideRun } from '../experiments/compare/decide.ts';
@@ -18,7 +20,7 @@ import type { World } from '../world.ts';
 function flagsFor(entry: string, server: Server) {
   const transports = server.existing === undefined ? transportsOf(server) : (['udp'] as const);
   const mode = MODES.find((candidate) =>
-    transports.every((transport) => server.unsupported(candidate, transport, 4) === null),
+    transports.every((transport) => (server.unsupported?.(candidate, transport, 4) ?? null) === null),
   );
   // A server of generated names knows no others.
   const workload =
@@ -65,7 +67,7 @@ export async function checkServerCommand(
       transport,
       queries,
     }));
-    if (options.json) world.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    if (options.json) printJson(world, rows);
     else {
       for (const { name, title, transport, queries } of rows) {
         const called = title === name ? name : `${name} (${title})`;

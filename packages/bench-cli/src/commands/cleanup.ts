@@ -1,8 +1,10 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
+
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Refusal } from '../cluster-changes/cluster-api.ts';
 import { openChangeable } from '../cluster-changes/connected-api.ts';
 import { readJournal } from '../cluster-changes/journal.ts';
+import { printJson } from '../cluster-changes/write-text.ts';
 import { seconds } from '../config/value-schemas.ts';
 import { BenchError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
@@ -144,7 +146,7 @@ export async function cleanupCommand(world: World, options: CleanupOptions): Pro
   }
   const problems = options.dryRun ? [] : await removeAll(world, judged, options);
   if (options.json) {
-    world.stdout.write(`${JSON.stringify(judged, null, 2)}\n`);
+    printJson(world, judged);
   } else {
     for (const item of judged) world.stdout.write(line(item, options.dryRun));
     if (judged.length === 0) world.stdout.write(`There are no runs left on ${client.context}.\n`);

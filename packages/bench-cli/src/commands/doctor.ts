@@ -3,6 +3,7 @@
 import { cannonVersion } from '@dinodns-bench/load';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
+import { printJson } from '../cluster-changes/write-text.ts';
 import { type CheckState, inspectMachine, type MachineCheck } from '../doctor/inspect-machine.ts';
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
 import { getTestPrograms, inspectTestPrograms, type TestProgram } from '../doctor/test-programs.ts';
@@ -145,10 +146,7 @@ export interface DoctorOptions {
 export async function doctorCommand(world: World, options: DoctorOptions): Promise<number> {
   const findings = await (options.for === 'tests' ? testFindings : runFindings)(world, options.fix);
   const colours = world.stdout.isTerminal && (world.env.NO_COLOR ?? '') === '';
-  world.stdout.write(
-    options.json
-      ? `${JSON.stringify(findings, null, 2)}\n`
-      : render(findings, world.stdout.columns ?? 80, colours),
-  );
+  if (options.json) printJson(world, findings);
+  else world.stdout.write(render(findings, world.stdout.columns ?? 80, colours));
   return findings.some(({ state }) => state === 'problem') ? EXIT_STATUS.environment : EXIT_STATUS.success;
 }

@@ -1,7 +1,6 @@
 /** The flags of the commands over the history: history, compare, trend, gate, import. */
 import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import { type Command, Option } from 'commander';
-import { runsDirectory } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import type { Selector } from '../history/axes.ts';
 import { PUBLICATIONS } from '../history/published.ts';
@@ -9,12 +8,11 @@ import type { CompareCommandOptions } from './compare.ts';
 import type { GateCommandOptions } from './gate.ts';
 import type { HistoryOptions } from './history.ts';
 import type { ImportOptions } from './import.ts';
+import { outOf } from './report-commands.ts';
 import type { ReproduceOptions } from './reproduce.ts';
 import type { TrendOptions } from './trend.ts';
 
 const METRICS = 'qps, latency, cpu, memory, or any other figure of the runs';
-const outOf = ({ world }: Call) =>
-  ['--out <directory>', 'directory of the runs', runsDirectory(world.env)] as const;
 const FORMAT = ['--format <name>', 'text, markdown, github (for a comment) or json', 'text'] as const;
 const jsonFlag = () => new Option('--json', 'the same as --format json').conflicts('format');
 const NORMALIZE = [

@@ -1,9 +1,8 @@
 /** What the history commands share: opening the history, naming runs, choosing figures. */
 import { resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/program';
 import { ratioFromText } from '../config/value-schemas.ts';
 import { renderOptions } from '../engine/write-reports.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError, choiceFix } from '../errors.ts';
 import type { Selector } from '../history/axes.ts';
 import type { Entry } from '../history/entry.ts';
 import { listRuns, type RunRow } from '../history/listing.ts';
@@ -140,9 +139,8 @@ export function findEstimand(name: string, estimands: readonly EstimandFacts[], 
   const found = estimands.find((each) => each.name === name) ?? estimands.find((each) => each.name === alias);
   if (found !== undefined) return found;
   const known = estimands.map((each) => each.name);
-  const suggestion = nearest(name, known);
   throw new BenchError('E_USAGE', `${flag}: unknown figure ${JSON.stringify(name)}`, {
-    fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
+    fix: choiceFix(name, known),
   });
 }
 
@@ -230,8 +228,4 @@ export function answering(world: World, format: string) {
   return (json: unknown, ...documents: readonly ReportDocument[]) => {
     world.stdout.write(render(documents, json, world));
   };
-}
-
-export function printJson({ stdout }: World, value: unknown): void {
-  stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }

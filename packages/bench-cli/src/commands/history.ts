@@ -1,5 +1,7 @@
 /** `bench history`: lists runs, reads their records again, names runs. */
+
 import { resolve } from 'node:path';
+import { printJson } from '../cluster-changes/write-text.ts';
 import { withoutPath } from '../config/paths.ts';
 import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
@@ -10,7 +12,7 @@ import { loadEntry, whyNoRuns } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
 import { capitalized, counted } from '../text.ts';
 import type { World } from '../world.ts';
-import { answering, knownRuns, printJson, type QuestionOptions } from './history-options.ts';
+import { answering, knownRuns, type QuestionOptions } from './history-options.ts';
 
 export interface HistoryOptions
   extends QuestionOptions,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
 import { renderOptions, withRawOutput, writeFiles } from '../engine/write-reports.ts';
-import { BenchError } from '../errors.ts';
+import { internalError } from '../errors.ts';
 import { openRun, recordsFor } from '../experiments/registry.ts';
 import { findExecutable } from '../machine/find-executable.ts';
 import { HTML_NAME } from '../report/index.ts';
@@ -60,7 +60,7 @@ export async function openCommand(world: World, options: OpenOptions): Promise<n
   const found = await store.find(await runPath(world, options.out, options.run));
   const { directory, experiment } = found;
   if (!(await recordsFor(found)).formats.some(({ name }) => name === 'html'))
-    throw new BenchError('E_INTERNAL', `${experiment} has no page`, { fix: 'Report this bug.' });
+    throw internalError(`${experiment} has no page`);
   const opened = await openRun(found);
   const look = renderOptions(world, deltaOf(options.delta) ?? opened.delta);
   const withRaw = await withRawOutput(world, look, directory, opened.trials);

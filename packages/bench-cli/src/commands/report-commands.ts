@@ -8,7 +8,8 @@ type Values = Readonly<Record<string, string | undefined>>;
 
 const RUN = ['<run>', 'latest, or a tag, id, git branch, commit, folder or run.json'] as const;
 const DELTA = ['--delta <definition>', 'relative or symmetric (default: as in the record)'] as const;
-const outOf = ({ world }: Call) =>
+/** Of every command that reads runs. */
+export const outOf = ({ world }: Call) =>
   ['--out <directory>', 'directory of the runs', runsDirectory(world.env)] as const;
 
 const HELP_WORDS = ['--help', '-h', 'help'];

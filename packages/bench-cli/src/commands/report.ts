@@ -1,6 +1,5 @@
 /** `bench report`: renders the reports of a run from its record. */
 import { dirname, relative, resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/program';
 import type { FormatFacts } from '../engine/records.ts';
 import {
   hasCharts,
@@ -9,7 +8,7 @@ import {
   withRawOutput,
   writeFiles,
 } from '../engine/write-reports.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError, choiceFix } from '../errors.ts';
 import { allFormats, formatNamed, openRun, recordsFor } from '../experiments/registry.ts';
 import { findFormat, type ReportFile } from '../report/renderer.ts';
 import { createStore, type FoundRun } from '../results/store.ts';
@@ -51,9 +50,8 @@ async function formatsOf(text: string): Promise<FormatFacts[]> {
       continue;
     }
     const known = await knownNames();
-    const suggestion = nearest(name, known);
     throw new BenchError('E_USAGE', `--format: unknown format "${name}"`, {
-      fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
+      fix: choiceFix(name, known),
     });
   }
   if (wanted.length === 0) {

@@ -1,5 +1,5 @@
 /** `bench reproduce`: what was published beside a run, as the experiment that declares the publication has it. */
-import { BenchError } from '../errors.ts';
+import { internalError } from '../errors.ts';
 import { publicationNamed } from '../experiments/registry.ts';
 import { findPublication } from '../history/published.ts';
 import type { World } from '../world.ts';
@@ -16,8 +16,7 @@ export async function reproduceCommand(world: World, options: ReproduceOptions):
   const answer = answering(world, options.format);
   const name = options.publication;
   const publication = (await publicationNamed(name)) ?? (await publicationNamed(findPublication(name)));
-  if (publication === undefined)
-    throw new BenchError('E_INTERNAL', `no experiment declares "${name}"`, { fix: 'Report this bug.' });
+  if (publication === undefined) throw internalError(`no experiment declares "${name}"`);
   const known = await knownRuns(world, out);
   const { document, json } = await publication.reproduce({
     ...{ world, known, run },

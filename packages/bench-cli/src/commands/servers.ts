@@ -1,4 +1,5 @@
 /** `bench servers`: the server kinds, and whether their programs are here. */
+import { printJson } from '../cluster-changes/write-text.ts';
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
 import type { ServerKind } from '../servers/server.ts';
@@ -69,8 +70,7 @@ export async function serversCommand(world: World, options: { json: boolean }): 
       availability: definition.existing !== undefined ? 'in the cluster' : availability(tool),
     };
   });
-  world.stdout.write(
-    options.json ? `${JSON.stringify(rows, null, 2)}\n` : render(rows, world.stdout.columns ?? 80),
-  );
+  if (options.json) printJson(world, rows);
+  else world.stdout.write(render(rows, world.stdout.columns ?? 80));
   return 0;
 }

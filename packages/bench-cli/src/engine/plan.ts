@@ -1,5 +1,5 @@
 /** Which trials a run has, and in which order. Pure. */
-import { BenchError } from '../errors.ts';
+import { BenchError, internalError } from '../errors.ts';
 import { blocksOf, interleaved, MAX_CASES } from '../plan/plan.ts';
 import type { ExperimentPlan, PlannedCase, PlannedTrial } from './experiment.ts';
 
@@ -26,7 +26,7 @@ export function casesOf(
     .map((item) => ({ ...item, key: `${item.key}(aa)`, aa: true }));
   const all = [...planned.map((item) => ({ ...item, aa: item.aa === true })), ...twins];
   if (new Set(all.map(({ key }) => key)).size < all.length) {
-    throw new BenchError('E_INTERNAL', 'two cases have the same key', { fix: 'Report this bug.' });
+    throw internalError('two cases have the same key');
   }
   return all;
 }

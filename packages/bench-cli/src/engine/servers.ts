@@ -1,7 +1,7 @@
 /** For experiments that measure DNS servers on this machine: their plan, and what their trials share. */
 import { configure, type RunConfiguration } from '../config/configuration.ts';
 import { SETTINGS, type SettingName } from '../config/settings.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError, internalError } from '../errors.ts';
 import { openTrials } from '../measure/open-trials.ts';
 import { type Prepared, type PrepareRequest, prepareRun } from '../measure/prepare.ts';
 import { type TrialContext, workloadOf } from '../measure/trial-context.ts';
@@ -39,7 +39,7 @@ export function serverTrial(
   const server = servers.find((each) => each.name === name);
   if (found !== undefined && server !== undefined)
     return { server, planned: { key, round, order, case: found } };
-  throw new BenchError('E_INTERNAL', `no server ${name}`, { fix: 'Report this bug.' });
+  throw internalError(`no server ${name}`);
 }
 
 /** Response codes that the workload of the trial predicts; null where any will do. */
@@ -68,7 +68,7 @@ function demandHere(servers: readonly Server[], command: string): void {
 function demandModes(servers: readonly Server[], plan: Plan, { ip }: RunConfiguration): void {
   for (const { server: name, mode } of plan.cases) {
     const server = servers.find((candidate) => candidate.name === name);
-    const reason = server?.unsupported(mode, 'udp', ip) ?? null;
+    const reason = server?.unsupported?.(mode, 'udp', ip) ?? null;
     if (reason === null) continue;
     throw new BenchError('E_CONFIG', `${name} cannot be run with --mode ${mode}: ${reason}`, {
       fix: 'Omit the server, or choose another mode.',

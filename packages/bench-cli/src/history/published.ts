@@ -1,6 +1,5 @@
 /** Results that others have published, as records that ship with bench: `published/NAME.json`. */
-import { nearest } from '@dinodns-bench/program';
-import { BenchError } from '../errors.ts';
+import { BenchError, choiceFix } from '../errors.ts';
 import { ownText } from '../own-files.ts';
 import { type Entry, entryOf } from './entry.ts';
 import { type ImportedRecord, type PublicationFacts, parseImported } from './imported.ts';
@@ -37,10 +36,8 @@ export function publishedRecord(name: PublicationName): Published {
 export function findPublication(name: string): PublicationName {
   const found = PUBLICATIONS.find((candidate) => candidate === name);
   if (found !== undefined) return found;
-  const suggestion = nearest(name, [...PUBLICATIONS]);
   throw new BenchError('E_USAGE', `there is no publication ${JSON.stringify(name)}`, {
-    fix:
-      suggestion === undefined ? `Choose from ${PUBLICATIONS.join(', ')}.` : `Did you mean "${suggestion}"?`,
+    fix: choiceFix(name, PUBLICATIONS),
   });
 }
 

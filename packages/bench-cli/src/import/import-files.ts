@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { messageOf, nearest, whyUnreadable } from '@dinodns-bench/program';
-import { BenchError } from '../errors.ts';
+import { messageOf, whyUnreadable } from '@dinodns-bench/program';
+import { BenchError, choiceFix } from '../errors.ts';
 import { type ImportedRecord, importedRecordSchema } from '../history/imported.ts';
 import { formatJson } from '../results/json-text.ts';
 import { listProblems } from '../results/parse-record.ts';
@@ -43,10 +43,11 @@ const MAX_BYTES = 256 * 1024 * 1024;
 function importerOf(name: string): Importer {
   const found = IMPORTERS.find(({ format }) => format === name);
   if (found !== undefined) return found;
-  const names: string[] = IMPORTERS.map(({ format }) => format);
-  const suggestion = nearest(name, names);
   throw new BenchError('E_USAGE', `--format: unknown format ${JSON.stringify(name)}`, {
-    fix: suggestion === undefined ? `Choose from ${names.join(', ')}.` : `Did you mean "${suggestion}"?`,
+    fix: choiceFix(
+      name,
+      IMPORTERS.map(({ format }) => format),
+    ),
   });
 }
 

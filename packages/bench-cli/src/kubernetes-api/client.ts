@@ -315,3 +315,8 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
     },
   };
 }
+
+/** For requests that remove what was made, also after Ctrl-C: then they have five seconds. */
+export function tidyingSignal(signal: AbortSignal): AbortSignal {
+  return signal.aborted ? AbortSignal.timeout(5000) : signal;
+}

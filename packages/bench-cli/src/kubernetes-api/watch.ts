@@ -115,9 +115,22 @@ export async function* follow<K extends Kind>(
 }
 
 /**
- * Follows a selection until `decide` returns something other than undefined.
- * Rejects with what `decide` throws, with the signal's reason, or with `onTimeout` after `seconds`.
+ * Follows a selection until `decide` returns, or resolves with, something other than undefined.
+ * Rejects with what `decide` throws, or with the signal's reason.
  */
+export async function followTo<K extends Kind, T>(
+  client: KubeClient,
+  request: FollowRequest<K>,
+  decide: (change: Followed<Kinds[K]>) => Promise<T | undefined> | T | undefined,
+): Promise<T> {
+  for await (const change of follow(client, request)) {
+    const decision = await decide(change);
+    if (decision !== undefined) return decision;
+  }
+  throw new Error('a watch ended without a reason');
+}
+
+/** The same, which rejects with `onTimeout` after `seconds`. */
 export async function followUntil<K extends Kind, T>(
   client: KubeClient,
   request: FollowRequest<K> & { readonly seconds: number },
@@ -128,11 +141,7 @@ export async function followUntil<K extends Kind, T>(
   const cancel = client.clock.after(request.seconds, () => late.abort(new ConnectionError('too late')));
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    for await (const change of follow(client, { ...request, signal })) {
-      const decision = decide(change);
-      if (decision !== undefined) return decision;
-    }
-    throw new Error('a watch ended without a reason');
+    return await followTo(client, { ...request, signal }, decide);
   } catch (error) {
     request.signal.throwIfAborted();
     throw late.signal.aborted ? await onTimeout() : error;

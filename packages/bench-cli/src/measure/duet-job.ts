@@ -5,7 +5,7 @@
  * what its own slices cost, and nearly nothing else. It is read before the first and after the last slice of the round, both
  * times when nobody has load, so that CPU per query over the round is as exact as that of a trial.
  */
-import { BenchError } from '../errors.ts';
+import { BenchError, internalError } from '../errors.ts';
 import type { Loader, LoadOutcome, LoadRequest, LoadTurn } from '../loaders/loader.ts';
 import type { ObservationWindow } from '../observe/window.ts';
 import { balancedOrder, type DuetPlan } from '../plan/plan.ts';
@@ -135,8 +135,7 @@ function requestOf(
 ): LoadRequest {
   const { planned, server, deployment } = turn.contestant;
   const [endpoint] = deployment.endpoints;
-  if (endpoint === undefined)
-    throw new BenchError('E_INTERNAL', `no endpoint of ${server.name}`, { fix: 'Report this bug.' });
+  if (endpoint === undefined) throw internalError(`no endpoint of ${server.name}`);
   return {
     ...requestFor(context, planned, endpoint, {
       ...stageOf(turn, plan),

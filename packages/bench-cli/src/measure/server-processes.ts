@@ -1,5 +1,5 @@
 /** The processes of a server on this machine: their memory, and how one of them is killed. */
-import { BenchError } from '../errors.ts';
+import { internalError } from '../errors.ts';
 import { readMemory } from '../machine/proc-files.ts';
 import type { Deployment } from '../targets/target.ts';
 import type { World } from '../world.ts';
@@ -29,8 +29,7 @@ export async function killWorker(
   const pidsNow = async () => (await deployment.usage?.())?.pids ?? [];
   const before = await pidsNow();
   const worker = before.find((pid) => pid !== deployment.instances[0]?.pid);
-  if (worker === undefined)
-    throw new BenchError('E_INTERNAL', 'there is no worker process', { fix: 'Report this bug.' });
+  if (worker === undefined) throw internalError('there is no worker process');
   world.processes.signal(worker, 'SIGKILL');
   while (!isOver() && (await pidsNow()).every((pid) => before.includes(pid)))
     await world.clock.sleep(LOOK_SECONDS, signal);

@@ -3,7 +3,7 @@
  * the configuration and the machine's abilities decide.
  */
 import type { RunConfiguration } from '../config/configuration.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError, internalError } from '../errors.ts';
 import { createBuiltin } from '../loaders/builtin/builtin.ts';
 import { MODES as DNSPERF_MODES } from '../loaders/dnsperf/command.ts';
 import { createDnsperf } from '../loaders/dnsperf/dnsperf.ts';
@@ -140,8 +140,7 @@ export async function preparePrograms(
   signal.throwIfAborted();
   const toolOf = ({ name, program, version }: Server): ProvisionedTool => {
     const tool = tools.get(programKey(program, version));
-    if (tool === undefined)
-      throw new BenchError('E_INTERNAL', `${name} was not prepared`, { fix: 'Report this bug.' });
+    if (tool === undefined) throw internalError(`${name} was not prepared`);
     return tool;
   };
   return {

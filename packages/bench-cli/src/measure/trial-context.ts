@@ -1,7 +1,7 @@
 /** What all trials of a run share, and how they report their progress. */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
-import { BenchError } from '../errors.ts';
+import { internalError } from '../errors.ts';
 import type { Loader } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type { Server } from '../servers/server.ts';
@@ -67,7 +67,7 @@ export function workloadNamed(
 ): PreparedWorkload {
   const found = workloads.get(name);
   if (found !== undefined) return found;
-  throw new BenchError('E_INTERNAL', `no workload ${name}`, { fix: 'Report this bug.' });
+  throw internalError(`no workload ${name}`);
 }
 
 /** The workload of a trial. */

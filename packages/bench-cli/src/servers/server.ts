@@ -98,7 +98,8 @@ export interface InstancePlan {
   readonly files: readonly ConfigurationFile[];
   /** Executable and arguments. */
   readonly command: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  /** Default: nothing but that of bench. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly readiness: Readiness;
   /** Threads or processes that will answer queries, if the plan decides it. */
   readonly workers: number | null;
@@ -202,8 +203,8 @@ export interface ServerDefinition {
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED' | 'either';
   /** What it can be configured to answer over. Default: `udp` and `tcp`. */
   readonly transports?: readonly Transport[];
-  /** Why this combination of a mode and one of its transports cannot be run, or null if it can. */
-  unsupported(mode: Mode, transport: Transport, ip: IpVersion): string | null;
+  /** Why this combination of a mode and one of its transports cannot be run, or null if it can. Default: all can. */
+  unsupported?(mode: Mode, transport: Transport, ip: IpVersion): string | null;
   /** It serves `zoneFiles`; signed ones with their signatures where a query has the DO bit. Default: it does not. */
   readonly readsZoneFiles?: true;
   plan(request: InstanceRequest): InstancePlan;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { V1ClusterRole, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describePermission, REQUIRED_PERMISSIONS } from '../../src/targets/kubernetes/permissions.ts';
+import { describeAccess } from '../../src/kubernetes-api/access.ts';
+import { REQUIRED_PERMISSIONS } from '../../src/targets/kubernetes/permissions.ts';
 import { benchRoles, makeAccount, removeAccount, setRules } from './support/account.ts';
 import { leftovers, without } from './support/admin.ts';
 import { clusterWorld, recordOf, SHORT, UNOBSERVED } from './support/bench.ts';
@@ -32,12 +33,10 @@ describe('the role of k8s/rbac.yaml', () => {
   it('holds what bench asks for, and nothing else', () => {
     const granted = (role.rules ?? []).flatMap(({ apiGroups = [''], resources = [], verbs }) =>
       resources.flatMap((resource) =>
-        verbs.map((verb) =>
-          describePermission({ verb, resource, group: apiGroups[0] ?? '', scope: 'cluster' }),
-        ),
+        verbs.map((verb) => describeAccess({ verb, resource, group: apiGroups[0] ?? '' })),
       ),
     );
-    expect(granted.sort()).toEqual(REQUIRED_PERMISSIONS.map(describePermission).sort());
+    expect(granted.sort()).toEqual(REQUIRED_PERMISSIONS.map(describeAccess).sort());
   });
 
   it.each([
@@ -49,7 +48,7 @@ describe('the role of k8s/rbac.yaml', () => {
       await grant(
         missing.reduce((rules, { resource, verb }) => without(rules, resource, verb), role.rules ?? []),
       );
-      const named = missing.map(describePermission).join(', ');
+      const named = missing.map(describeAccess).join(', ');
       // The API server's cache of rights takes a moment.
       await expect
         .poll(async () => ({ status: await world.bench('run', ...SHORT), err: world.err() }))

@@ -1,6 +1,6 @@
 /** Starts CoreDNS in a configuration beside an API server of a cluster's objects. */
 import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
-import { BenchError } from '../../errors.ts';
+import { internalError } from '../../errors.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { API_SERVER, definitionOf, type Surroundings } from '../../servers/coredns-cluster/definition.ts';
@@ -61,8 +61,7 @@ export function executableOf(context: Omit<CorednsContext, 'onFiles'>, name: str
 
 function serverOf({ servers }: Pick<CorednsContext, 'servers'>, name: string): Server {
   const server = servers.get(name);
-  if (server === undefined)
-    throw new BenchError('E_INTERNAL', `no server ${name}`, { fix: 'Report this bug.' });
+  if (server === undefined) throw internalError(`no server ${name}`);
   return server;
 }
 
@@ -92,7 +91,7 @@ async function deployOnce(context: CorednsContext, request: CorednsRequest): Pro
   const apiPort = deployment.companionPorts?.[API_SERVER];
   if (instance === undefined || instance.pid === null || apiPort === undefined) {
     await deployment.remove();
-    throw new BenchError('E_INTERNAL', `${key} has no process`, { fix: 'Report this bug.' });
+    throw internalError(`${key} has no process`);
   }
   const api = apiControl(apiPort, signal);
   const { died } = deployment;

@@ -1,6 +1,8 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
+
 import { relative, resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { printJson } from '../../cluster-changes/write-text.ts';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { SETTINGS, variableOf } from '../../config/settings.ts';
 import type { Call } from '../../engine/registered.ts';
@@ -193,7 +195,7 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
   const version = settings.corednsVersion ?? planned;
   const verified = settings.verify ? await verify(world, settings, target, plan, version) : null;
   const verification = verified?.verification;
-  if (options.json) world.stdout.write(`${JSON.stringify({ ...plan, verification }, null, 2)}\n`);
+  if (options.json) printJson(world, { ...plan, verification });
   else if (options.yaml) world.stdout.write(planYaml(plan));
   else world.stdout.write(documentText(planAnswer(plan, verification), renderOptions(world, 'relative')));
   if (verified === null) return EXIT_STATUS.success;

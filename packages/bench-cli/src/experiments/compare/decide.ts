@@ -153,7 +153,7 @@ function demandSupport(servers: readonly Server[], plan: Plan, { ip, dnssec }: R
     const server = servers.find((candidate) => candidate.name === name);
     if (server === undefined) continue;
     refuse(!transportsOf(server).includes(transport) && noTransport(server, transport, servers));
-    const reason = server.unsupported(mode, transport, ip);
+    const reason = server.unsupported?.(mode, transport, ip) ?? null;
     refuse(
       reason !== null && [
         `${name} cannot be run with --mode ${mode} --transport ${transport}${ip === 6 ? ' --ip 6' : ''}: ${reason}`,

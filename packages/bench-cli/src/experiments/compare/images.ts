@@ -1,4 +1,5 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
+import { printJson } from '../../cluster-changes/write-text.ts';
 import type { DecidedServers } from '../../engine/servers.ts';
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
@@ -48,7 +49,7 @@ export function imagesCommand(
     pullPolicy: kubernetes.pullPolicy,
   }));
   if (options.json) {
-    world.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    printJson(world, rows);
     return 0;
   }
   const columns = world.stdout.columns ?? 80;

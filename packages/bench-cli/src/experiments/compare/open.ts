@@ -5,7 +5,7 @@ import { closedAfter } from '../../engine/close.ts';
 import type { Opened, OpenRequest, PlannedTrial, TrialEvents } from '../../engine/experiment.ts';
 import { loadConditions } from '../../engine/form.ts';
 import { type DecidedServers, openedServers, prepareServers } from '../../engine/servers.ts';
-import { BenchError } from '../../errors.ts';
+import { internalError } from '../../errors.ts';
 import { runDuetRound } from '../../measure/duet.ts';
 import type { Entrant } from '../../measure/duet-contestant.ts';
 import { overlapWarnings } from '../../measure/several-loaders.ts';
@@ -60,8 +60,7 @@ function entrantOf(
 ): Entrant {
   const found = decided.plan.cases.find((item) => item.key === caseKey);
   const server = decided.servers.find(({ name }) => name === subject);
-  if (found === undefined || server === undefined)
-    throw new BenchError('E_INTERNAL', `no server ${subject}`, { fix: 'Report this bug.' });
+  if (found === undefined || server === undefined) throw internalError(`no server ${subject}`);
   return { server, planned: { key, round, order, case: found } };
 }
 
@@ -94,7 +93,7 @@ export async function duetTrials(
   on: (planned: PlannedTrial) => TrialEvents,
 ): Promise<Trial[]> {
   const { duet } = context.decided.plan;
-  if (duet === null) throw new BenchError('E_INTERNAL', 'not a duet', { fix: 'Report this bug.' });
+  if (duet === null) throw internalError('not a duet');
   const events = new Map(planned.map((each) => [each.key, on(each)]));
   const entrants = planned.map((each) => entrantOf(context, each));
   let current = [...events.values()][0];

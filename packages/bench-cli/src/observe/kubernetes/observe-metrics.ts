@@ -8,7 +8,7 @@ import { sampleEvery } from '../../observe/sample-every.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
-import { mean } from '../../stats/intervals.ts';
+import { mean, sum } from '../../stats/intervals.ts';
 import type { Clock } from '../../world.ts';
 import type { PodWindow } from './metrics-api.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';
@@ -126,7 +126,7 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
     if (missing.length > 0) throw silent(missing);
     const cores = parts.map((windows) => mean(windows.map(({ cpuCores }) => cpuCores)));
     const memory = parts.map((windows) => windows.map(({ memoryBytes }) => memoryBytes));
-    const total = cores.reduce((a, b) => a + b, 0);
+    const total = sum(cores);
     instances = pods.map(({ name, node }, index) => ({
       name,
       node,
@@ -143,8 +143,8 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
       cpuSeconds: total * durationSeconds,
       cpuCores: total,
       memoryBytes: {
-        mean: memory.reduce((sum, values) => sum + mean(values), 0),
-        max: memory.reduce((sum, values) => sum + Math.max(...values), 0),
+        mean: sum(memory.map(mean)),
+        max: sum(memory.map((values) => Math.max(...values))),
         source: 'working-set',
       },
       throttling: null,
@@ -179,8 +179,8 @@ function samplesOf(parts: readonly (readonly PodWindow[])[], startedAt: number):
     const windows = parts.flatMap((list) => list[index] ?? []);
     return {
       atSeconds: Math.max(0, mean(windows.map(({ endUnixSeconds }) => endUnixSeconds)) - startedAt),
-      cpuCores: windows.reduce((sum, { cpuCores }) => sum + cpuCores, 0),
-      memoryBytes: windows.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0),
+      cpuCores: sum(windows.map(({ cpuCores }) => cpuCores)),
+      memoryBytes: sum(windows.map(({ memoryBytes }) => memoryBytes)),
     };
   });
 }

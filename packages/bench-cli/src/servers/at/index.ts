@@ -21,7 +21,6 @@ function serverAt(entry: string, name: string | null, place: AddressServer | Ser
     existing: place,
     answersUnknownZoneWith: 'either',
     // Whether it has a transport shows when it is asked, before the first trial.
-    unsupported: () => null,
     plan: () => {
       throw new Error(`${entry} is found, not deployed`);
     },

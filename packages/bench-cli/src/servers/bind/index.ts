@@ -1,8 +1,7 @@
 /** BIND 9, where it is installed: the reference implementation, one worker thread per vCPU. */
-import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
-import { encryptionOf, type ServerKind } from '../server.ts';
+import type { ServerKind } from '../server.ts';
 
 /** `BIND 9.18.49-1~deb12u3-Debian (Extended Support Version) <id:>` */
 const VERSION: VersionQuestion = { arguments: ['-v'], pattern: /^BIND (\d+(?:\.\d+)*)/m };
@@ -16,20 +15,13 @@ const definition = installedServer({
   question: VERSION,
   // Not https: 9.18 cancels all streams of a connection on which some dozens of queries arrive at once.
   transports: ['udp', 'tcp', 'tls'],
-  plan(request, workers) {
-    const { zoneSet, directory, address, port, program } = request;
-    const options = { directory, address, port, workers, ...encryptionOf(request) };
-    return {
-      files: [...findFormat('bind').render(zoneSet, options)],
-      // -f: stay in the foreground. -g would log every query that it refuses.
-      command: [
-        ...program,
-        ...['-f', '-L', `${directory}/${EARLY_LOG}`, '-n', String(workers)],
-        ...['-c', `${directory}/named.conf`],
-      ],
-      logFile: EARLY_LOG,
-    };
-  },
+  format: 'bind',
+  // -f: stay in the foreground. -g would log every query that it refuses.
+  arguments: (directory, workers) => [
+    ...['-f', '-L', `${directory}/${EARLY_LOG}`, '-n', String(workers)],
+    ...['-c', `${directory}/named.conf`],
+  ],
+  logFile: EARLY_LOG,
 });
 
 export const bind: ServerKind = {

@@ -6,7 +6,6 @@ const definition: ServerDefinition = {
   image: null,
   existing: { kind: 'cluster-dns' },
   answersUnknownZoneWith: 'NXDOMAIN',
-  unsupported: () => null,
   plan: () => {
     throw new Error('cluster-dns is found, not deployed');
   },

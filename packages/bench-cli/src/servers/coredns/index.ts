@@ -57,7 +57,6 @@ function planForwarding(
       { path: 'Corefile', chunks: [`.:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`] },
     ],
     command: [...program, '-conf', `${directory}/Corefile`],
-    env: {},
     readiness: { kind: 'answer' },
     workers: null,
   };
@@ -69,7 +68,6 @@ function definition({ format, sockets: socketsFor, cache }: Configuration): Serv
     image: corednsImage,
     answersUnknownZoneWith: 'REFUSED',
     transports: TRANSPORTS,
-    unsupported: () => null,
     ...(format === 'corefile-file' ? { readsZoneFiles: true as const } : {}),
     ...(format === 'corefile-hosts' ? { withoutClusterNames: 'a hosts file has no SRV records' } : {}),
     plan(request: InstanceRequest) {
@@ -85,7 +83,6 @@ function definition({ format, sockets: socketsFor, cache }: Configuration): Serv
       return {
         files: [...files],
         command: [...request.program, '-conf', `${request.directory}/Corefile`],
-        env: {},
         readiness: { kind: 'answer' },
         workers: sockets ?? null,
       };

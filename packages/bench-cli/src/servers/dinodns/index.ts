@@ -64,12 +64,7 @@ function definition(profile: Profile): ServerDefinition {
             : [],
         command: [
           ...request.program,
-          '--profile',
-          profile.profile,
-          '--mode',
-          request.mode,
-          '--address',
-          request.address,
+          ...['--profile', profile.profile, '--mode', request.mode, '--address', request.address],
           ...portArguments(request),
           ...zoneArguments(request),
           ...(profile.busyPollMicroseconds === undefined
@@ -77,7 +72,6 @@ function definition(profile: Profile): ServerDefinition {
             : ['--busy-poll', String(profile.busyPollMicroseconds)]),
           ...(request.mode === 'multi' && workers !== null ? ['--workers', String(workers)] : []),
         ],
-        env: {},
         readiness: { kind: 'stdout-json' },
         workers,
       };

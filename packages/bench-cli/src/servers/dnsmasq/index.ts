@@ -1,5 +1,4 @@
 /** dnsmasq, where it is installed: answers from its configuration. It has one thread, in mode `multi` as well. */
-import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
 import type { ServerKind } from '../server.ts';
@@ -12,16 +11,13 @@ const definition = installedServer({
   packages: { 'apt-get': 'dnsmasq-base', dnf: 'dnsmasq', apk: 'dnsmasq' },
   question: VERSION,
   workers: () => 1,
-  plan: ({ zoneSet, directory, address, port, program }) => ({
-    files: [...findFormat('dnsmasq').render(zoneSet, { directory, address, port })],
-    command: [
-      ...program,
-      '--keep-in-foreground',
-      // Standard error, instead of syslog.
-      '--log-facility=-',
-      `--conf-file=${directory}/dnsmasq.conf`,
-    ],
-  }),
+  format: 'dnsmasq',
+  // --log-facility: standard error, instead of syslog.
+  arguments: (directory) => [
+    '--keep-in-foreground',
+    '--log-facility=-',
+    `--conf-file=${directory}/dnsmasq.conf`,
+  ],
 });
 
 export const dnsmasq: ServerKind = {

@@ -19,7 +19,6 @@ const definition: ServerDefinition = {
     return {
       files: [],
       command: [...program, '--address', address, '--port', String(port)],
-      env: {},
       readiness: { kind: 'stdout-json' },
       workers: 1,
     };

@@ -1,5 +1,4 @@
 /** Knot DNS, where it is installed: an authoritative server in C, one UDP worker per vCPU. */
-import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
 import { ownImage } from '../own-image.ts';
@@ -16,12 +15,8 @@ const definition = installedServer({
   // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
   transports: ['udp', 'tcp'],
   readsZoneFiles: true,
-  plan: ({ zoneSet, directory, stateDirectory, address, port, program, zoneFiles }, workers) => ({
-    files: [
-      ...findFormat('knot').render(zoneSet, { directory, stateDirectory, address, port, workers, zoneFiles }),
-    ],
-    command: [...program, '-c', `${directory}/knot.conf`],
-  }),
+  format: 'knot',
+  arguments: (directory) => ['-c', `${directory}/knot.conf`],
 });
 
 export const knot: ServerKind = {

@@ -1,9 +1,8 @@
 /** NSD, where it is installed: an authoritative server in C, one server process per vCPU. */
-import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
 import { ownImage } from '../own-image.ts';
-import { encryptionOf, type ServerKind } from '../server.ts';
+import type { ServerKind } from '../server.ts';
 
 /** `NSD version 4.6.1, on standard error` */
 const VERSION: VersionQuestion = { arguments: ['-v'], pattern: /NSD version (\d[\w.]*)/ };
@@ -15,23 +14,9 @@ const definition = installedServer({
   image: ownImage('nsd', 'docker build -t IMAGE k8s/images/nsd'),
   transports: ['udp', 'tcp', 'tls'],
   readsZoneFiles: true,
-  plan(request, workers) {
-    const { zoneSet, directory, stateDirectory, address, port, program, zoneFiles } = request;
-    const options = {
-      directory,
-      stateDirectory,
-      address,
-      port,
-      workers,
-      zoneFiles,
-      ...encryptionOf(request),
-    };
-    return {
-      files: [...findFormat('nsd').render(zoneSet, options)],
-      // -d: stay in the foreground, so that the process that was started is the server.
-      command: [...program, '-d', '-c', `${directory}/nsd.conf`],
-    };
-  },
+  format: 'nsd',
+  // -d: stay in the foreground.
+  arguments: (directory) => ['-d', '-c', `${directory}/nsd.conf`],
 });
 
 export const nsd: ServerKind = {

@@ -3,7 +3,6 @@
  * its own per vCPU, which asks the backend itself (docs: "Performance and Tuning"). As shipped it answers repeated
  * queries from its packet cache; the variant `uncached` asks the backend each time.
  */
-import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
 import type { ServerKind } from '../server.ts';
@@ -19,13 +18,9 @@ const definition = ({ caches }: { readonly caches: boolean }) =>
     executable: 'pdns_server',
     packages: { 'apt-get': 'pdns-server pdns-backend-bind', dnf: 'pdns', apk: 'pdns pdns-backend-bind' },
     question: VERSION,
-    plan({ zoneSet, directory, address, port, program }, workers) {
-      const options = { directory, address, port, workers, powerdns: { caches } };
-      return {
-        files: [...findFormat('powerdns').render(zoneSet, options)],
-        command: [...program, `--config-dir=${directory}`],
-      };
-    },
+    format: 'powerdns',
+    options: { powerdns: { caches } },
+    arguments: (directory) => [`--config-dir=${directory}`],
   });
 
 const cached = definition({ caches: true });

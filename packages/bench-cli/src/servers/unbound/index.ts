@@ -1,15 +1,8 @@
 /** Unbound, where it is installed: a resolver that answers from `local-data` alone, one thread per vCPU. */
-import { findFormat } from '@dinodns-bench/zones';
 import type { Endpoint } from '../../dns/endpoint.ts';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
-import {
-  encryptionOf,
-  type ForwardOptions,
-  type InstancePlan,
-  type InstanceRequest,
-  type ServerKind,
-} from '../server.ts';
+import type { ForwardOptions, InstancePlan, InstanceRequest, ServerKind } from '../server.ts';
 
 /** As `serve_stale` of CoreDNS: at once, for an hour. Versions of Unbound have different defaults. */
 const SERVE_STALE = `  serve-expired: yes
@@ -20,20 +13,16 @@ const SERVE_STALE = `  serve-expired: yes
 /** `Version 1.17.1` */
 const VERSION: VersionQuestion = { arguments: ['-V'], pattern: /^Version (\d[\w.]*)/m };
 
+// -d: stay in the foreground; the threads are the same.
+const argumentsIn = (directory: string) => ['-d', '-c', `${directory}/unbound.conf`];
+
 const definition = installedServer({
   executable: 'unbound',
   packages: 'unbound',
   question: VERSION,
   transports: ['udp', 'tcp', 'tls', 'https'],
-  plan(request, workers) {
-    const { zoneSet, directory, address, port, program } = request;
-    const options = { directory, address, port, workers, ...encryptionOf(request) };
-    return {
-      files: [...findFormat('unbound').render(zoneSet, options)],
-      // -d: stay in the foreground; the threads are the same.
-      command: [...program, '-d', '-c', `${directory}/unbound.conf`],
-    };
-  },
+  format: 'unbound',
+  arguments: argumentsIn,
 });
 
 function planForwarding(
@@ -68,8 +57,7 @@ remote-control:
 `;
   return {
     files: [{ path: 'unbound.conf', chunks: [text] }],
-    command: [...program, '-d', '-c', `${directory}/unbound.conf`],
-    env: {},
+    command: [...program, ...argumentsIn(directory)],
     readiness: { kind: 'answer' },
     workers,
   };

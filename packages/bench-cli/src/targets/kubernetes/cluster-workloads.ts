@@ -115,6 +115,19 @@ function outside(): BenchWorkload {
   return workloadOf('outside', 'names outside the cluster, which its DNS forwards, type A', expectations);
 }
 
+type Make = (
+  client: KubeClient,
+  signal: AbortSignal,
+  namespaces?: readonly string[],
+) => BenchWorkload | Promise<BenchWorkload>;
+
+const WORKLOADS: Readonly<Record<ClusterWorkloadName, Make>> = {
+  service: services,
+  'pod-ip': podAddresses,
+  nx: missing,
+  outside,
+};
+
 /**
  * @param namespaces Of Services; default: all. Others may come and go while they are asked for.
  * @throws BenchError `E_CONFIG` if the cluster has no such names.
@@ -125,27 +138,9 @@ export async function clusterWorkload(
   signal: AbortSignal,
   namespaces?: readonly string[],
 ): Promise<BenchWorkload> {
-  const workload = await makeWorkload(client, name as ClusterWorkloadName, signal, namespaces);
+  const workload = await WORKLOADS[name as ClusterWorkloadName](client, signal, namespaces);
   if (workload.size > 0) return workload;
   throw new BenchError('E_CONFIG', `--workload ${name}: the cluster has no such names`, {
     fix: `Choose another of ${CLUSTER_WORKLOADS.join(', ')}.`,
   });
-}
-
-function makeWorkload(
-  client: KubeClient,
-  name: ClusterWorkloadName,
-  signal: AbortSignal,
-  namespaces?: readonly string[],
-): Promise<BenchWorkload> {
-  switch (name) {
-    case 'service':
-      return services(client, signal, namespaces);
-    case 'pod-ip':
-      return podAddresses(client, signal);
-    case 'nx':
-      return Promise.resolve(missing());
-    case 'outside':
-      return Promise.resolve(outside());
-  }
 }

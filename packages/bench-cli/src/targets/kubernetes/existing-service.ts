@@ -4,6 +4,7 @@ import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { ServerRecord } from '../../results/record.ts';
+import { imageParts } from '../../servers/image-record.ts';
 import { AS_FOUND, type ExistingServer, type ServiceServer } from '../../servers/server.ts';
 import type { Deployment, DeployRequest } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
@@ -96,9 +97,7 @@ function cpuLimitOf(pod: V1Pod, podPort: number): number | null {
 }
 
 /** `registry/coredns:v1.13.1` → `v1.13.1`. */
-export function imageTag(image: string): string {
-  return /:([\w][\w.-]*)$/.exec(image.replace(/@.*$/, ''))?.[1] ?? 'unknown';
-}
+export const imageTag = (image: string) => imageParts(image).tag || 'unknown';
 
 export function describeService(
   identity: Pick<ServerRecord, 'name' | 'kind' | 'variant' | 'title'>,

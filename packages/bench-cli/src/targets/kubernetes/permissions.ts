@@ -3,10 +3,10 @@
  * permission has wasted an hour, and may be unable to remove what it created. `k8s/rbac.yaml` grants exactly these.
  */
 import { BenchError } from '../../errors.ts';
-import { type AccessRight, isAllowed } from '../../kubernetes-api/access.ts';
+import { describeAccess, missingRights, type Right } from '../../kubernetes-api/access.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 
-export interface Permission extends Pick<AccessRight, 'verb' | 'group' | 'resource'> {
+export interface Permission extends Pick<Right, 'verb' | 'group' | 'resource'> {
   /** In the run's namespace, or in the whole cluster. */
   readonly scope: 'namespace' | 'cluster';
 }
@@ -43,12 +43,7 @@ export const SECRET_PERMISSIONS: readonly Permission[] = permissions('namespace'
   secrets: ['create'],
 });
 
-export function describePermission({ verb, group, resource }: Permission): string {
-  return `${verb} ${resource}${group === '' ? '' : `.${group}`}`;
-}
-
 /**
- * Asks the API server for each permission, one after the other.
  * @throws BenchError `E_CLUSTER_FORBIDDEN` that names every verb and resource that is missing.
  */
 export async function demandPermissions(
@@ -57,20 +52,18 @@ export async function demandPermissions(
   namespace: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const missing: Permission[] = [];
-  for (const permission of required) {
-    const { scope, ...right } = permission;
-    const place = { name: '', namespace: scope === 'namespace' ? namespace : null };
-    if (!(await isAllowed(client, { ...right, ...place }, signal))) missing.push(permission);
-  }
+  const rights = required.map(({ scope, ...right }): Right => {
+    return { ...right, name: '', namespace: scope === 'namespace' ? namespace : null };
+  });
+  const missing = await missingRights(client, rights, signal);
   if (missing.length === 0) return;
   throw new BenchError(
     'E_CLUSTER_FORBIDDEN',
-    `this user may not ${missing.map(describePermission).join(', ')} on ${client.context}`,
+    `this user may not ${missing.map(describeAccess).join(', ')} on ${client.context}`,
     {
       evidence: missing.map(
-        (permission) =>
-          `${describePermission(permission)} ${permission.scope === 'cluster' ? 'in the cluster' : `in namespace ${namespace}`}`,
+        (right) =>
+          `${describeAccess(right)} ${right.namespace === null ? 'in the cluster' : `in namespace ${namespace}`}`,
       ),
       fix: 'Apply k8s/rbac.yaml and bind its role to this user: it grants everything that bench needs.',
     },

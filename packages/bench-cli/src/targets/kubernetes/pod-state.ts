@@ -41,22 +41,25 @@ const IMAGE_FIX: Readonly<Record<string, string>> = {
   InvalidImageName: 'Correct the name of the image; `bench images` lists them all.',
 };
 
-function imageFailure(image: string, reason: string, detail: string): PodFailure {
-  return {
-    kind: 'failed',
-    code: 'E_POD_IMAGE',
-    reason,
-    message: `cannot get its image ${image} (${reason})${detail === '' ? '' : `: ${detail}`}`,
-    fix:
-      IMAGE_FIX[reason] ??
-      'Push the image to a registry that the nodes can reach (see k8s/README.md), name it with --coredns-image, --dinodns-image or --loader-image, and give --pull-secrets if the registry requires a password.',
-    hasLog: false,
-  };
-}
+const failed = (
+  code: ErrorCode,
+  reason: string,
+  message: string,
+  fix: string,
+  hasLog = false,
+): PodFailure => ({ kind: 'failed', code, reason, message, fix, hasLog });
 
-const died = (reason: string, message: string, fix: string, hasLog = true): PodFailure => ({
-  ...{ kind: 'failed', code: 'E_SERVER_DIED', reason, message, fix, hasLog },
-});
+const imageFailure = (image: string, reason: string, detail: string) =>
+  failed(
+    'E_POD_IMAGE',
+    reason,
+    `cannot get its image ${image} (${reason})${detail === '' ? '' : `: ${detail}`}`,
+    IMAGE_FIX[reason] ??
+      'Push the image to a registry that the nodes can reach (see k8s/README.md), name it with --coredns-image, --dinodns-image or --loader-image, and give --pull-secrets if the registry requires a password.',
+  );
+
+const died = (reason: string, message: string, fix: string, hasLog = true) =>
+  failed('E_SERVER_DIED', reason, message, fix, hasLog);
 
 const outOfMemory = () =>
   died(
@@ -65,16 +68,14 @@ const outOfMemory = () =>
     'Raise --memory-limit, or choose fewer zones with --zones.',
   );
 
-function crash(reason: string, message: string): PodFailure {
-  return {
-    kind: 'failed',
-    code: 'E_SERVER_START',
+const crash = (reason: string, message: string) =>
+  failed(
+    'E_SERVER_START',
     reason,
     message,
-    fix: 'Its last log lines are above. Check that the image is the right one and that its entry point starts the server.',
-    hasLog: true,
-  };
-}
+    'Its last log lines are above. Check that the image is the right one and that its entry point starts the server.',
+    true,
+  );
 
 function assessWaiting(status: V1ContainerStatus, image: string): PodVerdict | null {
   const { waiting } = status.state ?? {};
@@ -115,27 +116,31 @@ function assessInitContainers({ status }: V1Pod): PodVerdict | null {
   return judged.find((verdict) => verdict?.kind === 'failed') ?? null;
 }
 
+const conditionOf = ({ status }: V1Pod, wanted: string) =>
+  status?.conditions?.find(({ type }) => type === wanted);
+
+/** `True`, `False` or `Unknown`; undefined where nobody has said so yet. */
+const readinessOf = (pod: V1Pod) => conditionOf(pod, 'Ready')?.status;
+
 /** Judges a pod of one container, and of those that start before it. */
 export function assessPod(pod: V1Pod): PodVerdict {
   const blocked = assessInitContainers(pod);
   if (blocked !== null) return blocked;
   const [status] = pod.status?.containerStatuses ?? [];
   const image = pod.spec?.containers[0]?.image ?? '';
-  const conditions = pod.status?.conditions ?? [];
   if (status !== undefined) {
     const judged = assessWaiting(status, image) ?? assessTerminated(status);
     if (judged !== null) return judged;
   }
-  const failed = assessPhase(pod);
-  if (failed !== null) return failed;
-  const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
+  const ended = assessPhase(pod);
+  if (ended !== null) return ended;
+  const scheduled = conditionOf(pod, 'PodScheduled');
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
     return { kind: 'unschedulable', reason: scheduled.message ?? 'Unschedulable' };
   }
   if (pod.metadata?.deletionTimestamp !== undefined)
     return { kind: 'waiting', reason: 'it is being deleted' };
-  if (conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'))
-    return { kind: 'ready' };
+  if (readinessOf(pod) === 'True') return { kind: 'ready' };
   return { kind: 'waiting', reason: pod.status?.phase ?? 'Pending' };
 }
 
@@ -175,24 +180,20 @@ export function assessAdoptedPod(pod: V1Pod, restartsBefore: number): PodFailure
   if (restartsOf(pod) > restartsBefore)
     return died('Restarted', RESTARTED, 'See its log: `kubectl logs --previous`.', false);
   if (pod.metadata?.deletionTimestamp !== undefined) return assessRunningPod(pod);
-  const ready = (pod.status?.conditions ?? []).some(
-    ({ type, status }) => type === 'Ready' && status === 'True',
-  );
-  return ready ? null : assessRunningPod({ ...pod, status: { ...pod.status, containerStatuses: [] } });
+  return readinessOf(pod) === 'True'
+    ? null
+    : assessRunningPod({ ...pod, status: { ...pod.status, containerStatuses: [] } });
 }
 
 /**
  * Whether its node is lost: the last that the kubelet said is that its containers run, and the node controller has called it unready
  * since. Of a pod that was ready, and has no readiness gates.
  */
-export function isOnLostNode({ metadata, status }: V1Pod): boolean {
-  const containers = status?.containerStatuses ?? [];
-  const isUnready = (status?.conditions ?? []).some(
-    ({ type, status: value }) => type === 'Ready' && value !== 'True',
-  );
+export function isOnLostNode(pod: V1Pod): boolean {
+  const containers = pod.status?.containerStatuses ?? [];
   return (
-    isUnready &&
-    metadata?.deletionTimestamp === undefined &&
+    !['True', undefined].includes(readinessOf(pod)) &&
+    pod.metadata?.deletionTimestamp === undefined &&
     containers.length > 0 &&
     containers.every(({ ready, state }) => ready && state?.running !== undefined)
   );
@@ -217,31 +218,26 @@ export function restartsOf(pod: V1Pod): number {
   return (pod.status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
 }
 
+const REFUSED =
+  /violates PodSecurity|admission webhook|is forbidden: unable to validate|minimum cpu|maximum cpu/i;
+
 /** Whether a message of the controllers that create pods means that it will never work; null if it may. */
 export function assessCreation(message: string): PodFailure | null {
   if (/exceeded quota/i.test(message)) {
-    return {
-      kind: 'failed',
-      code: 'E_CLUSTER_QUOTA',
-      reason: 'FailedCreate',
-      message: `cannot be created, because a quota is exceeded: ${message}`,
-      fix: 'Raise the quota of the namespace, or choose smaller tiers (--tier) and a smaller loader (--loader-cpu).',
-      hasLog: false,
-    };
+    return failed(
+      'E_CLUSTER_QUOTA',
+      'FailedCreate',
+      `cannot be created, because a quota is exceeded: ${message}`,
+      'Raise the quota of the namespace, or choose smaller tiers (--tier) and a smaller loader (--loader-cpu).',
+    );
   }
-  if (
-    /violates PodSecurity|admission webhook|is forbidden: unable to validate|minimum cpu|maximum cpu/i.test(
-      message,
-    )
-  ) {
-    return {
-      kind: 'failed',
-      code: 'E_CLUSTER_REFUSED',
-      reason: 'FailedCreate',
-      message: `cannot be created, because the cluster refuses it: ${message}`,
-      fix: "The cluster's message says why; on OpenShift try --run-as-user image.",
-      hasLog: false,
-    };
+  if (REFUSED.test(message)) {
+    return failed(
+      'E_CLUSTER_REFUSED',
+      'FailedCreate',
+      `cannot be created, because the cluster refuses it: ${message}`,
+      "The cluster's message says why; on OpenShift try --run-as-user image.",
+    );
   }
   return null;
 }

@@ -1,9 +1,9 @@
 /** Runs a Job and reads what it prints. */
 import type { V1Job, V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
-import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { type KubeClient, tidyingSignal } from '../../kubernetes-api/client.ts';
 import { followLog } from '../../kubernetes-api/logs.ts';
-import { follow } from '../../kubernetes-api/watch.ts';
+import { followTo } from '../../kubernetes-api/watch.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import type { NamedFile } from './objects/config-map.ts';
 import { QUERY_DIRECTORY } from './objects/encryption.ts';
@@ -43,7 +43,7 @@ function exitOf(pod: V1Pod): { exitCode: number | null } | undefined {
 
 /** Resolves with the pod when its container has started, or has already ended. */
 async function started(run: JobRun): Promise<V1Pod> {
-  const { job, startSeconds: seconds, scheduleSeconds } = run;
+  const { client, namespace, labels, job, startSeconds: seconds, scheduleSeconds } = run;
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const waiting = waitForPods({ ...run, signal }, job.metadata?.name ?? '', {
@@ -52,14 +52,9 @@ async function started(run: JobRun): Promise<V1Pod> {
     scheduleSeconds,
   });
   // A short Job may end before it is seen ready, with any exit status: that counts as an end.
-  const ended = (async () => {
-    const { client, namespace, labels } = run;
-    for await (const { objects } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
-      const [pod] = objects;
-      if (pod !== undefined && exitOf(pod) !== undefined) return [pod];
-    }
-    throw new Error('a watch ended without a reason');
-  })();
+  const ended = followTo(client, { kind: 'Pod', namespace, labels, signal }, ({ objects: [pod] }) =>
+    pod !== undefined && exitOf(pod) !== undefined ? [pod] : undefined,
+  );
   waiting.catch(() => undefined);
   ended.catch(() => undefined);
   try {
@@ -106,10 +101,11 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
   try {
     const pod = await started({ ...run, signal });
     run.onStart?.(pod);
-    let outcome: JobOutcome | undefined;
-    const end = (async () => {
-      for await (const { objects } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
-        const [current] = objects;
+    let isOver = false;
+    const end = followTo(
+      client,
+      { kind: 'Pod', namespace, labels, signal },
+      async ({ objects: [current] }) => {
         if (current === undefined) {
           throw new BenchError('E_LOADER_FAILED', `the pod of ${what} was deleted while it ran`, {
             fix: '`kubectl get events` shows who deleted it. Repeat the trial with --resume.',
@@ -117,22 +113,21 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
         }
         const exit = exitOf(current);
         if (exit === undefined && isOnLostNode(current)) throw onLostNode(run, current);
-        if (exit === undefined) continue;
+        if (exit === undefined) return undefined;
         run.onEnd?.(current);
         const verdict = assessPod(current);
         const byKubernetes = verdict.kind === 'failed' && verdict.code === 'E_SERVER_DIED';
         if (byKubernetes) throw await podError({ ...run, signal }, current, verdict);
-        outcome = { pod: current, exitCode: exit.exitCode };
-        return;
-      }
-    })();
+        isOver = true;
+        return { pod: current, exitCode: exit.exitCode };
+      },
+    );
     const log = followLog(
       client,
       { namespace, pod: pod.metadata?.name ?? '', container: CONTAINER },
-      { onLine: run.onLine, ended: () => outcome !== undefined, signal },
+      { onLine: run.onLine, ended: () => isOver, signal },
     );
-    await Promise.all([end, log]);
-    if (outcome === undefined) throw new Error('a Job ended without an end');
+    const [outcome] = await Promise.all([end, log]);
     return outcome;
   } catch (error) {
     if (stop.signal.aborted && !run.signal.aborted) throw stop.signal.reason;
@@ -152,8 +147,7 @@ async function removeAfter(
   namespace: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const limit = signal.aborted ? AbortSignal.timeout(5000) : signal;
-  await client.delete(kind, name, namespace, limit).catch(() => undefined);
+  await client.delete(kind, name, namespace, tidyingSignal(signal)).catch(() => undefined);
 }
 
 /** What everything that runs once in the namespace of a run shares. */

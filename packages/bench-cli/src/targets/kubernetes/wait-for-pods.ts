@@ -3,7 +3,7 @@ import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { lastLogLines } from '../../kubernetes-api/logs.ts';
-import { follow, followUntil } from '../../kubernetes-api/watch.ts';
+import { followTo, followUntil } from '../../kubernetes-api/watch.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { describeRoom } from './node-room.ts';
 import { CONTAINER } from './objects/pods.ts';
@@ -127,21 +127,18 @@ async function watchTheClock(
 }
 
 /** Events say why controllers cannot create a pod. Settles only with a failure. */
-async function watchCreation(
-  selection: PodSelection,
+function watchCreation(
+  { client, namespace }: PodSelection,
   unit: string,
   signal: AbortSignal,
 ): Promise<PodFailure> {
-  const { client, namespace } = selection;
   const request = { kind: 'Event', namespace, fields: 'reason=FailedCreate', signal } as const;
-  for await (const { objects } of follow(client, request)) {
-    for (const { message = '', involvedObject } of objects) {
-      if (!(involvedObject.name ?? '').startsWith(unit)) continue;
-      const failure = assessCreation(message);
-      if (failure !== null) return failure;
-    }
-  }
-  throw new Error('a watch ended without a reason');
+  return followTo(client, request, ({ objects }) =>
+    objects
+      .filter(({ involvedObject }) => involvedObject.name?.startsWith(unit))
+      .map(({ message = '' }) => assessCreation(message))
+      .find((failure) => failure !== null),
+  );
 }
 
 /**
@@ -205,24 +202,28 @@ export async function startDeployment(
 }
 
 /** Rejects as soon as one of the ready pods fails. Never resolves. */
-export async function watchForDeath(
+export function watchForDeath(
   selection: PodSelection,
   names: ReadonlySet<string>,
   assess: (pod: V1Pod) => PodFailure | null,
 ): Promise<never> {
   const { client, namespace, labels, signal } = selection;
-  for await (const { objects, deleted } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
-    const mine = objects.filter((pod) => names.has(nameOf(pod)));
-    const gone = deleted !== null && names.has(nameOf(deleted)) ? deleted : undefined;
-    for (const pod of gone === undefined ? mine : [gone]) {
-      const failure =
-        pod === gone
-          ? assess({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date(0) } })
-          : assess(pod);
-      if (failure !== null) throw await podError(selection, pod, failure);
-    }
-  }
-  throw new Error('a watch ended without a reason');
+  return followTo<'Pod', never>(
+    client,
+    { kind: 'Pod', namespace, labels, signal },
+    async ({ objects, deleted }) => {
+      const mine = objects.filter((pod) => names.has(nameOf(pod)));
+      const gone = deleted !== null && names.has(nameOf(deleted)) ? deleted : undefined;
+      for (const pod of gone === undefined ? mine : [gone]) {
+        const failure =
+          pod === gone
+            ? assess({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date(0) } })
+            : assess(pod);
+        if (failure !== null) throw await podError(selection, pod, failure);
+      }
+      return undefined;
+    },
+  );
 }
 
 /** Resolves when no pod of the selection is left. */

@@ -50,13 +50,10 @@ async function startCompanion(
   logFile: string,
   own: (process: RunningProcess) => void,
 ): Promise<number> {
-  let onFirstLine: (line: string) => void = () => undefined;
-  const firstLine = new Promise<string>((resolve) => {
-    onFirstLine = resolve;
-  });
+  const { promise: firstLine, resolve: onFirstLine } = Promise.withResolvers<string>();
   const command = [world.processes.nodePath, companion.script, ...companion.arguments];
   const process = await world.processes.start(command, {
-    onStdoutLine: (line) => onFirstLine(line),
+    onStdoutLine: onFirstLine,
     stdoutFile: logFile,
     stderrFile: logFile,
   });

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
-import { CERTIFICATE_FILE, type Certificates, KEY_FILE } from '../../certificates/certificates.ts';
+import { type Certificates, certificateFilesIn } from '../../certificates/certificates.ts';
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError, LateError } from '../../errors.ts';
@@ -12,7 +12,6 @@ import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import {
-  type CertificateFiles,
   type ConfigurationFile,
   type InstancePlan,
   readinessQueriesOf,
@@ -163,10 +162,6 @@ async function writeCertificates(
   await fs.writeFile(keyFile, key, { mode: 0o600 });
 }
 
-function certificateFilesIn(directory: string): CertificateFiles {
-  return { certificateFile: join(directory, CERTIFICATE_FILE), keyFile: join(directory, KEY_FILE) };
-}
-
 function startError(
   settings: InstanceSettings,
   command: readonly string[],
@@ -237,10 +232,7 @@ async function start(
   own: (process: RunningProcess) => void,
 ): Promise<{ process: RunningProcess; ready: Ready }> {
   const { world, request, endpoint, directory, logFile } = settings;
-  let onReadyLine: (line: string) => void = () => undefined;
-  const readyLine = new Promise<string>((resolve) => {
-    onReadyLine = resolve;
-  });
+  const { promise: readyLine, resolve: onReadyLine } = Promise.withResolvers<string>();
   const onLine = (stream: 'stdout' | 'stderr') => (line: string) => {
     if (isReadyLine(plan.readiness, stream, line)) onReadyLine(line);
   };
@@ -249,7 +241,7 @@ async function start(
     const command = await withWhatRunsBeside(world, plan);
     process = await world.processes.start(group.wrap(request.within?.(command) ?? command), {
       cwd: plan.cwd ?? directory,
-      env: plan.env,
+      env: plan.env ?? {},
       onStdoutLine: onLine('stdout'),
       onStderrLine: onLine('stderr'),
       stdoutFile: logFile,

@@ -8,7 +8,7 @@ import type {
   TrialEvents,
 } from '../../../engine/experiment.ts';
 import { type DecidedServers, openServers } from '../../../engine/servers.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, internalError } from '../../../errors.ts';
 import { loadAndObserve } from '../../../measure/load.ts';
 import { coresUnderLoad, measuredOf, type Subject } from '../../../measure/measured.ts';
 import { checkAndWarmUp, withServer } from '../../../measure/trial.ts';
@@ -59,8 +59,7 @@ async function measure(
   const { server, workload, names, metricsPort } = await cases.runnable(trial, trials);
   const { key, round, order, case: item } = trial;
   const found = cases.servers.plan.cases.find(({ tier }) => tier === item.point.tier);
-  if (found === undefined)
-    throw new BenchError('E_INTERNAL', `no case for ${item.key}`, { fix: 'Report this bug.' });
+  if (found === undefined) throw internalError(`no case for ${item.key}`);
   const planned = { key, round, order, case: { ...found, server: server.name, workload } };
   return withServer(trials, planned, server, on, async (context, deployment) => {
     on.files(server.name, deployment.files);

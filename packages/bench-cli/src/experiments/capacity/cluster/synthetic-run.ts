@@ -2,17 +2,14 @@
  * A cluster for a private CoreDNS: a namespace with synthetic objects in it and an account that may read, all of which
  * goes with the namespace.
  */
+
 import type { Cluster } from '@dinodns-bench/cluster-objects';
 import type { V1PolicyRule } from '@kubernetes/client-node';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { describeAccess } from '../../../kubernetes-api/access.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { LABELS, labelValue, namespaceOf, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
-import {
-  demandPermissions,
-  describePermission,
-  type Permission,
-  permissions,
-} from '../../../targets/kubernetes/permissions.ts';
+import { demandPermissions, type Permission, permissions } from '../../../targets/kubernetes/permissions.ts';
 import { copyPullSecrets } from '../../../targets/kubernetes/pull-secrets.ts';
 import type { OnceRun } from '../../../targets/kubernetes/run-job.ts';
 import {
@@ -68,7 +65,7 @@ export const syntheticPermissions = (
 ): readonly Permission[] => {
   const all = [...PERMISSIONS, ...(withPods ? POD_PERMISSIONS : []), ...grantPermissions(rules)];
   // Each is asked for, and named where it is missing, once.
-  return [...new Map(all.map((each) => [`${describePermission(each)} ${each.scope}`, each])).values()];
+  return [...new Map(all.map((each) => [`${describeAccess(each)} ${each.scope}`, each])).values()];
 };
 
 export interface SyntheticRequest {

@@ -6,7 +6,7 @@ import type {
   PlannedTrial,
   TrialEvents,
 } from '../../../engine/experiment.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, internalError } from '../../../errors.ts';
 import type { Phase, PhaseFigures } from '../beside/phases.ts';
 import { openStarts } from '../cluster/open-starts.ts';
 import { openPrivateDns, type PrivateDns } from '../cluster/private-dns.ts';
@@ -61,8 +61,7 @@ function evidenceOf(
   }
   const phaseOf = (name: (typeof PHASES)[number]): PhaseResult => {
     const found = phases.find(({ phase }) => phase === name);
-    if (found === undefined)
-      throw new BenchError('E_INTERNAL', `no phase ${name}`, { fix: 'Report this bug.' });
+    if (found === undefined) throw internalError(`no phase ${name}`);
     return found;
   };
   const [cold, load] = [phaseOf('cold-start'), phaseOf('load')];

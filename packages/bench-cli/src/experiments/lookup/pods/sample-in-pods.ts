@@ -2,6 +2,7 @@
 import { messageOf } from '@dinodns-bench/program';
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError, clusterRefuses } from '../../../errors.ts';
+import { tidyingSignal } from '../../../kubernetes-api/client.ts';
 import { followLog } from '../../../kubernetes-api/logs.ts';
 import { followUntil } from '../../../kubernetes-api/watch.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
@@ -213,7 +214,7 @@ export async function sampleInPods(request: PodsRequest): Promise<readonly PodRe
 
 /** Does not hide why the trial failed. */
 async function deletePods({ run, unit, nodes, signal }: PodsRequest): Promise<void> {
-  const limit = signal.aborted ? AbortSignal.timeout(5000) : signal;
+  const limit = tidyingSignal(signal);
   for (const node of nodes) {
     await run.client
       .delete('Pod', podName(unit, node), run.namespace, limit)

@@ -2,6 +2,7 @@
 import { messageOf } from '@dinodns-bench/program';
 import { patch } from '../../../cluster-changes/cluster-api.ts';
 import type { PatchOperation } from '../../../cluster-changes/json.ts';
+import { tidyingSignal } from '../../../kubernetes-api/client.ts';
 import { idleDeployment, type LookupPods } from './objects.ts';
 
 /** As in tiger-bench. */
@@ -40,6 +41,6 @@ export async function withStress<T>(
   } finally {
     over.abort(new Error('the trial is over'));
     await looping;
-    await client.delete('Deployment', name, namespace, signal.aborted ? AbortSignal.timeout(5000) : signal);
+    await client.delete('Deployment', name, namespace, tidyingSignal(signal));
   }
 }

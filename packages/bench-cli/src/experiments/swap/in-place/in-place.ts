@@ -1,4 +1,5 @@
 /** `--method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
+
 import { messageOf } from '@dinodns-bench/program';
 import { describeChange } from '../../../cluster-changes/change.ts';
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../../cluster-changes/connected-api.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
+import { onceAborted } from '../../../cluster-changes/session.ts';
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
 import { BenchError } from '../../../errors.ts';
 import { formatFixed } from '../../../report/numbers.ts';
@@ -188,9 +190,7 @@ async function begin(
   open.guarded = guarded;
   const { session } = guarded;
   const lost = new AbortController();
-  const end = () => lost.abort(explainFailure(session.signal.reason));
-  if (session.signal.aborted) end();
-  else session.signal.addEventListener('abort', end, { once: true });
+  onceAborted(session.signal, () => lost.abort(explainFailure(session.signal.reason)));
   const signal = AbortSignal.any([request.signal, lost.signal]);
   const { programs, ...phases } = await checkFirst(request, open, signal);
   request.say('deploying the guard');

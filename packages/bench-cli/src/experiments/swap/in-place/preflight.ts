@@ -3,9 +3,10 @@ import { demandRest } from '../../../cluster-changes/at-rest.ts';
 import { forwardPatch, inversePatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, patch } from '../../../cluster-changes/cluster-api.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
-import { demandRights, placeOf, type Right, rightsOn } from '../../../cluster-changes/rights.ts';
+import { demandRights, placeOf, rightsOn } from '../../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../../cluster-changes/session.ts';
 import { clusterRefuses } from '../../../errors.ts';
+import type { Right } from '../../../kubernetes-api/access.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import type { DnsWorkload } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 

@@ -1,6 +1,6 @@
 /** What `--to` means. Pure. */
 import { BenchError } from '../../../errors.ts';
-import { IMAGE } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { imageParts } from '../../../servers/image-record.ts';
 
 /**
  * `1.13.1` is that version of the image that runs (`registry.k8s.io/coredns/coredns:v1.11.3` → `…:v1.13.1`, with the `v` of
@@ -9,7 +9,7 @@ import { IMAGE } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 export function targetImage(to: string, current: string): string {
   const version = /^v?(\d+\.\d+\.\d+\S*)$/.exec(to)?.[1];
   if (version === undefined) return to;
-  const { repository = '', tag = '' } = IMAGE.exec(current)?.groups ?? {};
+  const { repository, tag } = imageParts(current);
   return `${repository}:${tag.startsWith('v') ? 'v' : ''}${version}`;
 }
 

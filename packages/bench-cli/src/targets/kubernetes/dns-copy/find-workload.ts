@@ -1,9 +1,11 @@
 /** Finds the workload that is the cluster's DNS: its container, image and Service. */
+
 import type { V1Container, V1Pod, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import { parseQuantity } from '../../../quantity.ts';
+import { imageParts } from '../../../servers/image-record.ts';
 import { dnsContainer, podPortOf } from '../dns-container.ts';
 
 export const WORKLOAD_KINDS = ['Deployment', 'DaemonSet', 'StatefulSet'] as const;
@@ -67,12 +69,9 @@ export function imageIn(pod: V1Pod, { container }: Pick<DnsWorkload, 'container'
   return pod.spec?.containers.find(({ name }) => name === container)?.image ?? '';
 }
 
-/** The repository and tag of an image without its digest; a port is no tag. */
-export const IMAGE = /^(?<repository>.*?)(?::(?<tag>[\w][\w.-]*))?(?:@.*)?$/;
-
 /** `coredns@1.13.1` by the image's tag, so that runs of the same versions can be compared; otherwise the image itself. */
 export function serverNameOf(image: string): string {
-  const version = /^v?(\d+\.\d+\.\d+\S*)$/.exec(IMAGE.exec(image)?.groups?.tag ?? '')?.[1];
+  const version = /^v?(\d+\.\d+\.\d+\S*)$/.exec(imageParts(image).tag)?.[1];
   return version === undefined ? image : `coredns@${version}`;
 }
 

@@ -10,7 +10,6 @@ import {
   SERVER_NAME,
 } from '../../../certificates/certificates.ts';
 import type { Trust } from '../../../dns/endpoint.ts';
-import type { CertificateFiles } from '../../../servers/server.ts';
 import type { NamedFile } from './config-map.ts';
 
 /** Where loaders and checkers find the files that they are given. */
@@ -22,14 +21,6 @@ export function certificateFiles({ certificate, key }: Certificates): NamedFile[
     { path: CERTIFICATE_FILE, chunks: [certificate] },
     { path: KEY_FILE, chunks: [key] },
   ];
-}
-
-/** Where the server finds them. */
-export function certificatePaths(directory: string): CertificateFiles {
-  return {
-    certificateFile: `${directory}/${CERTIFICATE_FILE}`,
-    keyFile: `${directory}/${KEY_FILE}`,
-  };
 }
 
 /** The configuration of a server without its certificate and key, which are no part of the record. */

@@ -8,14 +8,14 @@ import type {
   V1PodTemplateSpec,
   V1Service,
 } from '@kubernetes/client-node';
-import type { Certificates } from '../../../certificates/certificates.ts';
+import { type Certificates, certificateFilesIn } from '../../../certificates/certificates.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { cpuQuantity } from '../../../quantity.ts';
 import type { Mode, Transport } from '../../../results/record.ts';
 import type { InstancePlan, Server } from '../../../servers/server.ts';
 import { configMapOf } from './config-map.ts';
-import { certificateFiles, certificatePaths, withoutCertificates } from './encryption.ts';
+import { certificateFiles, withoutCertificates } from './encryption.ts';
 import { LABELS, labelValue, unitLabels, unitSelector } from './labels.ts';
 import { podTemplate, SCRATCH_DIRECTORY } from './pods.ts';
 
@@ -86,7 +86,7 @@ function planOf(request: ServerRequest): InstancePlan {
     workerCpus: settings.workers === 'node' ? (nodeCpus ?? cpus) : cpus,
     directory: CONFIGURATION_DIRECTORY,
     stateDirectory: SCRATCH_DIRECTORY,
-    ...(request.certificates === null ? {} : { certificate: certificatePaths(CONFIGURATION_DIRECTORY) }),
+    ...(request.certificates === null ? {} : { certificate: certificateFilesIn(CONFIGURATION_DIRECTORY) }),
     // The entry point of the image.
     program: [],
   });
@@ -187,7 +187,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
     component: 'server',
     image,
     args: plan.command,
-    env: plan.env,
+    env: plan.env ?? {},
     resources: {
       requests: { cpu: settings.cpuRequest ?? limit, ...memory },
       limits: { cpu: limit, ...memory },
