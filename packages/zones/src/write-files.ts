@@ -88,7 +88,12 @@ const FIXES: Readonly<Record<string, string>> = {
 
 function writeError(path: string, cause: unknown, fix?: string): ZonesError {
   const problem = `cannot write ${path}: ${messageOf(cause)}`;
-  return new ZonesError('E_WRITE_FAILED', problem, fix ?? FIXES[systemErrorCode(cause) ?? ''] ?? 'choose another path', cause);
+  return new ZonesError(
+    'E_WRITE_FAILED',
+    problem,
+    fix ?? FIXES[systemErrorCode(cause) ?? ''] ?? 'choose another path',
+    cause,
+  );
 }
 
 /** Runs one step of writing `path` and turns system errors into a `ZonesError`. */
