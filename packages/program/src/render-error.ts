@@ -1,4 +1,5 @@
 /** Errors as text for people: what failed, the evidence, the fix. Pure. */
+import { styleText } from 'node:util';
 import { type Explained, isExplained, messageOf, whyUnreadable } from './errors.ts';
 
 export interface RenderErrorOptions {
@@ -8,16 +9,12 @@ export interface RenderErrorOptions {
   readonly colours: boolean;
 }
 
-type Paint = (text: string) => string;
-type Painter = Readonly<Record<'red' | 'dim' | 'bold', Paint>>;
+/** Colours a text. */
+type Paint = (colour: 'red' | 'dim' | 'bold' | 'yellow', text: string) => string;
 
-/** SGR codes to begin and to end with (ECMA-48, 8.3.117). */
-function painter(colours: boolean): Painter {
-  const paint =
-    (on: number, off: number): Paint =>
-    (text) =>
-      colours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
-  return { red: paint(31, 39), dim: paint(2, 22), bold: paint(1, 22) };
+/** Without `colours`, texts stay as they are. */
+export function painter(colours: boolean): Paint {
+  return (colour, text) => (colours ? styleText(colour, text, { validateStream: false }) : text);
 }
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';
@@ -32,19 +29,19 @@ function causeLines({ message, cause, evidence = [] }: Explained): string[] {
   return said === '' || isQuoted ? [] : [`  cause: ${said}`];
 }
 
-function problemLines({ fix, problems = [] }: Explained, { bold }: Painter): string[] {
-  if (problems.length < 2) return [`  ${bold('fix:')} ${fix}`];
+function problemLines({ fix, problems = [] }: Explained, paint: Paint): string[] {
+  if (problems.length < 2) return [`  ${paint('bold', 'fix:')} ${fix}`];
   const [shared = '', ...others] = new Set(problems.map((each) => each.fix));
   if (others.length === 0)
-    return [...problems.map(({ problem }) => `  - ${problem}`), `  ${bold('fix:')} ${shared}`];
-  return problems.flatMap((each) => [`  - ${each.problem}`, `    ${bold('fix:')} ${each.fix}`]);
+    return [...problems.map(({ problem }) => `  - ${problem}`), `  ${paint('bold', 'fix:')} ${shared}`];
+  return problems.flatMap((each) => [`  - ${each.problem}`, `    ${paint('bold', 'fix:')} ${each.fix}`]);
 }
 
-function explained(error: Explained, paint: Painter): string[] {
+function explained(error: Explained, paint: Paint): string[] {
   const { problems = [], evidence = [] } = error;
   const message = problems.length < 2 ? error.message : firstLine(error.message);
   return [
-    `${paint.red('error')} ${paint.dim(`[${error.code}]`)}: ${message}`,
+    `${paint('red', 'error')} ${paint('dim', `[${error.code}]`)}: ${message}`,
     ...evidence.map((line) => `    ${line}`),
     ...causeLines(error),
     ...problemLines(error, paint),
@@ -56,5 +53,5 @@ export function renderError(error: unknown, { program, colours }: RenderErrorOpt
   const paint = painter(colours);
   if (isExplained(error)) return `${explained(error, paint).join('\n')}\n`;
   const stack = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
-  return `${paint.red('error')}: this is a bug in ${program}; please report it with these lines\n${stack}\n`;
+  return `${paint('red', 'error')}: this is a bug in ${program}; please report it with these lines\n${stack}\n`;
 }

@@ -26,6 +26,7 @@ export {
   OPT_BYTES,
   type OptFields,
 } from './edns.ts';
+export { createFrameReader, frameOf } from './framing.ts';
 export {
   FLAG,
   HEADER_BYTES,

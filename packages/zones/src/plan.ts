@@ -4,7 +4,7 @@
  */
 import { joinParts, partsOf } from '@dinodns-bench/wire';
 import { resolveTarget } from './names.ts';
-import type { RecordData, ResourceRecord, SpecRecord, TypedData } from './record-schema.ts';
+import type { RecordData, ResourceRecord, TypedData } from './record-schema.ts';
 import type { RecordType } from './records.ts';
 import type { ZoneSetSpec } from './spec.ts';
 
@@ -44,13 +44,9 @@ export const DEFAULT_SOA: Readonly<RecordData['SOA']> = {
   minimum: 3600,
 };
 
-function withTtl(record: SpecRecord, ttl: number): PlannedRecord {
-  return { ...record, ttl: record.ttl ?? ttl };
-}
-
 /** Records of the zone itself and of its hosts, from the specification. */
 function givenRecords(spec: ZoneSetSpec): PlannedRecord[] {
-  const own = spec.records.map((record) => withTtl(record, spec.ttl));
+  const own = spec.records.map((record): PlannedRecord => ({ ...record, ttl: record.ttl ?? spec.ttl }));
   const shared = own.filter(({ name, type }) => name === '@' && (type === 'A' || type === 'AAAA'));
   const below = new Set(spec.hosts.filter((host) => host !== '@'));
   return [...own, ...[...below].flatMap((host) => shared.map((record) => ({ ...record, name: host })))];

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
-import { messageOf } from '@dinodns-bench/program';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { ZonesError } from './errors.ts';
 import type { RenderedFile } from './formats/format.ts';
 
@@ -87,9 +87,13 @@ const FIXES: Readonly<Record<string, string>> = {
 };
 
 function writeError(path: string, cause: unknown, fix?: string): ZonesError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const problem = `cannot write ${path}: ${messageOf(cause)}`;
-  return new ZonesError('E_WRITE_FAILED', problem, fix ?? FIXES[code] ?? 'choose another path', cause);
+  return new ZonesError(
+    'E_WRITE_FAILED',
+    problem,
+    fix ?? FIXES[systemErrorCode(cause) ?? ''] ?? 'choose another path',
+    cause,
+  );
 }
 
 /** Runs one step of writing `path` and turns system errors into a `ZonesError`. */
@@ -129,7 +133,7 @@ async function makeDirectory(path: string, made: string[]): Promise<void> {
   try {
     if ((await stat(path)).isDirectory()) return;
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
     if (dirname(path) !== path) await makeDirectory(dirname(path), made);
   }
   try {
@@ -137,19 +141,15 @@ async function makeDirectory(path: string, made: string[]): Promise<void> {
     made.push(path);
   } catch (error) {
     // Another process may have made it at the same time.
-    if (!hasCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
+    if (systemErrorCode(error) !== 'EEXIST' || !(await stat(path)).isDirectory()) throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 async function statOrNothing(path: string) {
   try {
     return await lstat(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (systemErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

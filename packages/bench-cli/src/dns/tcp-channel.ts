@@ -4,11 +4,10 @@
  */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { createFrameReader, frameOf } from '@dinodns-bench/wire';
 import type { Channel, ChannelHandlers } from './channel.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tlsOptions } from './tls-options.ts';
-
-const LENGTH_BYTES = 2;
 
 /** Opens no connection before the first `send`. */
 export function openTcpChannel({ address, port }: Endpoint, handlers: ChannelHandlers): Channel {
@@ -26,16 +25,10 @@ function openStreamChannel(dial: () => Socket, handlers: ChannelHandlers): Chann
 
   const open = (): Socket => {
     const socket = dial();
-    let received: Buffer = Buffer.alloc(0);
-    socket.on('data', (chunk: Buffer) => {
-      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      while (received.length >= LENGTH_BYTES) {
-        const end = LENGTH_BYTES + received.readUInt16BE(0);
-        if (received.length < end) break;
-        handlers.onMessage(received.subarray(LENGTH_BYTES, end));
-        received = received.subarray(end);
-      }
-    });
+    const reader = createFrameReader((bytes, offset, length) =>
+      handlers.onMessage(Buffer.from(bytes.subarray(offset, offset + length))),
+    );
+    socket.on('data', (chunk) => reader.push(chunk, chunk.length));
     const lose = (error: Error) => {
       if (current === socket) current = undefined;
       if (!closed) handlers.onFailure(error);
@@ -51,11 +44,9 @@ function openStreamChannel(dial: () => Socket, handlers: ChannelHandlers): Chann
     send: async (message) => {
       if (closed) return;
       current ??= open();
-      const length = Buffer.alloc(LENGTH_BYTES);
-      length.writeUInt16BE(message.length);
       const socket = current;
       await new Promise<void>((resolve, reject) => {
-        socket.write(Buffer.concat([length, message]), (error) =>
+        socket.write(frameOf(message), (error) =>
           error === null || error === undefined ? resolve() : reject(error),
         );
       });

@@ -30,22 +30,19 @@ const FAMILIES = ['IPv4', 'IPv6'] as const;
 const familiesOf = ({ spec }: Cluster) => (spec.dualStack ? FAMILIES : FAMILIES.slice(0, 1));
 
 /** Resource versions of generated objects are below this; what happens later has larger ones. */
-export function baseResourceVersion({ spec, nodes }: Cluster): number {
-  const { namespaces, services, pods, endpoints } = spec;
-  return FIRST_VERSION + namespaces + nodes + services + pods + 2 * (endpoints + services + 1);
+export function baseResourceVersion(cluster: Cluster): number {
+  const { endpoints, services } = cluster.spec;
+  return versionBase(cluster, 'slice') + FAMILIES.length * (endpoints + services + 1);
 }
 
 const FIRST_VERSION = 1000;
 
 /** Each kind has a range of versions of its own, so that no two objects share one, as in etcd. */
-function versionBase({ spec, nodes }: Cluster, kind: keyof typeof KIND): number {
-  const afterNamespaces = FIRST_VERSION + spec.namespaces;
-  const afterNodes = afterNamespaces + nodes;
-  const afterServices = afterNodes + spec.services;
-  if (kind === 'namespace') return FIRST_VERSION;
-  if (kind === 'node') return afterNamespaces;
-  if (kind === 'service') return afterNodes;
-  return kind === 'pod' ? afterServices : afterServices + spec.pods;
+function versionBase({ spec, nodes }: Cluster, kind: Exclude<keyof typeof KIND, 'replicaSet'>): number {
+  const node = FIRST_VERSION + spec.namespaces;
+  const service = node + nodes;
+  const pod = service + spec.services;
+  return { namespace: FIRST_VERSION, node, service, pod, slice: pod + spec.pods }[kind];
 }
 
 export function namespaceObject(cluster: Cluster, index: number): KubeObject {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Batch, openUdpSocket, type Peer, type UdpSocket } from '@dinodns-bench/batched-udp';
 import { messageOf } from '@dinodns-bench/program';
-import { MAX_MESSAGE_BYTES, RCODE } from '@dinodns-bench/wire';
+import { createFrameReader, frameOf, MAX_MESSAGE_BYTES, RCODE } from '@dinodns-bench/wire';
 import { ClusterError } from '../errors.ts';
 import type { External } from '../names/external.ts';
 import { Answerer, stampOf } from './answer.ts';
@@ -134,31 +134,18 @@ class Serving {
   }
 
   onConnection(socket: Socket): void {
-    let received: Uint8Array = Buffer.alloc(0);
+    const send = (framed: Buffer) => {
+      if (socket.writable) socket.write(framed);
+    };
+    const reader = createFrameReader((query, offset, length) => {
+      const bytes = this.#answer(query, offset, length);
+      if (bytes === null || bytes.length > MAX_MESSAGE_BYTES) return;
+      this.answered.tcp++;
+      this.#reply({ bytes: frameOf(bytes), send }, performance.now());
+    });
     socket.setNoDelay(true);
     socket.on('error', () => socket.destroy());
-    socket.on('data', (data) => {
-      received = this.#readMessages(socket, Buffer.concat([received, data]));
-    });
-  }
-
-  /** Answers all whole messages; returns what is left. */
-  #readMessages(socket: Socket, received: Buffer): Buffer {
-    let rest = received;
-    while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE()) {
-      const end = 2 + rest.readUInt16BE();
-      const bytes = this.#answer(rest, 2, end - 2);
-      rest = rest.subarray(end);
-      if (bytes === null || bytes.length > MAX_MESSAGE_BYTES) continue;
-      this.answered.tcp++;
-      const length = Buffer.alloc(2);
-      length.writeUInt16BE(bytes.length);
-      const send = (whole: Buffer) => {
-        if (socket.writable) socket.write(whole);
-      };
-      this.#reply({ bytes: Buffer.concat([length, bytes]), send }, performance.now());
-    }
-    return rest;
+    socket.on('data', (data) => reader.push(data, data.length));
   }
 }
 

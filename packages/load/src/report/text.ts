@@ -1,22 +1,11 @@
 /** The result as tables for a terminal of 80 columns. Pure. */
-import { styleText } from 'node:util';
+import { painter } from '@dinodns-bench/program';
 import type { CannonResult, WorkerReport } from '../result/result.ts';
 import type { Statistics } from '../result/statistics.ts';
 import { duration, many, percent, threeDigits, whole } from './numbers.ts';
 
 const WIDTH = 80;
 const LABEL = 11;
-
-export interface TextStyle {
-  readonly colours: boolean;
-}
-
-type Colour = 'bold' | 'dim' | 'yellow' | 'red' | 'green';
-
-/** Colours a text, or returns it unchanged. */
-export function painter({ colours }: TextStyle): (colour: Colour, text: string) => string {
-  return (colour, text) => (colours ? styleText(colour, text, { validateStream: false }) : text);
-}
 
 /** Words on lines of at most `WIDTH` columns, continued under the first word. */
 export function wrap(label: string, words: readonly string[], separator = '   '): string[] {
@@ -175,8 +164,8 @@ function stealLine({ generator: { stealSeconds, workers } }: CannonResult): stri
 }
 
 /** The whole report, ending in a newline. */
-export function renderText(result: CannonResult, style: TextStyle): string {
-  const paint = painter(style);
+export function renderText(result: CannonResult, { colours }: { readonly colours: boolean }): string {
+  const paint = painter(colours);
   const lines = [
     ...header(result),
     ...queryLines(result),

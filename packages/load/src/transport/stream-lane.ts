@@ -1,7 +1,7 @@
 /** One lane of DNS over TCP or TLS: pipelined queries (RFC 7766). */
 import type { Socket } from 'node:net';
+import { createFrameReader } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
-import { createFrameReader } from './framing.ts';
 import { Lane, type LaneShared } from './lane.ts';
 import type { StreamPool } from './stream-pool.ts';
 

@@ -241,7 +241,7 @@ export class PoolPrimary implements Primary {
     const instead =
       successor === undefined ? '' : ` worker ${successor.worker.process.pid} takes its place, and`;
     this.#options.log.warn(fields, `${what};${instead} another one starts in ${seconds} s.`);
-    this.#forkIn(seconds, successor === undefined ? place : null);
+    void this.#pause(seconds).then(() => this.#fork(successor === undefined ? place : null));
   }
 
   /** Gives the place to a standby worker; undefined if none can serve. */
@@ -251,10 +251,6 @@ export class PoolPrimary implements Primary {
     successor.place = place;
     void this.#open(successor);
     return successor;
-  }
-
-  #forkIn(seconds: number, place: number | null): void {
-    void this.#pause(seconds).then(() => this.#fork(place));
   }
 
   /** Never resolves if the cluster stops meanwhile. */

@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, isIPv6, type Socket } from 'node:net';
+import { frameOf } from '@dinodns-bench/wire';
 import { encode } from 'dns-packet';
 import { ServerError } from '../errors.ts';
 import { DNS_PATH } from '../network/https-message.ts';
@@ -73,10 +74,7 @@ async function askHttps({ address, port }: Target, id: number): Promise<boolean>
 
 async function askStream(socket: Socket, id: number, seconds: number): Promise<boolean> {
   try {
-    const message = question(id);
-    const length = Buffer.alloc(2);
-    length.writeUInt16BE(message.length);
-    socket.write(Buffer.concat([length, message]));
+    socket.write(frameOf(question(id)));
     const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(seconds * 1000) });
     return isAnswer(answer.subarray(2), id);
   } finally {

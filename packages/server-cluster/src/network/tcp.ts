@@ -104,11 +104,13 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
     const { type, questionEnd, hasEdns, dnssecOk } = query;
     const cookie = this.cookiesFor(message, connection)?.option();
     const opt = hasEdns ? withCookie(optRecord(dnssecOk, 0), cookie) : Buffer.alloc(0);
-    const count = (sent: Buffer) => this.counters.reply(sent, LENGTH_BYTES, type);
-    transfers.send(Buffer.from(message), questionEnd, opt, connection, count).catch((error: unknown) => {
-      this.log.error({ error: messageOf(error) }, 'A zone transfer failed');
-      connection.socket.destroy();
-    });
+    const onMessage = (sent: Buffer) => this.counters.reply(sent, LENGTH_BYTES, type);
+    transfers
+      .send({ query: Buffer.from(message), questionEnd, opt, connection, onMessage })
+      .catch((error: unknown) => {
+        this.log.error({ error: messageOf(error) }, 'A zone transfer failed');
+        connection.socket.destroy();
+      });
     return true;
   }
 

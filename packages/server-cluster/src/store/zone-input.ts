@@ -1,4 +1,5 @@
 /** Records as given to a store, and their conversion to bytes. */
+import { messageOf } from '@dinodns-bench/program';
 import { encodeName } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import type { StoredSet } from '../table/stored-set.ts';
@@ -41,8 +42,8 @@ export function toRecord({ name, type, ttl, data }: RecordInput): WireRecord {
       throw new RangeError(`the data has ${bytes.length} bytes; the maximum is 65535`);
     return { name: owner, type: typeNumber(type), ttl, data: bytes };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`The ${type} record of "${name}" cannot be encoded: ${reason}`, { cause: error });
+    const problem = `The ${type} record of "${name}" cannot be encoded: ${messageOf(error)}`;
+    throw new TypeError(problem, { cause: error });
   }
 }
 

@@ -13,6 +13,17 @@ export function isTransfer(type: number): boolean {
   return type === TYPE.AXFR || type === TYPE.IXFR;
 }
 
+/** One transfer, as a client asked for it. */
+interface Transfer {
+  readonly query: Buffer;
+  readonly questionEnd: number;
+  /** The replies' OPT record, or empty. */
+  readonly opt: Buffer;
+  readonly connection: TcpConnection;
+  /** Called for each message, which includes its length field. */
+  readonly onMessage: (message: Buffer) => void;
+}
+
 export class Transfers {
   readonly #store: ZoneStore;
   readonly #networks: readonly ClientNetwork[];
@@ -33,31 +44,18 @@ export class Transfers {
 
   /**
    * Sends the zone that the query asks for, or NOTAUTH if we do not serve it, at the client's pace. A reload in
-   * between has no effect: the zone is sent as it was at the start. `opt` is the replies' OPT record, or empty.
-   * `onMessage` is called for each message, which includes its length field. A connection has one transfer at a time,
-   * so that a client which asks for many and does not read takes the memory of one.
+   * between has no effect: the zone is sent as it was at the start. A connection has one
+   * transfer at a time, so that a client which asks for many and does not read takes the memory of one.
    */
-  send(
-    query: Buffer,
-    questionEnd: number,
-    opt: Buffer,
-    connection: TcpConnection,
-    onMessage: (message: Buffer) => void,
-  ): Promise<void> {
-    const start = () => this.#send(query, questionEnd, opt, connection, onMessage);
-    const before = this.#last.get(connection);
+  send(transfer: Transfer): Promise<void> {
+    const start = () => this.#send(transfer);
+    const before = this.#last.get(transfer.connection);
     const own = before === undefined ? start() : before.then(start, start);
-    this.#last.set(connection, own);
+    this.#last.set(transfer.connection, own);
     return own;
   }
 
-  async #send(
-    query: Buffer,
-    questionEnd: number,
-    opt: Buffer,
-    connection: TcpConnection,
-    onMessage: (message: Buffer) => void,
-  ): Promise<void> {
+  async #send({ query, questionEnd, opt, connection, onMessage }: Transfer): Promise<void> {
     const { socket } = connection;
     for (const message of transferMessages(this.#store.data, query, questionEnd, opt)) {
       if (!socket.writable) break;

@@ -2,7 +2,7 @@
  * Record types and classes by number and by name, as the framework's handlers know them (`A`, `UNKNOWN_65`).
  * `dns-packet` exports its tables only through its encoder and decoder.
  */
-import { CLASS, HEADER_BYTES } from '@dinodns-bench/wire';
+import { CLASS, encodeQuery, HEADER_BYTES } from '@dinodns-bench/wire';
 import { decode, encode, type Question } from 'dns-packet';
 
 // At most 65,536 of each are ever kept.
@@ -10,12 +10,10 @@ const typeNames = new Map<number, Question['type']>();
 const classNames = new Map<number, NonNullable<Question['class']>>();
 const typeNumbers = new Map<string, number>();
 
+const ROOT = Buffer.alloc(1);
+
 function questionOf(type: number, classCode: number): Question | undefined {
-  const message = Buffer.alloc(HEADER_BYTES + 5);
-  message.writeUInt16BE(1, 4);
-  message.writeUInt16BE(type, HEADER_BYTES + 1);
-  message.writeUInt16BE(classCode, HEADER_BYTES + 3);
-  return decode(message).questions?.[0];
+  return decode(encodeQuery({ name: ROOT, type, class: classCode })).questions?.[0];
 }
 
 /** Name of a record type as `dns-packet` writes it: `A`, `UNKNOWN_65`. */

@@ -1,7 +1,16 @@
 /** DNS messages in a stream, each after two bytes of length (RFC 1035 §4.2.2). */
+import { MAX_MESSAGE_BYTES } from './header.ts';
 
 /** The longest message with its length bytes. */
-const MAX_FRAME = 65_535 + 2;
+const MAX_FRAME = 2 + MAX_MESSAGE_BYTES;
+
+/** The message with its length before it. Throws a `RangeError` if it is longer than 65,535 bytes. */
+export function frameOf(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(2 + message.length);
+  frame.writeUInt16BE(message.length);
+  frame.set(message, 2);
+  return frame;
+}
 
 export interface FrameReader {
   /** Takes `bytes[0, length)` of the stream and passes on each message that they complete. */
