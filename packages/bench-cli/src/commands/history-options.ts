@@ -142,7 +142,7 @@ export function findEstimand(name: string, estimands: readonly EstimandFacts[], 
   const known = estimands.map((each) => each.name);
   const suggestion = nearest(name, known);
   throw new BenchError('E_USAGE', `${flag}: unknown figure ${JSON.stringify(name)}`, {
-    fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
+    fix: `${suggestion === undefined ? '' : `Did you mean "${suggestion}"? `}Choose from ${known.join(', ')}.`,
   });
 }
 
