@@ -178,6 +178,11 @@ describe('bench with wrong input', () => {
     expect(await world.bench('--servers', 'dinodns', '--out', out)).toBe(7);
     expect(world.err()).toContain('E_WRITE_FAILED');
     expect(world.err()).toContain(out);
+    expect(await world.bench('--servers', 'dinodns', '--out', out, '--dry-run')).toBe(0);
+    expect(world.err()).toContain(`Note: runs cannot be written to ${out}: `);
+    expect(await world.bench('--dry-run', '--out', 'not/yet/there')).toBe(0);
+    expect(world.err().match(/Note: /g)).toHaveLength(1);
+    expect(await readdir(world.directory)).toEqual([]);
     expect(world.started).toEqual([]);
   });
 

@@ -20,3 +20,18 @@ export async function makeDirectories(fs: Pick<FileSystem, 'mkdir'>, path: strin
     await fs.mkdir(path);
   }
 }
+
+/** Resolves with whether `path` is there. Rejects where it cannot be written, or made. Leaves nothing. */
+export async function tryDirectory(fs: FileSystem, path: string): Promise<boolean> {
+  try {
+    await fs.mkdir(path);
+    await fs.rmdir(path);
+    return false;
+  } catch (error) {
+    const code = systemErrorCode(error);
+    const isThere = code === 'EEXIST';
+    if (isThere) await fs.access(path, fs.constants.W_OK);
+    else if (code !== 'ENOENT' || (await tryDirectory(fs, dirname(path)))) throw error;
+    return isThere;
+  }
+}
