@@ -136,12 +136,18 @@ function exampleOf(command: Command | undefined): string {
 /** Commander's errors, in our words where its own do not help. */
 function complaint(error: unknown, program: Command, argv: readonly string[]): unknown {
   const text = messageOf(error);
-  const word = /^error: too many arguments for 'run'.*: (\S+)\.$/.exec(text)?.[1];
-  if (word !== undefined) return unknownCommand(word, program);
   const { operands } = program.parseOptions([...argv]);
   const called = program.commands.find((each) => each.name() === operands[0]);
   const nested = called?.commands.find((each) => each.name() === operands[1]);
   const command = called && [called, nested].flatMap((each) => each?.name() ?? []).join(' ');
+  const word = /^error: too many arguments for .*: (\S+)\.$/.exec(text)?.[1];
+  const taker = nested ?? called ?? program.commands.find((each) => each.name() === 'run');
+  const takesServers = taker?.options.some(({ long }) => long === '--servers') === true;
+  if (word !== undefined && takesServers && (called !== undefined || word.includes(','))) {
+    const flag = `\`bench ${command ?? 'run'} --servers ${word}\``;
+    return usageError(error, `If that names servers, write ${flag}.`);
+  }
+  if (word !== undefined && called === undefined) return unknownCommand(word, program);
   if (command !== undefined && text.includes('missing required argument'))
     return usageError(error, `For example \`bench ${command} ${exampleOf(nested ?? called)}\`.`);
   if (text.includes('cannot be used with')) return usageError(error, 'Give only one of them.');

@@ -28,6 +28,37 @@ describe('bench with wrong input', () => {
       'bench loss --help',
     ],
     ['an unknown command', ['rnu'], 2, 'unknown command "rnu"', 'Did you mean "run"'],
+    [
+      'servers without their flag',
+      ['run', 'coredns,knot'],
+      2,
+      'too many arguments',
+      'bench run --servers coredns,knot',
+    ],
+    [
+      'servers without their flag',
+      ['loss', 'coredns,knot'],
+      2,
+      'too many',
+      '`bench loss --servers coredns,knot`',
+    ],
+    [
+      'servers without a command',
+      ['coredns,knot'],
+      2,
+      'too many arguments',
+      'bench run --servers coredns,knot',
+    ],
+    ['a running server with a colon', ['--servers', 'at:192.0.2.1'], 2, '"at:192.0.2.1"', 'at=192.0.2.1'],
+    ['load for another machine', ['--servers', 'at=192.0.2.1'], 2, 'not a loopback', '--allow-remote'],
+    ['a rate without a query', ['--rate', '0.1', '--duration', '2'], 2, '0.1 a second', 'or --duration'],
+    [
+      'an amount of memory without its unit',
+      ['--target', 'kubernetes', '--memory-limit', '170'],
+      2,
+      'less than 1Mi',
+      '512Mi',
+    ],
     ['an unknown server', ['--servers', 'coredns,dinodsn'], 2, '"dinodsn"', 'Did you mean "dinodns"'],
     [
       'how far bench goes with kube-dns',
@@ -147,7 +178,17 @@ describe('bench with wrong input', () => {
     expect(await world.bench('--servers', 'dinodns', '--out', out)).toBe(7);
     expect(world.err()).toContain('E_WRITE_FAILED');
     expect(world.err()).toContain(out);
+    expect(await readdir(world.directory)).toEqual([]);
     expect(world.started).toEqual([]);
+  });
+
+  it('says in a plan that runs cannot be written, and makes no directory to find out', async () => {
+    const out = '/dev/null/runs';
+    expect(await world.bench('--servers', 'dinodns', '--out', out, '--dry-run')).toBe(0);
+    expect(world.err()).toContain(`Note: runs cannot be written to ${out}: `);
+    expect(await world.bench('--dry-run', '--out', 'not/yet/there')).toBe(0);
+    expect(world.err().match(/Note: /g)).toHaveLength(1);
+    expect(await readdir(world.directory)).toEqual([]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 /** Records of several experiments in one store and one history. */
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -135,6 +135,16 @@ describe('a record of another experiment', () => {
     await store().saveAs(tides, record);
     expect(await world.bench(...argv)).not.toBe(0);
     expect(world.err()).toContain(message);
+  });
+
+  it('that this version does not know, with other fields: it is skipped for that', async () => {
+    await mkdir(join(world.directory, 'results', 'later'), { recursive: true });
+    const { generator, id } = record;
+    const later = JSON.stringify({ generator, id, schemaVersion: 1, experiment: 'later' });
+    await writeFile(join(world.directory, 'results', 'later', 'run.json'), later);
+    await world.bench('report', 'latest');
+    expect(world.err()).toContain('is a run of the experiment "later", which this version does not know');
+    expect(world.err()).not.toContain('lacks fields');
   });
 });
 

@@ -323,7 +323,7 @@ describe('bench site refuses', () => {
       await save(runOf(1, { coredns: ALIKE }));
       expect(await world.bench('site', '--out', out)).toBe(7);
       expect(world.err()).toContain(`cannot write ${out}: `);
-      expect(world.err()).toContain('fix: Give a writable directory with --out');
+      expect(world.err()).toContain('fix: Give another path with the flag that names it (of a run, --out)');
     },
   );
 

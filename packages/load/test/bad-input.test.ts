@@ -191,6 +191,21 @@ describe('before anything is sent', () => {
     { what: 'no server', args: [], says: ['server'] },
     { what: 'a threshold that is none', args: ['--fail-if', 'speed>5', '127.0.0.1'], says: ['speed', 'p99'] },
     { what: 'an expectation that is none', args: ['--expect', 'MAYBE', '127.0.0.1'], says: ['MAYBE'] },
+    { what: 'no socket', args: ['-c', '0', '127.0.0.1'], says: ['--clients', 'at least 1'] },
+    { what: 'a short EDNS size', args: ['--edns-size', '1', '127.0.0.1'], says: ['--edns-size', '512'] },
+    { what: 'a cookie that is none', args: ['--cookie', 'xyz', '127.0.0.1'], says: ['"xyz"', 'random'] },
+    { what: 'a network that is none', args: ['--subnet', 'nope', '127.0.0.1'], says: ['"nope"', '/24'] },
+    { what: 'a class that is none', args: ['--class', 'ZZ', '127.0.0.1'], says: ['ZZ', 'CH'] },
+    { what: 'a ramp to nowhere', args: ['--ramp', '5', '127.0.0.1'], says: ['--ramp', '0:100k'] },
+    { what: 'a transport that is none', args: ['-m', 'smoke', '127.0.0.1'], says: ['smoke', 'doh'] },
+    {
+      what: 'a source port that is none',
+      args: ['-x', '99999', '127.0.0.1'],
+      says: ['--source-port', '65535'],
+    },
+    { what: 'ndots without pods', args: ['--ndots', '3', '127.0.0.1'], says: ['without --kubernetes'] },
+    { what: 'more hits than queries', args: ['--hit-ratio', '2', '127.0.0.1'], says: ['--hit-ratio', '1'] },
+    { what: 'zones without a number', args: ['--zones', 'nope', '127.0.0.1'], says: ['"nope"', '{X}'] },
   ])('$what: status 2', async ({ args, says }) => {
     const { status, stdout, stderr } = await refusedBy(args);
     expect(status).toBe(2);

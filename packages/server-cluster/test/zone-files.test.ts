@@ -204,6 +204,9 @@ test('without a valid zone, the program ends and says why', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain(`${bad}:4:5: "AA" is not a record type`);
   expect((await runToEnd(['--port', '0', '--zone-dir', directory])).stderr).toContain('bad.example.zone:4:5');
+  const missing = await runToEnd(['--port', '0', '--zone', 'nope']);
+  expect(missing.code).toBe(3);
+  expect(missing.stderr).toContain('the zone file nope does not exist');
 });
 
 const WRONG = Array.from({ length: 25 }, (_, host) => `h${host} CNAME www\nh${host} A 192.0.2.1\n`).join('');

@@ -52,7 +52,10 @@ function labelProblem(label: string, name: string, what: string, allowed: string
   if (bad !== undefined) {
     const ascii = /[^\x20-\x7e]/.test(label) ? domainToASCII(label) : '';
     const fix = ascii === '' ? allowed : `write "${label}" as "${ascii}" (its ASCII form, RFC 5890)`;
-    return { problem: `${what} "${name}" has the character ${JSON.stringify(bad)}`, fix };
+    return {
+      problem: `${what} "${name}" has the character ${bad === '\\' ? '"\\"' : JSON.stringify(bad)}`,
+      fix,
+    };
   }
   if (label.startsWith('-') || label.endsWith('-')) {
     return {

@@ -17,9 +17,10 @@ export function shown(value: unknown): string {
   return json.length > 80 ? `${json.slice(0, 77)}…` : json;
 }
 
-/** JSON cannot represent NaN and infinity, which error messages must show. */
-function jsonOf(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
+/** JSON cannot represent NaN and infinity, which error messages must show; a backslash is shown as it was typed. */
+export function jsonOf(value: unknown): string {
+  const json = typeof value === 'number' ? undefined : JSON.stringify(value);
+  return json?.replaceAll('\\\\', '\\') ?? String(value);
 }
 
 /** The branch of a union that the user meant: the first that expects this kind of value. */

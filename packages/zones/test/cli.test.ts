@@ -143,6 +143,12 @@ describe('generate', () => {
   it.each<[string, string[], number, RegExp]>([
     ['a missing format', ['generate', '--stdout'], 2, /--format is missing/],
     ['an unknown format', ['generate', '--format', 'bnid', '--stdout'], 2, /did you mean bind/],
+    [
+      'a backslash, as it was typed',
+      ['generate', '--format', 'hosts', '--stdout', '--pattern', 'a\\b{X}.com'],
+      2,
+      /has the character "\\"/,
+    ],
     ['no place to write to', ['generate', '--format', 'hosts'], 2, /--out DIR, or --stdout/],
     [
       'two places to write to',

@@ -1,8 +1,9 @@
 /** What the history commands share: opening the history, naming runs, choosing figures. */
 import { resolve } from 'node:path';
+import { nearest } from '@dinodns-bench/program';
 import { ratioFromText } from '../config/value-schemas.ts';
 import { renderOptions } from '../engine/write-reports.ts';
-import { BenchError, choiceFix } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import type { Selector } from '../history/axes.ts';
 import type { Entry } from '../history/entry.ts';
 import { listRuns, type RunRow } from '../history/listing.ts';
@@ -139,8 +140,9 @@ export function findEstimand(name: string, estimands: readonly EstimandFacts[], 
   const found = estimands.find((each) => each.name === name) ?? estimands.find((each) => each.name === alias);
   if (found !== undefined) return found;
   const known = estimands.map((each) => each.name);
+  const suggestion = nearest(name, known);
   throw new BenchError('E_USAGE', `${flag}: unknown figure ${JSON.stringify(name)}`, {
-    fix: choiceFix(name, known),
+    fix: `${suggestion === undefined ? '' : `Did you mean "${suggestion}"? `}Choose from ${known.join(', ')}.`,
   });
 }
 

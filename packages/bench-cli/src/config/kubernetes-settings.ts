@@ -25,6 +25,8 @@ export const quantity = (example: string, word?: string) =>
       ),
   );
 
+const memoryMessage = 'is less than 1Mi of memory: give the unit as well, for example 512Mi';
+
 /** `--loader-cpu published`: what the loader of the published matrix had; see `loaderCpuFor`. */
 export const PUBLISHED_CPU = 'published';
 
@@ -176,7 +178,7 @@ export const KUBERNETES_SETTINGS = {
     flag: '--memory-limit <quantity>',
     rare: true,
     description: 'memory request and limit of a server pod (default: none)',
-    schema: quantity('512Mi'),
+    schema: quantity('512Mi').refine((value) => (parseQuantity(value) ?? 0) >= 2 ** 20, memoryMessage),
   },
   loaderCpu: {
     flag: '--loader-cpu <quantity>',

@@ -59,14 +59,16 @@ function booleanFromText(value: unknown): unknown {
 }
 
 export const number = (schema: z.ZodNumber) => z.preprocess(numberFromText, schema);
-export const seconds = (minimum: number, message: string) =>
-  z.preprocess(
+export const seconds = (minimum: number, message: string) => {
+  const said = `${message} (one number, in ms, s, m or h; at most 168h)`;
+  return z.preprocess(
     secondsFromText,
     z
-      .number(message)
-      .min(minimum, message)
-      .max(7 * 86_400, message),
+      .number(said)
+      .min(minimum, said)
+      .max(7 * 86_400, said),
   );
+};
 /** `what`: with its unit. */
 export const numberFrom = (minimum: number, maximum: number, what = 'a number') => {
   const message = `must be ${what} from ${minimum} to ${maximum}`;

@@ -1,5 +1,7 @@
 /** An invocation of an experiment: what is decided, and with --dry-run no more than that. */
+import { messageOf } from '@dinodns-bench/program';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import { demandWritable } from '../results/make-directories.ts';
 import { withHomePaths, withRelativePaths } from '../results/portable-paths.ts';
 import { newRunId } from '../results/run-id.ts';
 import { createStore } from '../results/store.ts';
@@ -71,6 +73,10 @@ export async function invokeExperiment<T extends SettingTable, D, C, E, R extend
       : decideAgain(world, procedure, loadForm, given.resume, given));
     if (dryRun) {
       world.stdout.write(planText(decided, options));
+      const { resultsDirectory } = decided.store;
+      await demandWritable(world.fs, resultsDirectory).catch((error: unknown) =>
+        world.stderr.write(`Note: runs cannot be written to ${resultsDirectory}: ${messageOf(error)}\n`),
+      );
       return null;
     }
     // Much to load, which a plan does not need.

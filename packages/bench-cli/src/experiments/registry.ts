@@ -195,9 +195,13 @@ export async function recordsFor({
   const found = await findRecords(experiment);
   if (found !== undefined) return found;
   const names = (await allRecords()).map(({ kind }) => kind.experiment);
-  throw new BenchError('E_RECORD_VERSION', `${directory} is a run of the experiment "${experiment}"`, {
-    fix: `This version of bench knows ${names.join(', ')}. Use the version that wrote it, or name the file of your own experiment: bench --experiment FILE …`,
-  });
+  throw new BenchError(
+    'E_RECORD_VERSION',
+    `${directory} is a run of the experiment "${experiment}", which this version does not know`,
+    {
+      fix: `This version of bench knows ${names.join(', ')}. Use the version that wrote it, or name the file of your own experiment: bench --experiment FILE …`,
+    },
+  );
 }
 
 /** Reads a run of any experiment. Rejects as `recordsFor` and the record's parser do. */

@@ -33,6 +33,15 @@ export function parseSelector(text: string): Selector {
 /** `latest:server=dinodns,tier=1` → the run's name and the selector. Throws `E_USAGE`. */
 export function parseReference(text: string): { run: string; selector: Selector } {
   const { run = text, selector } = SELECTOR.exec(text)?.groups ?? {};
+  if (run === '' || run.endsWith(':')) {
+    throw new BenchError(
+      'E_USAGE',
+      `${JSON.stringify(text)} ${run === '' ? 'names no run' : 'ends before its selector'}`,
+      {
+        fix: 'Write RUN, RUN:server=NAME, or RUN+RUN for several runs as one.',
+      },
+    );
+  }
   return { run, selector: selector === undefined ? {} : parseSelector(selector) };
 }
 
@@ -55,7 +64,9 @@ export function selectCases(entry: Entry, selector: Selector): Selected {
   if (entry.cases.length > 0) checkAxes(selector, axesOf(entry.cases));
   const cases = entry.cases.filter((item) => fits(item, selector));
   if (cases.length > 0) return { entry, selector, cases };
-  const wanted = Object.entries(selector).map(([name, value]) => `${name}=${value}`);
+  const wanted = Object.entries(selector).map(
+    ([name, value]) => `${name === 'subject' ? 'server' : name}=${value}`,
+  );
   throw new BenchError(
     'E_USAGE',
     `run ${entry.id} has no case ${wanted.length === 0 ? 'at all' : `with ${wanted.join(', ')}`}`,

@@ -20,3 +20,17 @@ export async function makeDirectories(fs: Pick<FileSystem, 'mkdir'>, path: strin
     await fs.mkdir(path);
   }
 }
+
+/** Rejects where `path`, or the nearest directory above it that is there, cannot be written. Changes nothing. */
+export async function demandWritable(
+  fs: Pick<FileSystem, 'access' | 'constants'>,
+  path: string,
+): Promise<void> {
+  try {
+    await fs.access(path, fs.constants.W_OK);
+  } catch (error) {
+    const parent = dirname(path);
+    if (systemErrorCode(error) !== 'ENOENT' || parent === path) throw error;
+    await demandWritable(fs, parent);
+  }
+}

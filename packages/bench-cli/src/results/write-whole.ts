@@ -22,7 +22,7 @@ export function writeError(path: string, cause: unknown): unknown {
     });
   }
   return new BenchError('E_WRITE_FAILED', `cannot write ${path}: ${messageOf(cause)}`, {
-    fix: 'Give a writable directory with --out, or change the permissions of this one.',
+    fix: 'Give another path with the flag that names it (of a run, --out), or change the permissions of this one.',
     cause,
   });
 }

@@ -55,6 +55,8 @@ function kindOf(text: string): { kind: ServerKind; name: ServerName } {
   const known = SERVER_KINDS.map(({ name }) => name);
   const fix = `Choose from ${known.join(', ')}; \`bench servers\` describes them.`;
   const name = parseServerName(text);
+  if (text.startsWith('at:'))
+    throw unknownServer(text, [], `A server that runs is at=${text.slice(3)}, or NAME=${text} to name it.`);
   if (name === null) throw unknownServer(text, known, fix);
   const noServer = NO_SERVERS.get(name.kind);
   if (noServer !== undefined) throw unknownServer(text, [], noServer);

@@ -8,6 +8,7 @@ import type { Problem } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
 import { parsePattern } from '../pattern.ts';
 import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
+import { jsonOf } from '../problems.ts';
 import { RECORD_TYPES, type RecordType } from '../records.ts';
 import type { ZoneSet } from '../zone-set.ts';
 import { type AroundZones, compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
@@ -209,7 +210,7 @@ function optionProblems(options: RenderOptions): Problem[] {
   for (const path of [directory, stateDirectory, zoneFiles]) {
     if (path === undefined || isPlainPath(path)) continue;
     problems.push({
-      problem: `the directory ${JSON.stringify(path)} has a quote, a backslash or a control character, which some servers cannot read`,
+      problem: `the directory ${jsonOf(path)} has a quote, a backslash or a control character, which some servers cannot read`,
       fix: 'use a directory without them',
     });
   }
@@ -226,7 +227,7 @@ function encryptionProblems(
   const problems = [certificateFile, keyFile]
     .filter((path) => !isPlainPath(path))
     .map((path) => ({
-      problem: `the path ${JSON.stringify(path)} has a quote, a backslash or a control character, which some servers cannot read`,
+      problem: `the path ${jsonOf(path)} has a quote, a backslash or a control character, which some servers cannot read`,
       fix: 'use a path without them',
     }));
   if (encrypts.includes(transport)) return problems;

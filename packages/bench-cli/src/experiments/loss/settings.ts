@@ -4,7 +4,8 @@ import type { Setting, SettingsOf } from '../../config/setting.ts';
 import { list, numberFrom, percentText, ratioFromText } from '../../config/value-schemas.ts';
 import { pick } from '../../engine/settings.ts';
 
-const bandMessage = 'must be a list of percentages with their sign, for example 0%,0.1%,1%,5%';
+const bandMessage =
+  'must be a list of percentages with their sign, from 0% to 50%, for example 0%,0.1%,1%,5%';
 const band = z.preprocess(ratioFromText, z.number(bandMessage).min(0, bandMessage).max(0.5, bandMessage));
 
 const precisionMessage = 'must be a percentage from 1% to 50%, with its sign';
