@@ -81,7 +81,7 @@ async function untilOnlyLostPods(client: KubeClient, name: string, signal: Abort
       return new BenchError('E_CLUSTER_LEFTOVERS', `namespace ${name} is left with pods of a lost node`, {
         evidence: left.map(
           ({ pod, node, lostAt }) =>
-            `pod ${pod} is on node ${node}, whose kubelet is silent${lostAt === undefined ? '' : `; lost since ${new Date(lostAt).toISOString()}`}`,
+            `pod ${pod} is on node ${node}, whose kubelet is silent; lost since ${lostAt?.toString() ?? 'an unknown time'}`,
         ),
         fix: `Start the node again or, if it does not come back, delete it: \`kubectl delete node ${nodes}\`. Kubernetes then removes the pods and the namespace; \`bench cleanup --dry-run\` lists what is still there.`,
       });
