@@ -1,5 +1,4 @@
 /** `bench servers --check SERVER`: starts a server once and checks its answers, and measures nothing. */
-
 import { join } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { printJson } from '../cluster-changes/write-text.ts';

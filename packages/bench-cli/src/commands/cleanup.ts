@@ -1,6 +1,5 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
-
-import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
+import { EXIT_STATUS, reportError } from '@dinodns-bench/program';
 import { Refusal } from '../cluster-changes/cluster-api.ts';
 import { openChangeable } from '../cluster-changes/connected-api.ts';
 import { readJournal } from '../cluster-changes/journal.ts';
@@ -10,7 +9,7 @@ import { BenchError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { hasEnded, ownerOf } from '../machine/owner.ts';
 import { openClient } from '../targets/kubernetes/open-cluster.ts';
-import { type FoundRun, findRuns, waitUntilNamespaceGone } from '../targets/kubernetes/run-namespace.ts';
+import { type FoundRun, findRuns, whyNotGone } from '../targets/kubernetes/run-namespace.ts';
 import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -101,38 +100,40 @@ async function judge(world: World, found: FoundRun, options: CleanupOptions): Pr
   return reason === null ? judged : { ...judged, remove: false, reason };
 }
 
-function line(judged: Judged, dryRun: boolean): string {
+function line(judged: Judged, dryRun: boolean, isLeft: boolean): string {
   const age = formatDuration(judged.ageSeconds);
-  const action = judged.remove ? (dryRun ? 'would be removed' : 'removed') : 'kept';
+  const removed = dryRun ? 'would be removed' : isLeft ? 'deleted, but not gone yet' : 'removed';
+  const action = judged.remove ? removed : 'kept';
   return `${judged.namespace}  ${age} old  ${action}: ${judged.reason}\n`;
 }
 
+/** Resolves with why namespaces that were deleted are still there, by name. They are waited for together. */
 async function removeAll(
   world: World,
   judged: readonly Judged[],
   options: CleanupOptions,
-): Promise<string[]> {
+): Promise<Map<string, unknown>> {
   const interruption = listenForInterruption(world, (text) => world.stderr.write(`${text}\n`));
-  const problems: string[] = [];
+  const problems = new Map<string, unknown>();
   try {
     const client = await openClient(world, options.context);
     const doomed = judged.filter(({ remove }) => remove);
     for (const { namespace } of doomed) {
       await client.delete('Namespace', namespace, undefined, interruption.signal);
     }
-    for (const { namespace } of doomed) {
-      await waitUntilNamespaceGone(client, namespace, interruption.signal).catch((error: unknown) => {
-        interruption.signal.throwIfAborted();
-        problems.push(messageOf(error));
-      });
-    }
+    await Promise.all(
+      doomed.map(async ({ namespace }) => {
+        const problem = await whyNotGone(client, namespace, interruption.signal);
+        if (problem !== null) problems.set(namespace, problem);
+      }),
+    );
   } finally {
     interruption.release();
   }
   return problems;
 }
 
-/** Exit status 0 if everything that should be removed is gone. */
+/** Exit status 0 if everything that should be removed is gone. What is not is reported, with its pods, their nodes and what to do. */
 export async function cleanupCommand(world: World, options: CleanupOptions): Promise<number> {
   const client = await openClient(world, options.context);
   const found = await findRuns(client, world.clock.now(), AbortSignal.timeout(60_000));
@@ -144,13 +145,16 @@ export async function cleanupCommand(world: World, options: CleanupOptions): Pro
       fix: '`bench cleanup --dry-run` lists all.',
     });
   }
-  const problems = options.dryRun ? [] : await removeAll(world, judged, options);
+  const problems = options.dryRun ? new Map() : await removeAll(world, judged, options);
   if (options.json) {
-    printJson(world, judged);
+    printJson(
+      world,
+      judged.map((item) => ({ ...item, isLeft: problems.has(item.namespace) })),
+    );
   } else {
-    for (const item of judged) world.stdout.write(line(item, options.dryRun));
+    for (const item of judged) world.stdout.write(line(item, options.dryRun, problems.has(item.namespace)));
     if (judged.length === 0) world.stdout.write(`There are no runs left on ${client.context}.\n`);
   }
-  for (const problem of problems) world.stderr.write(`${problem}\n`);
-  return problems.length === 0 ? EXIT_STATUS.success : EXIT_STATUS.environment;
+  for (const problem of problems.values()) reportError(problem, 'bench', world);
+  return problems.size === 0 ? EXIT_STATUS.success : EXIT_STATUS.environment;
 }

@@ -1,5 +1,4 @@
 /** `bench history`: lists runs, reads their records again, names runs. */
-
 import { resolve } from 'node:path';
 import { printJson } from '../cluster-changes/write-text.ts';
 import { withoutPath } from '../config/paths.ts';

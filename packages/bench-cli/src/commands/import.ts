@@ -1,5 +1,4 @@
 /** `bench import`: brings in measurements of other programs, to compare them. */
-
 import { relative } from 'node:path';
 import { printJson } from '../cluster-changes/write-text.ts';
 import { IMPORTED_NAME } from '../history/imported.ts';

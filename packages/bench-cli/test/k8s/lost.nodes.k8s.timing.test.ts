@@ -3,12 +3,15 @@
  * elsewhere. Each test goes on where the one before has ended: to wait until Kubernetes takes a node for lost costs a minute, and to start
  * what measures meanwhile as much again.
  */
+import { EXIT_STATUS } from '@dinodns-bench/program';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
+import { ownerOf } from '../../src/machine/owner.ts';
+import { OWNER_ANNOTATION } from '../../src/targets/kubernetes/objects/labels.ts';
 import type { TestWorld } from '../support/test-world.ts';
-import { adminApi, core, leftovers, objects, runNamespaces, runningPods } from './support/admin.ts';
-import { clusterWorld, recordOf, UNOBSERVED } from './support/bench.ts';
+import { adminApi, core, leftovers, objects, runNamespaces, runningPods, SELECTOR } from './support/admin.ts';
+import { clusterWorld, recordOf, startBench as startRun, UNOBSERVED } from './support/bench.ts';
 import { type Halted, startBench } from './support/bench-process.ts';
 import { cutOff, killSecondKubelet, NODES, repairCluster } from './support/components.ts';
 import {
@@ -72,20 +75,35 @@ async function dedicated(use: () => Promise<void>): Promise<void> {
   }
 }
 
+/** The namespace of a run of another process. */
+async function namespaceOf({ pid }: typeof killed): Promise<string> {
+  const { items } = await core().listNamespace({ labelSelector: SELECTOR });
+  const found = items.find(
+    ({ metadata }) => ownerOf(metadata?.annotations?.[OWNER_ANNOTATION] ?? '')?.pid === pid,
+  );
+  return found?.metadata?.name ?? '';
+}
+
 let world: TestWorld;
 let running: Promise<number>;
+/** A run with a server on the node that is lost, whose bench is killed; its directory. */
+let killedWorld: TestWorld;
+let killed: ReturnType<typeof startRun>;
 let drained: Swap;
 let lost: Swap;
 
 beforeAll(async () => {
   world = await clusterWorld();
+  killedWorld = await clusterWorld();
   await dedicated(async () => {
     const servers = ['--server-node', 'pool=servers', '--server-tolerations', 'dedicated=servers:NoSchedule'];
-    running = world.bench('run', ...UNOBSERVED, ...servers, '--loader-node', first, ...LONG);
+    const flags = ['run', ...UNOBSERVED, ...servers, '--loader-node', first, ...LONG] as const;
+    running = world.bench(...flags);
+    killed = startRun(killedWorld, ...flags, '--rate', '10');
     const ended = running.then((status) => {
       throw new Error(`it ended with ${status}: ${world.err()}`);
     });
-    await Promise.race([until(async () => (await runningPods('server')).length, 1), ended]);
+    await Promise.race([until(async () => (await runningPods('server')).length, 2), ended]);
   });
   [drained, lost] = await Promise.all([startSwap('drained', first), startSwap('lost', second)]);
 });
@@ -95,6 +113,8 @@ afterAll(async () => {
     bench.child.kill('SIGKILL');
     await removeStandIn(dns);
   }
+  killed.kill('SIGKILL');
+  await killedWorld.remove();
   await world.remove();
 });
 
@@ -150,13 +170,42 @@ describe('of a cluster with two nodes', () => {
 
   it('a guard whose node is lost is replaced on another node, where the DNS is put back', async () => {
     const { bench, dns } = lost;
-    // The run that loses its server is under load.
-    expect(await runningPods('loader')).toHaveLength(1);
+    // The runs that lose their servers are under load.
+    expect(await runningPods('loader')).toHaveLength(2);
+    killed.kill('SIGKILL');
     await cutOff();
     bench.child.kill('SIGKILL');
     const started = performance.now();
     await until(() => readyOnFirst(dns), [dns.image]);
     await note('the node of the guard lost, and the tool killed', (performance.now() - started) / 1000);
+  });
+
+  it('a cleanup does not wait for the lost node: it removes the rest of a killed run, and says what is left where and what to do', async () => {
+    const namespace = await namespaceOf(killed);
+    const podsThere = async () => {
+      const { items } = await core().listNamespacedPod({ namespace });
+      return items.map(({ metadata, spec }) => `pod ${metadata?.name} is on node ${spec?.nodeName}`).sort();
+    };
+    expect((await podsThere()).join()).toContain(`is on node ${first}`);
+    const cleaner = await clusterWorld();
+    try {
+      const started = performance.now();
+      expect(await cleaner.bench('cleanup', '--run', namespace)).toBe(EXIT_STATUS.environment);
+      const seconds = (performance.now() - started) / 1000;
+      await note('cleanup while a node is lost', seconds);
+      expect(seconds).toBeLessThan(60);
+      expect(cleaner.out()).toMatch(new RegExp(`^${namespace} .* deleted, but not gone yet: `, 'm'));
+      // Nothing that could be removed is left, and what is left is named.
+      const left = await podsThere();
+      expect(left).toEqual([expect.stringMatching(new RegExp(`^pod .*coredns.* is on node ${second}$`))]);
+      const said = cleaner.err();
+      for (const pod of left) expect(said).toContain(`${pod}, whose kubelet is silent; lost since 2`);
+      expect(said).toContain(`namespace ${namespace} is left with pods of a lost node`);
+      expect(said).toContain('Start the node again or, if it does not come back, delete it:');
+      expect(said).toContain(`kubectl delete node ${second}`);
+    } finally {
+      await cleaner.remove();
+    }
   });
 
   it('DNS on a lost node is as before when the node is back, and nothing is left of the swaps', async () => {

@@ -1,5 +1,4 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
-
 import { relative, resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { printJson } from '../../cluster-changes/write-text.ts';

@@ -1,5 +1,5 @@
 /** The namespace of a run: created first, removed last together with everything in it. */
-import type { V1Namespace } from '@kubernetes/client-node';
+import type { V1Namespace, V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { followUntil } from '../../kubernetes-api/watch.ts';
@@ -47,6 +47,62 @@ export async function waitUntilNamespaceGone(
       );
     },
   );
+}
+
+/** How often it is looked what is left. */
+const LOOK_SECONDS = 2;
+
+/** What is left, if that is only pods of lost nodes, of whose kubelets Kubernetes has not heard for a while; otherwise null. */
+async function lostPods(client: KubeClient, namespace: string, signal: AbortSignal) {
+  const { items: pods } = await client.list('Pod', { namespace }, signal);
+  const { items: nodes } = pods.length === 0 ? { items: [] } : await client.list('Node', {}, signal);
+  const lost = new Map(
+    nodes.flatMap(({ metadata, status }) => {
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      return ready?.status === 'Unknown' ? [[metadata?.name, ready.lastTransitionTime] as const] : [];
+    }),
+  );
+  const isLost = ({ metadata, spec }: V1Pod) =>
+    metadata?.deletionTimestamp !== undefined && lost.has(spec?.nodeName);
+  if (pods.length === 0 || !pods.every(isLost)) return null;
+  return pods.map(({ metadata, spec }) => ({
+    pod: metadata?.name,
+    ...{ node: spec?.nodeName, lostAt: lost.get(spec?.nodeName) },
+  }));
+}
+
+/** Resolves with what is left and why, once that is only pods of lost nodes: to wait for the namespace is then in vain. */
+async function untilOnlyLostPods(client: KubeClient, name: string, signal: AbortSignal): Promise<BenchError> {
+  for (;;) {
+    // Where nodes may not be listed, or the API server is away for a while, the wait for the namespace says what is left.
+    const left = await lostPods(client, name, signal).catch(() => null);
+    if (left !== null) {
+      const nodes = [...new Set(left.map(({ node }) => node))].join(' ');
+      return new BenchError('E_CLUSTER_LEFTOVERS', `namespace ${name} is left with pods of a lost node`, {
+        evidence: left.map(
+          ({ pod, node, lostAt }) =>
+            `pod ${pod} is on node ${node}, whose kubelet is silent; lost since ${lostAt?.toString() ?? 'an unknown time'}`,
+        ),
+        fix: `Start the node again or, if it does not come back, delete it: \`kubectl delete node ${nodes}\`. Kubernetes then removes the pods and the namespace; \`bench cleanup --dry-run\` lists what is still there.`,
+      });
+    }
+    await client.clock.sleep(LOOK_SECONDS, signal);
+  }
+}
+
+/** Resolves with why a namespace is still there: after a time-out, or earlier if only a lost node keeps it. Null if it is gone. */
+export async function whyNotGone(client: KubeClient, name: string, signal: AbortSignal): Promise<unknown> {
+  const settled = new AbortController();
+  const either = AbortSignal.any([signal, settled.signal]);
+  try {
+    const gone = waitUntilNamespaceGone(client, name, either).then(() => null);
+    return await Promise.race([gone, untilOnlyLostPods(client, name, either)]);
+  } catch (error) {
+    signal.throwIfAborted();
+    return error;
+  } finally {
+    settled.abort();
+  }
 }
 
 export interface OpenedNamespace {

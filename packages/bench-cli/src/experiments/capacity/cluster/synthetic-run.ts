@@ -2,7 +2,6 @@
  * A cluster for a private CoreDNS: a namespace with synthetic objects in it and an account that may read, all of which
  * goes with the namespace.
  */
-
 import type { Cluster } from '@dinodns-bench/cluster-objects';
 import type { V1PolicyRule } from '@kubernetes/client-node';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';

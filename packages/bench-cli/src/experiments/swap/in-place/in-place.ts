@@ -1,5 +1,4 @@
 /** `--method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
-
 import { messageOf } from '@dinodns-bench/program';
 import { describeChange } from '../../../cluster-changes/change.ts';
 import {

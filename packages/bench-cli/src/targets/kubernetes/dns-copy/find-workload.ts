@@ -1,5 +1,4 @@
 /** Finds the workload that is the cluster's DNS: its container, image and Service. */
-
 import type { V1Container, V1Pod, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
