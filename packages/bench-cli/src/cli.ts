@@ -1,5 +1,4 @@
 /** The command line of `bench`: flags only. Nothing else reads argv. */
-
 import {
   EXIT_STATUS,
   exitStatusHelp,
@@ -7,7 +6,6 @@ import {
   isHelp,
   isHelpInstead,
   messageOf,
-  reportError,
   usageError,
 } from '@dinodns-bench/program';
 import { Command } from 'commander';
@@ -15,6 +13,7 @@ import { COMMANDS } from './commands/listed.ts';
 import type { Call, ListedCommand } from './engine/registered.ts';
 import { BenchError, choiceFix } from './errors.ts';
 import { loadExperiment, loadedCommands } from './experiments/registry.ts';
+import { printError } from './output.ts';
 import { BENCH_VERSION } from './version.ts';
 import type { World } from './world.ts';
 
@@ -185,10 +184,6 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
   } catch (error) {
     if (isHelp(error)) return EXIT_STATUS.success;
     if (isHelpInstead(error)) return EXIT_STATUS.usage;
-    const { stderr, env } = world;
-    return reportError(complaint(error, program, argv), 'bench', {
-      stderr: { write: stderr.write, isTTY: stderr.isTerminal },
-      env,
-    });
+    return printError(world, complaint(error, program, argv));
   }
 }

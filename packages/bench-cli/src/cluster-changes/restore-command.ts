@@ -1,13 +1,13 @@
 /** `bench swap restore`: puts back what a run has changed, from any machine, whether or not the run still lives. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
+import { writeText } from '../output.ts';
 import { isOurs } from '../targets/kubernetes/run-namespace.ts';
 import type { World } from '../world.ts';
 import { describeChange } from './change.ts';
 import { type ChangeableCluster, openChangeable } from './connected-api.ts';
 import { readJournal } from './journal.ts';
 import { takeOver } from './take-over.ts';
-import { writeText } from './write-text.ts';
 
 export interface RestoreOptions {
   readonly context: string | undefined;

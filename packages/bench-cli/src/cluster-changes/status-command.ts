@@ -1,12 +1,12 @@
 /** `bench swap status`: what a run has changed, and what of it is put back. Changes nothing. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { printJson, writeText } from '../output.ts';
 import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 import { describeChange } from './change.ts';
 import { openChangeable } from './connected-api.ts';
 import { isPending, type Journal, readJournal } from './journal.ts';
 import { type Lease, readLease } from './lease.ts';
-import { printJson, writeText } from './write-text.ts';
 
 export interface StatusOptions {
   readonly context: string | undefined;

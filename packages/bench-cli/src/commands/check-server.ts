@@ -1,12 +1,12 @@
 /** `bench servers --check SERVER`: starts a server once and checks its answers, and measures nothing. */
 import { join } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { printJson } from '../cluster-changes/write-text.ts';
 import { DEFAULTS } from '../config/settings.ts';
 import { prepareServers } from '../engine/servers.ts';
 import { decideRun } from '../experiments/compare/decide.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { type Tried, tryServers } from '../measure/try-servers.ts';
+import { printJson } from '../output.ts';
 import { createDisplay } from '../progress/display.ts';
 import { formatCount } from '../report/numbers.ts';
 import { MODES } from '../results/record.ts';

@@ -1,13 +1,13 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
-import { EXIT_STATUS, reportError } from '@dinodns-bench/program';
+import { EXIT_STATUS } from '@dinodns-bench/program';
 import { Refusal } from '../cluster-changes/cluster-api.ts';
 import { openChangeable } from '../cluster-changes/connected-api.ts';
 import { readJournal } from '../cluster-changes/journal.ts';
-import { printJson } from '../cluster-changes/write-text.ts';
 import { seconds } from '../config/value-schemas.ts';
 import { BenchError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { hasEnded, ownerOf } from '../machine/owner.ts';
+import { printError, printJson } from '../output.ts';
 import { openClient } from '../targets/kubernetes/open-cluster.ts';
 import { type FoundRun, findRuns, whyNotGone } from '../targets/kubernetes/run-namespace.ts';
 import { formatDuration } from '../text.ts';
@@ -100,9 +100,14 @@ async function judge(world: World, found: FoundRun, options: CleanupOptions): Pr
   return reason === null ? judged : { ...judged, remove: false, reason };
 }
 
-function line(judged: Judged, dryRun: boolean, isLeft: boolean): string {
+/** `problem`: why it is still there, if it was to be removed. */
+function line(judged: Judged, dryRun: boolean, problem: unknown): string {
   const age = formatDuration(judged.ageSeconds);
-  const removed = dryRun ? 'would be removed' : isLeft ? 'deleted, but not gone yet' : 'removed';
+  const removed = dryRun
+    ? 'would be removed'
+    : problem === undefined
+      ? 'removed'
+      : 'deleted, but not gone yet';
   const action = judged.remove ? removed : 'kept';
   return `${judged.namespace}  ${age} old  ${action}: ${judged.reason}\n`;
 }
@@ -149,12 +154,15 @@ export async function cleanupCommand(world: World, options: CleanupOptions): Pro
   if (options.json) {
     printJson(
       world,
-      judged.map((item) => ({ ...item, isLeft: problems.has(item.namespace) })),
+      judged.map((item) => {
+        const isRemoved = item.remove && !options.dryRun;
+        return { ...item, ...(isRemoved ? { isGone: !problems.has(item.namespace) } : {}) };
+      }),
     );
   } else {
-    for (const item of judged) world.stdout.write(line(item, options.dryRun, problems.has(item.namespace)));
+    for (const item of judged) world.stdout.write(line(item, options.dryRun, problems.get(item.namespace)));
     if (judged.length === 0) world.stdout.write(`There are no runs left on ${client.context}.\n`);
   }
-  for (const problem of problems.values()) reportError(problem, 'bench', world);
+  for (const problem of problems.values()) printError(world, problem);
   return problems.size === 0 ? EXIT_STATUS.success : EXIT_STATUS.environment;
 }

@@ -3,12 +3,12 @@
 import { cannonVersion } from '@dinodns-bench/load';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
-import { printJson } from '../cluster-changes/write-text.ts';
 import { type CheckState, inspectMachine, type MachineCheck } from '../doctor/inspect-machine.ts';
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
 import { getTestPrograms, inspectTestPrograms, type TestProgram } from '../doctor/test-programs.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { dnsperfProgram } from '../loaders/dnsperf/program.ts';
+import { printJson } from '../output.ts';
 import { createDisplay } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
 import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';

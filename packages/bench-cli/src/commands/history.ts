@@ -1,6 +1,5 @@
 /** `bench history`: lists runs, reads their records again, names runs. */
 import { resolve } from 'node:path';
-import { printJson } from '../cluster-changes/write-text.ts';
 import { withoutPath } from '../config/paths.ts';
 import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
@@ -9,6 +8,7 @@ import type { RunRow } from '../history/listing.ts';
 import { publishedRows } from '../history/published.ts';
 import { loadEntry, whyNoRuns } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
+import { printJson } from '../output.ts';
 import { capitalized, counted } from '../text.ts';
 import type { World } from '../world.ts';
 import { answering, knownRuns, type QuestionOptions } from './history-options.ts';

@@ -1,8 +1,8 @@
 /** `bench import`: brings in measurements of other programs, to compare them. */
 import { relative } from 'node:path';
-import { printJson } from '../cluster-changes/write-text.ts';
 import { IMPORTED_NAME } from '../history/imported.ts';
 import { type ImportRequest, importFiles } from '../import/import-files.ts';
+import { printJson } from '../output.ts';
 import { createStore } from '../results/store.ts';
 import { counted } from '../text.ts';
 import type { World } from '../world.ts';

@@ -1,6 +1,7 @@
 /** `bench servers`: the server kinds, and whether their programs are here. */
-import { printJson } from '../cluster-changes/write-text.ts';
+
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
+import { printJson } from '../output.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { wrapText } from '../text.ts';

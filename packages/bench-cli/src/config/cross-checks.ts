@@ -29,21 +29,9 @@ export function crossProblems(settings: Settings, baselineGiven: boolean): strin
       `--threads: ${settings.threads} threads share --outstanding ${settings.outstanding}; raise it to at least one each`,
     );
   }
-  problems.push(
-    ...openLoopProblems(settings),
-    ...rateProblems(settings),
-    ...objectiveProblems(settings),
-    ...untilProblems(settings),
-  );
+  problems.push(...openLoopProblems(settings), ...objectiveProblems(settings), ...untilProblems(settings));
   problems.push(...signingProblems(settings), ...pathProblems(settings), ...replicaProblems(settings));
   return [...problems, ...repeatedEntries(SETTINGS, settings)];
-}
-
-function rateProblems({ rate, duration }: Settings): string[] {
-  const slow = rate.find((value) => value !== 'max' && value * duration < 1);
-  return slow === undefined
-    ? []
-    : [`--rate: ${slow} a second is no query in ${duration} s; raise it, or --duration`];
 }
 
 /** dnsperf has no open loop, and without a rate there is no schedule. */

@@ -25,7 +25,7 @@ export const quantity = (example: string, word?: string) =>
       ),
   );
 
-const memoryMessage = 'is less than 1Mi of memory: give the unit as well, for example 512Mi';
+const memoryMessage = 'must be at least 1Mi of memory, with its unit, for example 512Mi';
 
 /** `--loader-cpu published`: what the loader of the published matrix had; see `loaderCpuFor`. */
 export const PUBLISHED_CPU = 'published';

@@ -22,10 +22,10 @@ const MAX_LOADERS = 100;
 
 /** `--rate max`: as fast as the servers answer. */
 const NO_LIMIT = 'max';
-const rateMessage = 'must be a list of queries per second, each above 0 and at most 1e9, or max for no limit';
+const rateMessage = 'must be a list of queries per second, each from 1 to 1e9, or max for no limit';
 const rate = z.preprocess(
   numberFromText,
-  z.union([z.literal(NO_LIMIT), z.number().positive(rateMessage).max(1e9, rateMessage)], rateMessage),
+  z.union([z.literal(NO_LIMIT), z.number().min(1, rateMessage).max(1e9, rateMessage)], rateMessage),
 );
 
 const lostMessage = 'must be a percentage with its sign, for example 0.1%';
@@ -70,7 +70,7 @@ export const LOAD_SETTINGS = {
     flag: '--max-p99 <time>',
     rare: true,
     description: '99th percentile that max-rate allows, in seconds (default: no limit)',
-    schema: seconds(0.000001, 'must be a duration, for example 0.005 (seconds)'),
+    schema: seconds(0.000001, 'must be a duration, for example 0.005 or 5ms'),
     field: 'maxP99Seconds',
     needs: MAX_RATE,
   },

@@ -59,14 +59,14 @@ function booleanFromText(value: unknown): unknown {
 }
 
 export const number = (schema: z.ZodNumber) => z.preprocess(numberFromText, schema);
-export const seconds = (minimum: number, message: string) => {
-  const said = `${message} (one number, in ms, s, m or h; at most 168h)`;
+export const seconds = (minimum: number, message: string, maximumHours = 7 * 24) => {
+  const said = `${message} (one number, in ms, s, m or h; at most ${maximumHours}h)`;
   return z.preprocess(
     secondsFromText,
     z
       .number(said)
       .min(minimum, said)
-      .max(7 * 86_400, said),
+      .max(maximumHours * 3600, said),
   );
 };
 /** `what`: with its unit. */

@@ -6,7 +6,7 @@ import { IMPORTED_NAME, parseImported } from '../history/imported.ts';
 import { experimentNameIn, parseHeader } from '../results/parse-record.ts';
 import { readRecordText } from '../results/record-file.ts';
 import type { World } from '../world.ts';
-import { findRecords, recordsFor } from './registry.ts';
+import { findRecords, unknownExperiment } from './registry.ts';
 
 /**
  * A run of any experiment, or an imported measurement, as the history sees it. Of an experiment that this version does not
@@ -17,12 +17,10 @@ export async function readEntry(world: Pick<World, 'fs'>, path: string): Promise
   if (basename(path) === IMPORTED_NAME) return entryOf(parseImported(text, path));
   const experiment = experimentNameIn(text);
   const records = await findRecords(experiment);
-  if (records === undefined) {
-    const readHeader = async () => parseHeader(text, path);
-    const header = await orNull(['E_RECORD_UNREADABLE'], readHeader());
-    if (header !== null) return entryOfHeader(header, experiment, null);
-    // Another experiment's fields may be others: that it is unknown is what a person can mend.
-    return (await recordsFor({ experiment, directory: dirname(path) })).open({ text, path }).entry();
-  }
-  return records.open({ text, path }).entry();
+  if (records !== undefined) return records.open({ text, path }).entry();
+  const readHeader = async () => parseHeader(text, path);
+  const header = await orNull(['E_RECORD_UNREADABLE'], readHeader());
+  // Another experiment's fields may be others: that it is unknown is what a person can mend.
+  if (header === null) throw await unknownExperiment({ experiment, directory: dirname(path) });
+  return entryOfHeader(header, experiment, null);
 }

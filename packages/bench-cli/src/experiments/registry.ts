@@ -184,24 +184,25 @@ export async function findRecords(experiment: string): Promise<Records | undefin
   return known.flatMap((records) => records ?? []).find(({ kind }) => kind.experiment === experiment);
 }
 
+export async function unknownExperiment({
+  experiment,
+  directory,
+}: Pick<FoundRun, 'experiment' | 'directory'>): Promise<BenchError> {
+  const names = (await allRecords()).map(({ kind }) => kind.experiment);
+  const problem = `${directory} is a run of the experiment "${experiment}", which this version does not know`;
+  return new BenchError('E_RECORD_VERSION', problem, {
+    fix: `This version of bench knows ${names.join(', ')}. Use the version that wrote it, or name the file of your own experiment: bench --experiment FILE …`,
+  });
+}
+
 /**
  * The kind of record that this is.
  * @throws BenchError `E_RECORD_VERSION` for an experiment that this version does not know.
  */
-export async function recordsFor({
-  experiment,
-  directory,
-}: Pick<FoundRun, 'experiment' | 'directory'>): Promise<Records> {
-  const found = await findRecords(experiment);
-  if (found !== undefined) return found;
-  const names = (await allRecords()).map(({ kind }) => kind.experiment);
-  throw new BenchError(
-    'E_RECORD_VERSION',
-    `${directory} is a run of the experiment "${experiment}", which this version does not know`,
-    {
-      fix: `This version of bench knows ${names.join(', ')}. Use the version that wrote it, or name the file of your own experiment: bench --experiment FILE …`,
-    },
-  );
+export async function recordsFor(run: Pick<FoundRun, 'experiment' | 'directory'>): Promise<Records> {
+  const found = await findRecords(run.experiment);
+  if (found === undefined) throw await unknownExperiment(run);
+  return found;
 }
 
 /** Reads a run of any experiment. Rejects as `recordsFor` and the record's parser do. */

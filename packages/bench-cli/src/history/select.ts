@@ -64,8 +64,10 @@ export function selectCases(entry: Entry, selector: Selector): Selected {
   if (entry.cases.length > 0) checkAxes(selector, axesOf(entry.cases));
   const cases = entry.cases.filter((item) => fits(item, selector));
   if (cases.length > 0) return { entry, selector, cases };
+  // Where cases have no other servers, that is what a user calls their subjects.
+  const areServers = entry.cases.every(({ point }) => point.server === undefined);
   const wanted = Object.entries(selector).map(
-    ([name, value]) => `${name === 'subject' ? 'server' : name}=${value}`,
+    ([name, value]) => `${name === 'subject' && areServers ? 'server' : name}=${value}`,
   );
   throw new BenchError(
     'E_USAGE',

@@ -5,7 +5,7 @@
  * something to do. If nothing is due for a while it sleeps: in `Atomics.wait`, which wakes to within about 100 µs,
  * and then polls for the rest; or, for longer waits, in the event loop. Meanwhile answers wait in the kernel, which
  * has timestamped them; without kernel timestamps the loop does not sleep while queries are in flight, and where an
- * answer causes the next query to be sent, only in the event loop, which answers wake.
+ * answer causes the next query to be sent, only for moments, or in the event loop, which answers wake.
  *
  * Otherwise (connections, many sockets): the event loop delivers what arrives, and the loop sends what is due.
  */
@@ -45,8 +45,9 @@ export interface LoopOptions {
 const TURN_NS = 1e6;
 /** How long to poll an empty socket before waiting in the event loop. */
 const IDLE_SPIN_NS = 50e3;
-/** The event loop wakes within tens of microseconds, which matters only if the answer took less time than this. */
-const ANSWER_SPIN_NS = 1e6;
+/** An answer that takes longer than this may be found a nap later: that is at most a twentieth of its time. */
+const ANSWER_SPIN_NS = 2e6;
+const NAP_NS = 100e3;
 /** The event loop's timers are accurate to about a millisecond: shorter waits do not use them. */
 const TIMER_NS = 4e6;
 const TIMER_MARGIN_NS = 2e6;
@@ -192,11 +193,14 @@ export class Loop {
     const waiting = engine.nextSendNs === Number.POSITIVE_INFINITY;
     if (waiting && now - this.#lastWorkNs < IDLE_SPIN_NS) return false;
     if (next - now < this.#marginNs) return false;
-    const isShort = next - now <= TIMER_NS || now - this.#lastWorkNs < ANSWER_SPIN_NS;
-    if (answersCauseSends && engine.active > 0 && !waiting && isShort) {
-      // Not in this turn: answers over TCP come in the event loop.
-      this.#soon();
-      return true;
+    if (answersCauseSends && engine.active > 0 && !waiting) {
+      const isImminent = now - this.#lastWorkNs < ANSWER_SPIN_NS;
+      if (isImminent || next - now <= TIMER_NS) {
+        // Not in this turn: answers over TCP come in the event loop.
+        if (isImminent) this.#soon();
+        else this.#sleepUntil(now, Math.min(next, now + this.#marginNs + NAP_NS));
+        return true;
+      }
     }
     this.#sleepUntil(now, waiting ? now + MAX_SLEEP_NS : next);
     return true;

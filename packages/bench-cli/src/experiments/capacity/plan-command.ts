@@ -1,7 +1,6 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
 import { relative, resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { printJson } from '../../cluster-changes/write-text.ts';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { SETTINGS, variableOf } from '../../config/settings.ts';
 import type { Call } from '../../engine/registered.ts';
@@ -9,6 +8,7 @@ import { decideSettings as decide, noteIdleVariables } from '../../engine/settin
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { BenchError, refuse } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
+import { printJson } from '../../output.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { documentText } from '../../report/document/terminal.ts';
 import { formatCount } from '../../report/numbers.ts';

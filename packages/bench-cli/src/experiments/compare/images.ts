@@ -1,6 +1,7 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
-import { printJson } from '../../cluster-changes/write-text.ts';
+
 import type { DecidedServers } from '../../engine/servers.ts';
+import { printJson } from '../../output.ts';
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
 import { wrapText } from '../../text.ts';

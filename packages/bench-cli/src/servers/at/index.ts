@@ -20,7 +20,6 @@ function serverAt(entry: string, name: string | null, place: AddressServer | Ser
     image: null,
     existing: place,
     answersUnknownZoneWith: 'either',
-    // Whether it has a transport shows when it is asked, before the first trial.
     plan: () => {
       throw new Error(`${entry} is found, not deployed`);
     },

@@ -51,6 +51,8 @@ export async function waitUntilNamespaceGone(
 
 /** How often it is looked what is left. */
 const LOOK_SECONDS = 2;
+/** Looks that must agree: after a restart of the control plane, it has not heard from any node for some seconds. */
+const LOOKS = 5;
 
 /** What is left, if that is only pods of lost nodes, of whose kubelets Kubernetes has not heard for a while; otherwise null. */
 async function lostPods(client: KubeClient, namespace: string, signal: AbortSignal) {
@@ -73,10 +75,11 @@ async function lostPods(client: KubeClient, namespace: string, signal: AbortSign
 
 /** Resolves with what is left and why, once that is only pods of lost nodes: to wait for the namespace is then in vain. */
 async function untilOnlyLostPods(client: KubeClient, name: string, signal: AbortSignal): Promise<BenchError> {
-  for (;;) {
+  for (let alike = 0; ; ) {
     // Where nodes may not be listed, or the API server is away for a while, the wait for the namespace says what is left.
     const left = await lostPods(client, name, signal).catch(() => null);
-    if (left !== null) {
+    alike = left === null ? 0 : alike + 1;
+    if (left !== null && alike === LOOKS) {
       const nodes = [...new Set(left.map(({ node }) => node))].join(' ');
       return new BenchError('E_CLUSTER_LEFTOVERS', `namespace ${name} is left with pods of a lost node`, {
         evidence: left.map(
