@@ -134,6 +134,19 @@ describe('a request', () => {
     expect(asked).toEqual(['/api/v1/pods', '/readyz', '/api/v1/pods']);
   });
 
+  it('that is forbidden is repeated by a server that was away a moment ago, although it is ready', async () => {
+    let requests = 0;
+    const client = await clientOf((request, response) => {
+      if (request.url === '/readyz') return answer(response, 200, 'ok');
+      requests += 1;
+      if (requests === 1) request.socket.destroy();
+      else if (requests < 6) answer(response, 403, refusal(403, 'Forbidden', 'pods is forbidden'));
+      else answer(response, 200, { items: [] });
+    });
+    expect(await client.list('Pod', {}, signal)).toMatchObject({ items: [] });
+    expect(requests).toBe(6);
+  });
+
   it('that is refused for a binding to a role that was deleted is repeated once', async () => {
     let requests = 0;
     const client = await clientOf((request, response) => {

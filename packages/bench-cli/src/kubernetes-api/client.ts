@@ -129,8 +129,29 @@ async function isStarting(connection: Connection, signal: AbortSignal): Promise<
 }
 
 /**
- * Sends a request. An API server that has not read the roles yet refuses everything: a refusal counts if a server that is ready
- * repeats it.
+ * How long an API server that was away may refuse what it allows. It can say that it is ready, and not know the newest roles for a
+ * moment: seen after a kill on a busy machine.
+ */
+const SETTLING_SECONDS = 10;
+
+/** When an API server was last away or starting, as `performance.now()` has it. */
+const troubledAt = new WeakMap<Connection, number>();
+
+async function sendNoting(
+  connection: Connection,
+  request: Parameters<Connection['send']>[0],
+): ReturnType<Connection['send']> {
+  try {
+    return await connection.send(request);
+  } catch (error) {
+    if (error instanceof ConnectionError) troubledAt.set(connection, performance.now());
+    throw error;
+  }
+}
+
+/**
+ * Sends a request. An API server that has not read the roles yet refuses everything: a refusal counts if a server repeats it that is
+ * ready, and was not away a moment ago.
  * @throws ConnectionError while the server is starting
  */
 async function sendToReady(
@@ -139,12 +160,17 @@ async function sendToReady(
   signal: AbortSignal,
 ): ReturnType<Connection['send']> {
   const request = { method, path, query, body, contentType, signal };
-  const answer = await connection.send(request);
+  const answer = await sendNoting(connection, request);
   if (answer.httpStatusCode !== 403) return answer;
   const refusal = await answer.body.text();
-  if (await isStarting(connection, signal))
+  if (await isStarting(connection, signal)) {
+    troubledAt.set(connection, performance.now());
     throw new ConnectionError(`the API server has started but is not ready: ${refusal}`);
-  return connection.send(request);
+  }
+  const again = await connection.send(request);
+  const sinceTrouble = performance.now() - (troubledAt.get(connection) ?? Number.NEGATIVE_INFINITY);
+  if (again.httpStatusCode !== 403 || sinceTrouble >= SETTLING_SECONDS * 1000) return again;
+  throw new ConnectionError(`the API server has just started: ${await again.body.text()}`);
 }
 
 type Response = Awaited<ReturnType<Connection['send']>>;
