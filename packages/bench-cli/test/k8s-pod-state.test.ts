@@ -13,6 +13,7 @@ import {
   isOnLostNode,
 } from '../src/targets/kubernetes/pod-state.ts';
 import { runOnce } from '../src/targets/kubernetes/run-job.ts';
+import { waitForPods } from '../src/targets/kubernetes/wait-for-pods.ts';
 import type { DeployRequest } from '../src/targets/target.ts';
 import { answer, worldOfApi } from './support/api-server.ts';
 import { jobCluster } from './support/job-cluster.ts';
@@ -234,6 +235,20 @@ describe('the pods of a Service that was there before', () => {
       evidence: ['pod dns-c on node node-c joined', 'pod dns-b on node node-b left'],
     });
   });
+});
+
+it('a pod that is not ready in time is named with its node', async () => {
+  const slow = pod({ state: waiting('ContainerCreating') });
+  const items = [{ ...slow, spec: { ...slow.spec, nodeName: 'node-1' } }];
+  const world = await worldOfApi(({ url = '' }, response) => {
+    if (url.includes('watch=')) response.flushHeaders();
+    else answer(response, 200, { items: url.includes('/pods') ? items : [], metadata: {} });
+  });
+  const selection = { client: await openClient(world, undefined), namespace: 'n', labels: {}, what: 'nsd' };
+  const options = { pods: 1, seconds: 0.2, scheduleSeconds: 60 };
+  await expect(
+    waitForPods({ ...selection, signal: new AbortController().signal }, 'nsd', options),
+  ).rejects.toMatchObject({ code: 'E_POD_TIMEOUT', evidence: ['pod p on node node-1: ContainerCreating'] });
 });
 
 describe('what keeps pods from being created', () => {

@@ -7,7 +7,13 @@ import { once } from '../../process.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
-import { type ClusterFacts, describeCluster, machinesOf } from './cluster-facts.ts';
+import {
+  type ClusterFacts,
+  chosenPlacement,
+  closedNodes,
+  describeCluster,
+  machinesOf,
+} from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { namespaceOf, runLabels } from './objects/labels.ts';
 import type { PodSecurity } from './objects/namespace.ts';
@@ -93,19 +99,29 @@ async function chooseObservation(
   };
 }
 
-function demandNodes(facts: ClusterFacts, settings: KubernetesSettings): void {
-  const all = facts.cluster.nodes.map(({ name }) => name).join(', ');
-  for (const [found, flag, value] of [
-    [facts.serverNodes, '--server-node', settings.serverNode],
-    [facts.loaderNodes, '--loader-node', settings.loaderNode],
+/** @throws BenchError `E_POD_UNSCHEDULABLE` */
+export function demandNodes(
+  { nodes, serverNodes, loaderNodes }: Pick<ClusterFacts, 'nodes' | 'serverNodes' | 'loaderNodes'>,
+  { serverNode, serverTolerations, loaderNode, loaderTolerations }: KubernetesSettings,
+): void {
+  const all = nodes.map(({ metadata }) => metadata?.name).join(', ');
+  for (const [found, role, value, tolerations] of [
+    [serverNodes, 'server', serverNode, serverTolerations],
+    [loaderNodes, 'loader', loaderNode, loaderTolerations],
   ] as const) {
     if (found.length > 0) continue;
+    const flag = `--${role}-node`;
+    const closed = closedNodes(nodes, chosenPlacement(value, tolerations), `--${role}-tolerations`);
+    const isThere = closed.length > 0;
+    const matching = `${flag}: no node ${isThere ? `that matches "${value}" takes pods` : `matches "${value}"`}`;
     throw new BenchError(
       'E_POD_UNSCHEDULABLE',
-      value === undefined ? 'no node of the cluster accepts pods' : `${flag}: no node matches "${value}"`,
+      value === undefined ? 'no node of the cluster accepts pods' : matching,
       {
-        evidence: [`nodes: ${all}`],
-        fix: `Give the name of a node or labels that it has (${flag} pool=dns), and tolerations for its taints.`,
+        evidence: isThere ? closed : [`nodes: ${all}`],
+        fix: isThere
+          ? `Make such a node ready for pods (\`kubectl uncordon NODE\`), tolerate its taints, or choose others with ${flag}.`
+          : `Give the name of a node or labels that it has (${flag} pool=dns).`,
       },
     );
   }
