@@ -381,7 +381,7 @@ describe('small parts', () => {
     });
   });
 
-  it('those that are full are named with what is left of CPU and memory, the one with the most room first', () => {
+  it('those that would take the pod and are full are named with what is left of CPU and memory, the one with the most room first', () => {
     const node = (name: string, cpu: string, memory = '4Gi') => ({
       metadata: { name, labels: { pool: name === 'other' ? 'web' : 'dns' } },
       status: { allocatable: { cpu, memory } },
@@ -395,7 +395,11 @@ describe('small parts', () => {
     });
     const nodes = [node('small', '2'), node('large', '4'), node('other', '1'), node('free', '8', '512Mi')];
     const pods = [pod('small', '1500m'), pod('large', '1500m'), pod('large', '4', 'Succeeded')];
-    expect(fullNodes(pod(null, '3'), nodes, pods)).toEqual([
+    const closed = [
+      { ...node('cordoned', '1'), spec: { unschedulable: true } },
+      { ...node('tainted', '1'), spec: { taints: [{ key: 'gpu', effect: 'NoSchedule' }] } },
+    ];
+    expect(fullNodes(pod(null, '3'), [...nodes, ...closed], pods)).toEqual([
       'node large is full: 2.5 CPUs of 4 CPUs left, the pod requests 3 CPUs',
       'node free is full: 512 MiB of memory of 512 MiB of memory left, the pod requests 1024 MiB of memory',
       'node small is full: 0.5 CPUs of 2 CPUs left, the pod requests 3 CPUs',
