@@ -63,10 +63,20 @@ export const SERVICE_ACCOUNT = 'dinodns-bench';
 /** Bound on the requests of `close`, which the first Ctrl-C does not stop. */
 const CLOSE_SECONDS = 150;
 
-async function chooseObservation(
-  client: KubeClient,
-  { observe }: KubernetesSettings,
-  facts: ClusterFacts,
+/** A kubelet that fails is not one that may not be asked: without it, the whole run would have no CPU and memory. */
+function unreadable(node: string, error: BenchError): BenchError {
+  return new BenchError(error.code, `the kubelet of node ${node} gives no CPU and memory: ${error.message}`, {
+    evidence: error.evidence,
+    fix: `Check the node: \`kubectl describe node ${node}\`. Choose others with --server-node, or measure in another way: --observe metrics, --observe none.`,
+    cause: error,
+  });
+}
+
+/** Where CPU and memory come from. @throws BenchError if that is not to be had, and not because this user may not read it */
+export async function chooseObservation(
+  client: Pick<KubeClient, 'text'>,
+  { observe }: Pick<KubernetesSettings, 'observe'>,
+  facts: Pick<ClusterFacts, 'serverNodes'>,
   signal: AbortSignal,
 ): Promise<{ observation: ClusterRun['observation']; reason: string | null }> {
   if (observe === 'none') return { observation: 'none', reason: null };
@@ -83,6 +93,7 @@ async function chooseObservation(
   if (observe !== 'metrics') {
     const refused = await may(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy');
     if (refused === null) return { observation: 'summary', reason: null };
+    if (refused.code !== 'E_CLUSTER_FORBIDDEN') throw unreadable(node, refused);
     if (observe === 'summary') throw refused;
   }
   const refused = await may('/apis/metrics.k8s.io/v1beta1/nodes', 'list nodes.metrics.k8s.io');
@@ -95,7 +106,9 @@ async function chooseObservation(
   return {
     observation: 'none',
     reason:
-      'CPU and memory are missing: neither nodes/proxy nor the metrics API may be read (k8s/rbac.yaml grants both)',
+      refused.code === 'E_CLUSTER_FORBIDDEN'
+        ? 'CPU and memory are missing: neither nodes/proxy nor the metrics API may be read (k8s/rbac.yaml grants both)'
+        : `CPU and memory are missing: nodes/proxy may not be read (k8s/rbac.yaml grants it), and the metrics API gives nothing: ${refused.message}`,
   };
 }
 
