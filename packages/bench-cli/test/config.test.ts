@@ -100,6 +100,17 @@ describe('configure', () => {
       '--path: local leads to pods of one node only',
     ],
     [
+      { target: 'kubernetes', path: 'local', mode: 'single', tier: '2', serverNode: 'pool=dns' },
+      '--path: local leads to pods of one node only; put all of them on one with --server-node NAME or --replicas packed (labels may fit several nodes)',
+    ],
+    [
+      {
+        ...{ target: 'kubernetes', path: 'local', mode: 'single', tier: '2', servers: 'knot,nsd' },
+        ...{ duet: 'on', serverNode: 'pool=dns', replicas: 'packed' },
+      },
+      '--path: local leads to pods of one node only; put all of them on one with --server-node NAME (',
+    ],
+    [
       {
         ...{ target: 'kubernetes', path: 'local', mode: 'single', tier: '2' },
         ...{ serverNode: 'pool=dns', replicas: 'spread' },
@@ -126,6 +137,14 @@ describe('configure', () => {
     const problems = problemsOf(() => configure({ env: {}, flags }));
     expect(problems.join('\n')).toContain(expected);
   });
+
+  it.each([{ serverNode: 'worker-1' }, { replicas: 'packed' }])(
+    'takes the path to pods of one node where all of them are on one: %j',
+    (flags) => {
+      const local = { target: 'kubernetes', path: 'local', mode: 'single', tier: '2' };
+      expect(() => configure({ env: {}, flags: { ...local, ...flags } })).not.toThrow();
+    },
+  );
 
   it('refuses a file that is not a mapping', () => {
     expect(

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import type { V1Node, V1NodeSystemInfo, V1Toleration } from '@kubernetes/client-node';
+import type { V1Node, V1NodeSpec, V1NodeSystemInfo, V1Toleration } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { makeCertificates } from '../src/certificates/certificates.ts';
 import { configure } from '../src/config/configuration.ts';
-import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
+import { KUBERNETES_DEFAULTS, type KubernetesSettings } from '../src/config/kubernetes-settings.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
+import type { BenchError } from '../src/errors.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { loaderResources, parseTimes } from '../src/loaders/cluster-job.ts';
 import { loaderCpuFor, loadFor } from '../src/measure/load.ts';
@@ -28,7 +29,7 @@ import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
 import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
 import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
-import { loaderRequest, sharedCpusOf } from '../src/targets/kubernetes/open-cluster.ts';
+import { demandNodes, loaderRequest, sharedCpusOf } from '../src/targets/kubernetes/open-cluster.ts';
 import { parseReadyLine } from '../src/targets/ready-line.ts';
 import { zoneSetOf } from '../src/workload/workload.ts';
 import { realWorld } from '../src/world.ts';
@@ -331,9 +332,56 @@ describe('small parts', () => {
     expect(tolerating({ operator: 'Exists' })).toEqual(['a', 'c']);
     expect(tolerating({ key: 'dedicated', value: 'dns' })).toEqual(['a', 'c']);
     expect(tolerating({ key: 'dedicated' })).toEqual(['a']);
+    const unready = ['False', 'Unknown', 'True'].map((status) => ({
+      ...node(status),
+      status: { conditions: [{ type: 'Ready', status }] },
+    }));
+    const ready = nodesFor(unready, { tolerations: [{ operator: 'Exists' }] });
+    expect(ready.map(({ metadata }) => metadata?.name)).toEqual(['True']);
   });
 
-  it('those that are full are named with what is left of CPU and memory, the one with the most room first', () => {
+  it('a node that is there and takes no pods is refused with why: cordoned, tainted or not ready', () => {
+    const node = (name: string, spec: V1NodeSpec = {}, status = 'True') => ({
+      metadata: { name, labels: { 'kubernetes.io/hostname': name, pool: 'dns' } },
+      ...{ spec, status: { conditions: [{ type: 'Ready', status }] } },
+    });
+    const taint = (key: string, value?: string) => ({
+      ...{ key, effect: 'NoSchedule', ...(value === undefined ? {} : { value }) },
+    });
+    const nodes = [
+      node('a', { unschedulable: true, taints: [taint('node.kubernetes.io/unschedulable')] }),
+      node('b', { taints: [taint('dedicated', 'dns'), taint('spot')] }),
+      node('c', { taints: [taint('node.kubernetes.io/unreachable')] }, 'Unknown'),
+    ];
+    const refusal = (settings: Partial<KubernetesSettings>) => {
+      const none = { nodes, serverNodes: [], loaderNodes: [] };
+      try {
+        return demandNodes(none, { ...KUBERNETES_DEFAULTS, ...settings });
+      } catch (error) {
+        const { message, evidence } = error as BenchError;
+        return { message, evidence };
+      }
+    };
+    const lines = [
+      'node a is cordoned',
+      'node b has taint dedicated=dns:NoSchedule (tolerate it with --server-tolerations dedicated=dns:NoSchedule), has taint spot:NoSchedule (tolerate it with --server-tolerations spot:NoSchedule)',
+      'node c is not ready',
+    ];
+    expect(refusal({ serverNode: 'pool=dns' })).toEqual({
+      message: '--server-node: no node that matches "pool=dns" takes pods',
+      evidence: lines,
+    });
+    expect(refusal({})).toEqual({ message: 'no node of the cluster accepts pods', evidence: lines });
+    expect(refusal({ serverNode: 'b', serverTolerations: ['spot'] })).toMatchObject({
+      evidence: [expect.stringMatching(/^node b has taint dedicated=dns:NoSchedule \([^)]*\)$/)],
+    });
+    expect(refusal({ serverNode: 'd' })).toEqual({
+      message: '--server-node: no node matches "d"',
+      evidence: ['nodes: a, b, c'],
+    });
+  });
+
+  it('those that would take the pod and are full are named with what is left of CPU and memory, the one with the most room first', () => {
     const node = (name: string, cpu: string, memory = '4Gi') => ({
       metadata: { name, labels: { pool: name === 'other' ? 'web' : 'dns' } },
       status: { allocatable: { cpu, memory } },
@@ -347,7 +395,11 @@ describe('small parts', () => {
     });
     const nodes = [node('small', '2'), node('large', '4'), node('other', '1'), node('free', '8', '512Mi')];
     const pods = [pod('small', '1500m'), pod('large', '1500m'), pod('large', '4', 'Succeeded')];
-    expect(fullNodes(pod(null, '3'), nodes, pods)).toEqual([
+    const closed = [
+      { ...node('cordoned', '1'), spec: { unschedulable: true } },
+      { ...node('tainted', '1'), spec: { taints: [{ key: 'gpu', effect: 'NoSchedule' }] } },
+    ];
+    expect(fullNodes(pod(null, '3'), [...nodes, ...closed], pods)).toEqual([
       'node large is full: 2.5 CPUs of 4 CPUs left, the pod requests 3 CPUs',
       'node free is full: 512 MiB of memory of 512 MiB of memory left, the pod requests 1024 MiB of memory',
       'node small is full: 0.5 CPUs of 2 CPUs left, the pod requests 3 CPUs',

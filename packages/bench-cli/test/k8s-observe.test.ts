@@ -9,6 +9,7 @@ import { podFigures } from '../src/observe/kubernetes/pod-figures.ts';
 import type { PodReading, ThrottlingReading } from '../src/observe/kubernetes/pod-reading.ts';
 import { podSource } from '../src/observe/kubernetes/pod-source.ts';
 import { parseSummary } from '../src/observe/kubernetes/summary.ts';
+import { chooseObservation } from '../src/targets/kubernetes/open-cluster.ts';
 import { type Clock, realClock } from '../src/world.ts';
 
 /** Pods of one container. */
@@ -38,6 +39,58 @@ const SUMMARY = {
     { podRef: { name: 'coredns-1', namespace: 'another' }, cpu: { time: 't', usageCoreNanoSeconds: 9e9 } },
   ],
 };
+
+describe('where CPU and memory come from', () => {
+  const node = { metadata: { name: 'node-1' } };
+  const error = (code: 'E_CLUSTER_FORBIDDEN' | 'E_CLUSTER_REFUSED' | 'E_CLUSTER_UNREACHABLE') =>
+    new BenchError(code, `said ${code}`, { fix: 'None.' });
+  const forbidden = error('E_CLUSTER_FORBIDDEN');
+  const unreachable = error('E_CLUSTER_UNREACHABLE');
+
+  function choose(
+    observe: 'auto' | 'summary' | 'metrics' | 'none',
+    kubelet: BenchError | null,
+    metrics: BenchError | null = null,
+  ) {
+    const text = async (path: string) => {
+      const failure = path.startsWith('/api/v1/nodes/node-1/') ? kubelet : metrics;
+      if (failure !== null) throw failure;
+      return '';
+    };
+    return chooseObservation({ text }, { observe }, { serverNodes: [node] }, new AbortController().signal);
+  }
+
+  it('is the metrics API, or nothing, for a user who may not read the other', async () => {
+    expect(await choose('auto', null)).toEqual({ observation: 'summary', reason: null });
+    expect((await choose('auto', forbidden)).observation).toBe('metrics');
+    const nothing = await choose('auto', forbidden, forbidden);
+    expect(nothing).toMatchObject({
+      observation: 'none',
+      reason: expect.stringContaining('neither nodes/proxy nor'),
+    });
+    await expect(choose('summary', forbidden)).rejects.toBe(forbidden);
+    await expect(choose('metrics', null, forbidden)).rejects.toBe(forbidden);
+  });
+
+  it('is said truly where there is no metrics API', async () => {
+    const { observation, reason } = await choose('auto', forbidden, error('E_CLUSTER_REFUSED'));
+    expect(observation).toBe('none');
+    expect(reason).toMatch(
+      /nodes\/proxy may not be read .*the metrics API gives nothing: said E_CLUSTER_REFUSED$/,
+    );
+  });
+
+  it.each(['auto', 'summary'] as const)(
+    'is not given up for a kubelet that is silent: the run fails, naming its node (--observe %s)',
+    async (observe) => {
+      await expect(choose(observe, unreachable)).rejects.toMatchObject({
+        code: 'E_CLUSTER_UNREACHABLE',
+        message: 'the kubelet of node node-1 gives no CPU and memory: said E_CLUSTER_UNREACHABLE',
+        fix: expect.stringContaining('kubectl describe node node-1'),
+      });
+    },
+  );
+});
 
 describe('the Summary API', () => {
   it('gives CPU time and working set of the pods of a namespace, by container where it can', () => {

@@ -2,7 +2,9 @@ import type { V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/cli
 import { describe, expect, it } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
+import { adoptService } from '../src/targets/kubernetes/existing-service.ts';
 import { demandOneImage } from '../src/targets/kubernetes/inspect-images.ts';
+import { openClient } from '../src/targets/kubernetes/open-cluster.ts';
 import {
   assessAdoptedPod,
   assessCreation,
@@ -11,6 +13,9 @@ import {
   isOnLostNode,
 } from '../src/targets/kubernetes/pod-state.ts';
 import { runOnce } from '../src/targets/kubernetes/run-job.ts';
+import { waitForPods } from '../src/targets/kubernetes/wait-for-pods.ts';
+import type { DeployRequest } from '../src/targets/target.ts';
+import { answer, worldOfApi } from './support/api-server.ts';
 import { jobCluster } from './support/job-cluster.ts';
 
 interface Given {
@@ -183,6 +188,67 @@ describe('the state of a pod', () => {
     expect(assessAdoptedPod(pod({ ...old, ready: false }), 4)).toMatchObject({ reason: 'NotReady' });
     expect(assessAdoptedPod(pod({ ...old, deleted: true }), 4)).toMatchObject({ reason: 'Deleted' });
   });
+});
+
+describe('the pods of a Service that was there before', () => {
+  const found = (uid: string): V1Pod => ({
+    metadata: { name: `dns-${uid}`, uid, labels: { app: 'dns' } },
+    spec: { nodeName: `node-${uid}`, containers: [{ name: 'main' }] },
+    status: { podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  const unready = (uid: string): V1Pod => ({
+    ...found(uid),
+    status: { conditions: [{ type: 'Ready', status: 'False' }] },
+  });
+
+  async function observed(before: V1Pod[], after: V1Pod[]) {
+    const service = { spec: { clusterIP: '10.1.0.1', ports: [{ port: 53 }], selector: { app: 'dns' } } };
+    let items = before;
+    const world = await worldOfApi(({ url = '' }, response) => {
+      if (url.includes('/services/')) answer(response, 200, service);
+      else if (url.includes('watch=')) response.flushHeaders();
+      else answer(response, 200, { items, metadata: { resourceVersion: '1' } });
+    });
+    const run = {
+      ...{ world, client: await openClient(world, undefined), settings: kubernetesOf({}) },
+      ...{ placement: { servers: new Set() }, nodeCpus: new Map(), observation: 'none', loadSeconds: 1 },
+    } as unknown as ClusterRun;
+    const request = {
+      ...{ server: { name: 'theirs' }, signal: new AbortController().signal, logDirectory: world.directory },
+    } as unknown as DeployRequest;
+    const place = { kind: 'service', namespace: 'n', name: 'dns', port: 53 } as const;
+    const deployment = await adoptService(run, request, place);
+    const window = await deployment.observe();
+    items = after;
+    return window.end().finally(() => deployment.remove());
+  }
+
+  it('are those that were found, or the trial has failed: one that joined was loaded and is in no figure', async () => {
+    const [a, b] = [found('a'), found('b')];
+    await expect(observed([a, unready('b')], [a, unready('b')])).resolves.toBeNull();
+    await expect(observed([a, unready('b')], [a, b])).rejects.toMatchObject({
+      code: 'E_CLUSTER_CHANGED',
+      message: expect.stringMatching(/^theirs: the ready pods behind its Service changed/),
+      evidence: ['pod dns-b on node node-b joined'],
+    });
+    await expect(observed([a, b], [a, found('c')])).rejects.toMatchObject({
+      evidence: ['pod dns-c on node node-c joined', 'pod dns-b on node node-b left'],
+    });
+  });
+});
+
+it('a pod that is not ready in time is named with its node', async () => {
+  const slow = pod({ state: waiting('ContainerCreating') });
+  const items = [{ ...slow, spec: { ...slow.spec, nodeName: 'node-1' } }];
+  const world = await worldOfApi(({ url = '' }, response) => {
+    if (url.includes('watch=')) response.flushHeaders();
+    else answer(response, 200, { items: url.includes('/pods') ? items : [], metadata: {} });
+  });
+  const selection = { client: await openClient(world, undefined), namespace: 'n', labels: {}, what: 'nsd' };
+  const options = { pods: 1, seconds: 0.2, scheduleSeconds: 60 };
+  await expect(
+    waitForPods({ ...selection, signal: new AbortController().signal }, 'nsd', options),
+  ).rejects.toMatchObject({ code: 'E_POD_TIMEOUT', evidence: ['pod p on node node-1: ContainerCreating'] });
 });
 
 describe('what keeps pods from being created', () => {

@@ -76,9 +76,12 @@ function pathProblems(settings: Settings): string[] {
   if (!hasOthers || !paths.includes('local')) return [];
   if (replicas === 'spread')
     return ['--path: local leads to pods of one node only; use --path service, or omit --replicas spread'];
-  return serverNode === undefined
-    ? ['--path: local leads to pods of one node only; put all of them there with --server-node']
-    : [];
+  // A label may fit several nodes. Servers of a duet are packed each for itself.
+  if (serverNode?.includes('=') === false || (replicas === 'packed' && duet === 'off')) return [];
+  const ways = duet === 'off' ? '--server-node NAME or --replicas packed' : '--server-node NAME';
+  return [
+    `--path: local leads to pods of one node only; put all of them on one with ${ways} (labels may fit several nodes)`,
+  ];
 }
 
 function replicaProblems(settings: Settings): string[] {

@@ -41,6 +41,24 @@ describe('a pod', () => {
   });
 });
 
+describe('a server pod', () => {
+  it('that is too big for either node is refused with the names of both, and what is left there', async () => {
+    const flags = ['--tier', '512', '--mode', 'multi', '--cpu-request', '512', '--schedule-time', '2'];
+    await world.bench('run', ...UNOBSERVED, ...flags);
+    const [trial] = (await recordOf(world)).trials;
+    if (trial?.status !== 'failed') throw new Error(`the trial did not fail: ${world.err()}`);
+    const { code, evidence } = trial.failure;
+    expect(code).toBe('E_POD_UNSCHEDULABLE');
+    const [reason, ...full] = evidence;
+    expect(reason).toMatch(/Insufficient cpu/);
+    expect(full.toSorted()).toEqual(
+      [first, second].map((node) =>
+        expect.stringMatching(new RegExp(`^node ${node} is full: .* CPUs left, the pod requests 512 CPUs$`)),
+      ),
+    );
+  });
+});
+
 describe('the pods of a server', () => {
   const flags = (tier: string, how: string) => ['--mode', 'single', '--tier', tier, '--replicas', how];
 

@@ -1,5 +1,5 @@
 /** What is known of a cluster: for the record, and to decide where pods can run. */
-import type { V1Node, V1Pod, V1PodSpec, V1Toleration } from '@kubernetes/client-node';
+import type { V1Node, V1Pod, V1PodSpec, V1Taint, V1Toleration } from '@kubernetes/client-node';
 import { z } from 'zod';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
@@ -71,31 +71,60 @@ export function describeNode(node: V1Node, roles: readonly string[]): ClusterNod
   };
 }
 
-function tolerates(node: V1Node, tolerations: readonly V1Toleration[]): boolean {
-  return (node.spec?.taints ?? []).every(
-    (taint) =>
-      taint.effect === 'PreferNoSchedule' ||
-      tolerations.some(
-        ({ key = '', value = '', effect = '', operator }) =>
-          // Without a key, all taints.
-          (key === taint.key || (key === '' && operator === 'Exists')) &&
-          (operator === 'Exists' || value === (taint.value ?? '')) &&
-          (effect === '' || effect === taint.effect),
-      ),
+function isTolerated(taint: V1Taint, tolerations: readonly V1Toleration[]): boolean {
+  return (
+    taint.effect === 'PreferNoSchedule' ||
+    tolerations.some(
+      ({ key = '', value = '', effect = '', operator }) =>
+        // Without a key, all taints.
+        (key === taint.key || (key === '' && operator === 'Exists')) &&
+        (operator === 'Exists' || value === (taint.value ?? '')) &&
+        (effect === '' || effect === taint.effect),
+    )
   );
 }
 
+type Chosen = Pick<V1PodSpec, 'nodeSelector' | 'tolerations'>;
+
+const isMatching = ({ metadata }: V1Node, { nodeSelector = {} }: Chosen) =>
+  Object.entries(nodeSelector).every(([label, value]) => metadata?.labels?.[label] === value);
+
+/** Of a node that is cordoned or not ready, set by Kubernetes itself. */
+const TAINTS_OF_STATES = ['unschedulable', 'not-ready', 'unreachable'].map(
+  (state) => `node.kubernetes.io/${state}`,
+);
+
+/** What keeps pods with these tolerations from a node, each completing "node x …". */
+function obstaclesOf({ spec, status }: V1Node, { tolerations = [] }: Chosen, flag: string): string[] {
+  // Every kubelet says whether its node is ready; once it is silent, the node controller says `Unknown`.
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'True';
+  const states = [
+    ...(spec?.unschedulable === true ? ['is cordoned'] : []),
+    ...(ready === 'True' ? [] : ['is not ready']),
+  ];
+  const taints = (spec?.taints ?? [])
+    .filter((taint) => !isTolerated(taint, tolerations))
+    .filter(({ key }) => states.length === 0 || !TAINTS_OF_STATES.includes(key))
+    .map(({ key, value, effect }) => `${key}${value === undefined ? '' : `=${value}`}:${effect}`)
+    .map((taint) => `has taint ${taint} (tolerate it with ${flag} ${taint})`);
+  return [...states, ...taints];
+}
+
 /** The nodes on which pods with this selector and these tolerations may be placed. */
-export function nodesFor(
-  nodes: readonly V1Node[],
-  { nodeSelector = {}, tolerations = [] }: Pick<V1PodSpec, 'nodeSelector' | 'tolerations'>,
-): V1Node[] {
-  return nodes.filter(
-    (candidate) =>
-      candidate.spec?.unschedulable !== true &&
-      Object.entries(nodeSelector).every(([label, value]) => candidate.metadata?.labels?.[label] === value) &&
-      tolerates(candidate, tolerations),
-  );
+export function nodesFor(nodes: readonly V1Node[], chosen: Chosen): V1Node[] {
+  return nodes.filter((node) => isMatching(node, chosen) && obstaclesOf(node, chosen, '').length === 0);
+}
+
+/**
+ * Of each node that the selector fits and that takes no such pods: why not.
+ * @param flag Sets tolerations of these pods.
+ */
+export function closedNodes(nodes: readonly V1Node[], chosen: Chosen, flag: string): string[] {
+  return nodes
+    .filter((node) => isMatching(node, chosen))
+    .map((node) => ({ name: node.metadata?.name, obstacles: obstaclesOf(node, chosen, flag) }))
+    .filter(({ obstacles }) => obstacles.length > 0)
+    .map(({ name, obstacles }) => `node ${name} ${obstacles.join(', ')}`);
 }
 
 /** What settings say of where pods of a component may be placed. */
@@ -140,6 +169,8 @@ async function openshiftVersion(client: KubeClient, signal: AbortSignal): Promis
 
 export interface ClusterFacts {
   readonly cluster: Cluster;
+  /** All of them. */
+  readonly nodes: readonly V1Node[];
   readonly serverNodes: readonly V1Node[];
   readonly loaderNodes: readonly V1Node[];
   /** What its nodes cannot show. */
@@ -180,6 +211,7 @@ export async function describeCluster(
       proxyMode: proxyModeOf(proxy?.data?.['config.conf'] ?? ''),
       nodes: nodes.map((node) => describeNode(node, rolesOf(node))),
     },
+    nodes,
     serverNodes,
     loaderNodes,
     warnings: machineWarnings([...new Set([...serverNodes, ...loaderNodes])]),

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint } from '../../dns/endpoint.ts';
+import { BenchError } from '../../errors.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { type ContainerReference, lastLogLines } from '../../kubernetes-api/logs.ts';
 import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../observe/kubernetes/observe-pods.ts';
@@ -16,7 +18,7 @@ import { openCheckedClient, waitUntilReached } from './checker.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { dnsContainer, observedContainer } from './dns-container.ts';
 import { CONTAINER } from './objects/pods.ts';
-import { assessAdoptedPod, assessRunningPod, restartsOf } from './pod-state.ts';
+import { assessAdoptedPod, assessPod, assessRunningPod, restartsOf } from './pod-state.ts';
 import { watchForDeath } from './wait-for-pods.ts';
 
 export interface DeployedPods {
@@ -82,18 +84,65 @@ export async function openPodWindow(
   return { end: async () => null };
 }
 
-function observe(
-  { run, pods, namespace, podPort }: DeployedPods,
+/** The pods that a Service leads to. */
+export async function readyPods(
+  client: KubeClient,
+  selection: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+): Promise<V1Pod[]> {
+  const { items } = await client.list('Pod', selection, signal);
+  return items.filter((pod) => pod.spec?.nodeName !== undefined && assessPod(pod).kind === 'ready');
+}
+
+/**
+ * Only the pods that were found are watched: one that joins the Service later takes a part of the load, and is in no figure.
+ * @throws BenchError `E_CLUSTER_CHANGED`
+ */
+async function demandFoundPods(
+  { run, request, pods, namespace, labels }: DeployedPods,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = await readyPods(run.client, { namespace, labels }, signal);
+  const without = (all: readonly V1Pod[], others: readonly V1Pod[]) =>
+    all.filter(({ metadata }) => !others.some((other) => other.metadata?.uid === metadata?.uid));
+  const at = (pod: V1Pod) => `pod ${pod.metadata?.name} on node ${pod.spec?.nodeName}`;
+  const evidence = [
+    ...without(now, pods).map((pod) => `${at(pod)} joined`),
+    ...without(pods, now).map((pod) => `${at(pod)} left`),
+  ];
+  if (evidence.length === 0) return;
+  throw new BenchError(
+    'E_CLUSTER_CHANGED',
+    `${request.server.name}: the ready pods behind its Service changed while it was measured, so the figures are not those of all that answered`,
+    {
+      evidence,
+      fix: 'Wait until all its pods are ready, keep autoscalers and rollouts away, and repeat the trial with --resume.',
+    },
+  );
+}
+
+async function observe(
+  deployed: DeployedPods,
   options: ObserveOptions,
   signal: AbortSignal,
 ): Promise<ObservationWindow> {
+  const { run, pods, namespace, podPort, ownsPods } = deployed;
   const places = pods.map((pod) => ({
     name: pod.metadata?.name ?? '',
     node: pod.spec?.nodeName ?? '',
     container: observedContainer(pod, podPort),
   }));
   const { loadSeconds } = run;
-  return openPodWindow(run, namespace, places, { ...options, loadSeconds }, signal);
+  const window = await openPodWindow(run, namespace, places, { ...options, loadSeconds }, signal);
+  if (ownsPods) return window;
+  const end = async () => {
+    // The window ends now, and not after the list.
+    const ended = window.end();
+    ended.catch(() => undefined);
+    await demandFoundPods(deployed, signal);
+    return ended;
+  };
+  return { ...window, end: once(end) };
 }
 
 /**

@@ -8,9 +8,8 @@ import { imageParts } from '../../servers/image-record.ts';
 import { AS_FOUND, type ExistingServer, type ServiceServer } from '../../servers/server.ts';
 import type { Deployment, DeployRequest } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
-import { deploymentOf } from './deployment.ts';
+import { deploymentOf, readyPods } from './deployment.ts';
 import { dnsContainer, lastingContainers, podPortOf } from './dns-container.ts';
-import { assessPod } from './pod-state.ts';
 
 /** Where distributions put it: kubeadm, GKE, EKS, AKS, kind; OpenShift. */
 const PLACES = [
@@ -49,8 +48,7 @@ async function lookAt(
   const labels = service.spec?.selector ?? {};
   // An empty selector would match every pod of the namespace.
   if (Object.keys(labels).length === 0) return 'it selects no pods';
-  const { items } = await client.list('Pod', { namespace, labels }, signal);
-  const pods = items.filter((pod) => pod.spec?.nodeName !== undefined && assessPod(pod).kind === 'ready');
+  const pods = await readyPods(client, { namespace, labels }, signal);
   if (pods.length === 0) return 'none of its pods is ready';
   return { namespace, name, port, address, podPort: podPortOf(service, port, pods[0]), labels, pods };
 }

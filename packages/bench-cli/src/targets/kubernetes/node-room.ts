@@ -4,6 +4,7 @@ import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { ClusterNode } from '../../results/record.ts';
+import { nodesFor } from './cluster-facts.ts';
 
 export function cpusText(cores: number): string {
   return `${Number(cores.toFixed(3))} CPUs`;
@@ -28,13 +29,9 @@ function requestOf({ spec }: V1Pod, resource: string): number {
   );
 }
 
-/** Pure. A line for each node that the pod may choose by its labels, and that lacks something for it. */
+/** Pure. A line for each node that would take the pod, and lacks something for it. */
 export function fullNodes(pod: V1Pod, nodes: readonly V1Node[], pods: readonly V1Pod[]): string[] {
-  const selector = Object.entries(pod.spec?.nodeSelector ?? {});
-  const suitable = nodes.filter(({ metadata }) =>
-    selector.every(([label, value]) => metadata?.labels?.[label] === value),
-  );
-  const lacking = suitable.flatMap((node) =>
+  const lacking = nodesFor(nodes, pod.spec ?? {}).flatMap((node) =>
     RESOURCES.flatMap(({ name, text }) => {
       const own = pods.filter(
         ({ spec, status }) =>

@@ -7,7 +7,13 @@ import { once } from '../../process.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
-import { type ClusterFacts, describeCluster, machinesOf } from './cluster-facts.ts';
+import {
+  type ClusterFacts,
+  chosenPlacement,
+  closedNodes,
+  describeCluster,
+  machinesOf,
+} from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { namespaceOf, runLabels } from './objects/labels.ts';
 import type { PodSecurity } from './objects/namespace.ts';
@@ -57,10 +63,20 @@ export const SERVICE_ACCOUNT = 'dinodns-bench';
 /** Bound on the requests of `close`, which the first Ctrl-C does not stop. */
 const CLOSE_SECONDS = 150;
 
-async function chooseObservation(
-  client: KubeClient,
-  { observe }: KubernetesSettings,
-  facts: ClusterFacts,
+/** A kubelet that fails is not one that may not be asked: without it, the whole run would have no CPU and memory. */
+function unreadable(node: string, error: BenchError): BenchError {
+  return new BenchError(error.code, `the kubelet of node ${node} gives no CPU and memory: ${error.message}`, {
+    evidence: error.evidence,
+    fix: `Check the node: \`kubectl describe node ${node}\`. Choose others with --server-node, or measure in another way: --observe metrics, --observe none.`,
+    cause: error,
+  });
+}
+
+/** Where CPU and memory come from. @throws BenchError if that is not to be had, and not because this user may not read it */
+export async function chooseObservation(
+  client: Pick<KubeClient, 'text'>,
+  { observe }: Pick<KubernetesSettings, 'observe'>,
+  facts: Pick<ClusterFacts, 'serverNodes'>,
   signal: AbortSignal,
 ): Promise<{ observation: ClusterRun['observation']; reason: string | null }> {
   if (observe === 'none') return { observation: 'none', reason: null };
@@ -77,6 +93,7 @@ async function chooseObservation(
   if (observe !== 'metrics') {
     const refused = await may(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy');
     if (refused === null) return { observation: 'summary', reason: null };
+    if (refused.code !== 'E_CLUSTER_FORBIDDEN') throw unreadable(node, refused);
     if (observe === 'summary') throw refused;
   }
   const refused = await may('/apis/metrics.k8s.io/v1beta1/nodes', 'list nodes.metrics.k8s.io');
@@ -89,23 +106,35 @@ async function chooseObservation(
   return {
     observation: 'none',
     reason:
-      'CPU and memory are missing: neither nodes/proxy nor the metrics API may be read (k8s/rbac.yaml grants both)',
+      refused.code === 'E_CLUSTER_FORBIDDEN'
+        ? 'CPU and memory are missing: neither nodes/proxy nor the metrics API may be read (k8s/rbac.yaml grants both)'
+        : `CPU and memory are missing: nodes/proxy may not be read (k8s/rbac.yaml grants it), and the metrics API gives nothing: ${refused.message}`,
   };
 }
 
-function demandNodes(facts: ClusterFacts, settings: KubernetesSettings): void {
-  const all = facts.cluster.nodes.map(({ name }) => name).join(', ');
-  for (const [found, flag, value] of [
-    [facts.serverNodes, '--server-node', settings.serverNode],
-    [facts.loaderNodes, '--loader-node', settings.loaderNode],
+/** @throws BenchError `E_POD_UNSCHEDULABLE` */
+export function demandNodes(
+  { nodes, serverNodes, loaderNodes }: Pick<ClusterFacts, 'nodes' | 'serverNodes' | 'loaderNodes'>,
+  { serverNode, serverTolerations, loaderNode, loaderTolerations }: KubernetesSettings,
+): void {
+  const all = nodes.map(({ metadata }) => metadata?.name).join(', ');
+  for (const [found, role, value, tolerations] of [
+    [serverNodes, 'server', serverNode, serverTolerations],
+    [loaderNodes, 'loader', loaderNode, loaderTolerations],
   ] as const) {
     if (found.length > 0) continue;
+    const flag = `--${role}-node`;
+    const closed = closedNodes(nodes, chosenPlacement(value, tolerations), `--${role}-tolerations`);
+    const isThere = closed.length > 0;
+    const matching = `${flag}: no node ${isThere ? `that matches "${value}" takes pods` : `matches "${value}"`}`;
     throw new BenchError(
       'E_POD_UNSCHEDULABLE',
-      value === undefined ? 'no node of the cluster accepts pods' : `${flag}: no node matches "${value}"`,
+      value === undefined ? 'no node of the cluster accepts pods' : matching,
       {
-        evidence: [`nodes: ${all}`],
-        fix: `Give the name of a node or labels that it has (${flag} pool=dns), and tolerations for its taints.`,
+        evidence: isThere ? closed : [`nodes: ${all}`],
+        fix: isThere
+          ? `Make such a node ready for pods (\`kubectl uncordon NODE\`), tolerate its taints, or choose others with ${flag}.`
+          : `Give the name of a node or labels that it has (${flag} pool=dns).`,
       },
     );
   }

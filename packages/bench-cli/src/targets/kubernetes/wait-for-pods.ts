@@ -32,6 +32,7 @@ export interface WaitOptions {
 }
 
 const nameOf = (pod: V1Pod) => pod.metadata?.name ?? '';
+const placeOf = ({ spec }: V1Pod) => (spec?.nodeName === undefined ? '' : ` on node ${spec.nodeName}`);
 
 /** The failure of a pod as an error: Kubernetes' reason, the last lines of its log, the fix. */
 export async function podError(
@@ -41,8 +42,7 @@ export async function podError(
 ): Promise<BenchError> {
   const reference = { namespace, pod: nameOf(pod), container: CONTAINER };
   const lines = failure.hasLog ? await lastLogLines(client, reference, LOG_LINES, signal) : [];
-  const at = pod.spec?.nodeName === undefined ? '' : ` on node ${pod.spec.nodeName}`;
-  return new BenchError(failure.code, `${what}: pod ${nameOf(pod)}${at} ${failure.message}`, {
+  return new BenchError(failure.code, `${what}: pod ${nameOf(pod)}${placeOf(pod)} ${failure.message}`, {
     fix: failure.fix,
     evidence: lines,
   });
@@ -67,7 +67,7 @@ async function describeStuck(
   const { client, namespace, what, signal } = selection;
   const states = last.map((pod) => {
     const verdict = assessPod(pod);
-    return `pod ${nameOf(pod)}: ${'reason' in verdict ? verdict.reason : verdict.kind}`;
+    return `pod ${nameOf(pod)}${placeOf(pod)}: ${'reason' in verdict ? verdict.reason : verdict.kind}`;
   });
   const { items } = await client.list('Event', { namespace }, signal).catch(() => ({ items: [] }));
   const events = items
