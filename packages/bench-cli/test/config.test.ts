@@ -85,7 +85,7 @@ describe('configure', () => {
       bench.yaml: mode: "triple" must be one of single, multi, both
       DINODNS_BENCH_TRIALS: "many" must be a whole number from 1 to 1000
       --tier: "1,x" must be a list of vCPU counts, each from 0.1 to 1024, for example 1,2,4 or 0.5
-      --rate: "0" must be a list of queries per second, each above 0 and at most 1e9, or max for no limit"
+      --rate: "0" must be a list of queries per second, each from 1 to 1e9, or max for no limit"
     `);
   });
 
