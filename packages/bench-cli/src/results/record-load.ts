@@ -124,6 +124,8 @@ export const instanceObservationSchema = z.object({
   /** Queries that it answered. */
   queries: count.nullable(),
   cpuSeconds: seconds.nullable(),
+  /** Between the readings that `cpuSeconds` is the difference of; null where the source does not say, absent in older records. */
+  readSeconds: seconds.nullable().optional(),
   cpuCores: z.number().nonnegative().nullable(),
   memoryBytes: bytes.nullable(),
   /** Summed over CPUs, like that of the group. */

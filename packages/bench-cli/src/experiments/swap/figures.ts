@@ -10,13 +10,23 @@ import type { SwapSettings } from './settings.ts';
 /** Share of the rate below which a phase does not count. */
 export const MIN_RATE_RATIO = 0.98;
 
+/** The kubelets read each pod at times of its own. Null where one has no such time, as in old records. */
+function coresByPod(instances: Phase['instances']): number | null {
+  const cores = (instances ?? []).map(({ cpuSeconds, readSeconds }) =>
+    cpuSeconds === null || readSeconds == null ? null : cpuSeconds / readSeconds,
+  );
+  const known = cores.filter((value) => value !== null);
+  return known.length === 0 || known.length < cores.length ? null : sum(known);
+}
+
 /** Mean over the idle windows, each as long as the time between its readings. */
 function idleCoresOf({ phases }: SwapEvidence): number | null {
-  const observed = phases.flatMap(({ kind, observation, readSeconds }) =>
-    kind === 'idle' && observation !== null
-      ? [{ used: observation.cpuSeconds, length: readSeconds ?? observation.durationSeconds }]
-      : [],
-  );
+  const observed = phases.flatMap(({ kind, observation, readSeconds, instances }) => {
+    if (kind !== 'idle' || observation === null) return [];
+    const length = readSeconds ?? observation.durationSeconds;
+    const cores = coresByPod(instances);
+    return [{ used: cores === null ? observation.cpuSeconds : cores * length, length }];
+  });
   const whole = sum(observed.map(({ length }) => length));
   return whole === 0 ? null : sum(observed.map(({ used }) => used)) / whole;
 }

@@ -167,6 +167,7 @@ export function podFigures(read: PodReadings): PodFigures | null {
       node,
       queries: null,
       cpuSeconds: used[index] ?? null,
+      readSeconds: between[index] ?? null,
       cpuCores: (used[index] ?? 0) / durationSeconds,
       memoryBytes: end.values.get(name)?.memoryBytes ?? null,
       throttledSeconds: throttling[index]?.throttledSeconds ?? null,
