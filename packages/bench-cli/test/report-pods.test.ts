@@ -39,6 +39,34 @@ describe('the report of a run on a cluster', () => {
     expect(text.match(/kube-rbac-proxy +\| +0\.25 \| +1\.0 \|/g)).toHaveLength(6);
   });
 
+  /** The reference with its pods on the nodes that `nodeOf` gives them. */
+  function placed(nodeOf: (server: string, round: number) => string): RunRecord {
+    const record = reference('kubernetes-testcluster');
+    const trials = record.trials.map((trial) => ({
+      ...trial,
+      instances: trial.instances.map((instance) => ({
+        ...instance,
+        node: nodeOf(trial.caseKey.split('/')[0] ?? '', trial.round),
+      })),
+    }));
+    return { ...record, trials };
+  }
+
+  it('has the nodes of all trials, not only of the first', () => {
+    const text = podsSection(placed((_, round) => (round === 1 ? 'node-b' : 'node-a')));
+    expect(text).toContain('1 on node-a; 1 on node-b');
+  });
+
+  it('warns where servers that are compared ran on different nodes, and only there', () => {
+    const different = 'Servers that are compared ran on different nodes';
+    const alone = placed((server) => (server.startsWith('coredns') ? 'node-a' : 'node-b'));
+    expect(renderMarkdown(alone)).toContain(
+      `${different} (CoreDNS on node-a; DinoDNS (stock) and DinoDNS on node-b): a part of any difference may be that of the nodes. For servers that bench starts, choose one with --server-node NAME.`,
+    );
+    expect(renderMarkdown(placed((_, round) => `node-${round}`))).not.toContain(different);
+    expect(renderMarkdown(placed(() => 'node-a'))).not.toContain(different);
+  });
+
   it('on one machine has none', async () => {
     expect(podsSection(reference('local-tier1-both'))).toBe('');
   });

@@ -15,11 +15,13 @@ const shown = (value: number | null, format: (value: number) => string) =>
   value === null ? NOTHING : format(value);
 const cores = (value: number) => formatFixed(value, 2);
 
-/** `bench-node` or `2 on a, 1 on b`. */
+/** `2 on a, 1 on b`; of trials that differ, each: `1 on a; 1 on b`. */
 function places(trials: readonly OkTrial[]): string {
-  const nodes = trials[0]?.instances.map(({ node }) => node ?? 'unknown') ?? [];
-  const counts = Map.groupBy(nodes, (node) => node);
-  return [...counts].map(([node, list]) => `${list.length} on ${node}`).join(', ');
+  const ofEach = trials.map(({ instances }) => {
+    const counts = Map.groupBy(instances.map(({ node }) => node ?? 'unknown').sort(), (node) => node);
+    return [...counts].map(([node, list]) => `${list.length} on ${node}`).join(', ');
+  });
+  return [...new Set(ofEach)].join('; ');
 }
 
 function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): string[] {
