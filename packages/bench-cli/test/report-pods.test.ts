@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadersNote } from '../src/report/compare/pods.ts';
 import { unevenness } from '../src/report/marks.ts';
 import type { OkTrial, RunRecord } from '../src/results/record.ts';
 import { parseRecord } from './support/parse-record.ts';
@@ -65,6 +66,22 @@ describe('the report of a run on a cluster', () => {
     );
     expect(renderMarkdown(placed((_, round) => `node-${round}`))).not.toContain(different);
     expect(renderMarkdown(placed(() => 'node-a'))).not.toContain(different);
+  });
+
+  it('says when loaders began together only of trials in which the starts of all are known', () => {
+    const trialOf = (...starts: (number | null)[]) => ({
+      overlap: null,
+      each: starts.map((startSeconds) => ({
+        ...{ startSeconds, endSeconds: null, cpuSeconds: null, cpuCores: null, wasTheLimit: null, node: 'n' },
+      })),
+    });
+    const said = (...trials: ReturnType<typeof trialOf>[]) => JSON.stringify(loadersNote(trials));
+    expect(said(trialOf(1, 1.002))).toContain('began within 2.0 ms of each other.');
+    expect(said(trialOf(1, null))).toContain('began within an unknown time of each other.');
+    expect(said(trialOf(null, null))).toContain('began within an unknown time of each other.');
+    expect(said(trialOf(1, null), trialOf(1, 1.002))).toContain(
+      'began within 2.0 ms of each other where that is known.',
+    );
   });
 
   it('on one machine has none', async () => {

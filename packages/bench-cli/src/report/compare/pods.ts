@@ -103,14 +103,15 @@ export function loadersNote(loaders: readonly NonNullable<OkTrial['loaders']>[])
   if (loaders.length === 0) return [];
   const each = loaders.flatMap((item) => item.each);
   const nodes = [...new Set(each.flatMap(({ node }) => node ?? []))].join(', ');
-  const spreads = loaders.map((item) => {
+  const spreads = loaders.flatMap((item) => {
     const starts = item.each.flatMap(({ startSeconds }) => startSeconds ?? []);
-    return Math.max(...starts) - Math.min(...starts);
+    return starts.length < item.each.length ? [] : [Math.max(...starts) - Math.min(...starts)];
   });
+  const isPartlyKnown = spreads.length > 0 && spreads.length < loaders.length;
   const clocks = each.flatMap(({ clock }) => clock ?? []);
   const roundTrip = most(clocks.map(({ roundTripSeconds }) => roundTripSeconds));
   const offset = most(clocks.map(({ offsetSeconds }) => Math.abs(offsetSeconds)));
-  const began = `The loaders ran on ${nodes} and began within ${milliseconds(most(spreads))} of each other`;
+  const began = `The loaders ran on ${nodes} and began within ${milliseconds(most(spreads))} of each other${isPartlyKnown ? ' where that is known' : ''}`;
   if (roundTrip === null) return [note(`${began}. How far their clocks differed was not recorded.`)];
   const uncertainty = milliseconds(roundTrip / 2);
   return [
