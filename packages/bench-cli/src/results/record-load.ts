@@ -40,8 +40,9 @@ export const loadResultSchema = z.object({
   responseCodes: z.record(z.string(), count),
   averageRequestBytes: bytes.nullable(),
   averageResponseBytes: bytes.nullable(),
+  /** Of several loaders, all the time in which one of them sent, where that is known; else that of the longest. */
   runTimeSeconds: seconds,
-  /** Completed queries per second of run time. */
+  /** Completed queries per second of run time; of several loaders with a rate, the sum of theirs. */
   qps: z.number().nonnegative(),
   /** Of completed queries only. Null when nothing was completed. */
   latencySeconds: z
