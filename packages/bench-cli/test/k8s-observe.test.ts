@@ -345,6 +345,27 @@ describe('observing pods', () => {
     expect(window.idleCores?.()).toBeNull();
   });
 
+  it('does not know what a pod used whose counter went back, and names it', async () => {
+    const clock = fakeClock();
+    const source = kubelet(clock, 1);
+    let isRestarted = false;
+    const usage = async () =>
+      new Map(
+        [...(await source.usage())].map(([name, reading]) => {
+          const { stamp, cpuSeconds } = reading.cpu;
+          return [name, { ...reading, cpu: { stamp, cpuSeconds: isRestarted ? 0 : cpuSeconds + 100 } }];
+        }),
+      );
+    const window = await observePods({ clock, source: { ...source, usage }, pods, loadSeconds: 5, signal });
+    window.started?.();
+    isRestarted = true;
+    await expect(window.end()).rejects.toMatchObject({
+      code: 'E_NO_FIGURES',
+      message: expect.stringContaining('the CPU counter of pod p on node n went back during the load'),
+    });
+    expect(window.instances?.()).toBeNull();
+  });
+
   it('names the kubelet that does not look any more: without its figures there is no sum', async () => {
     const clock = fakeClock();
     const window = await observePods({ clock, source: kubelet(clock, 1e9), pods, loadSeconds: 5, signal });

@@ -18,11 +18,13 @@ export interface Sample {
 export const isAnotherReading = (a: PodReading, b: PodReading) =>
   a.cpu.stamp !== b.cpu.stamp || a.cpu.cpuSeconds !== b.cpu.cpuSeconds;
 
-function cpuBetween(from: Readings, to: Readings, pod: string): number | null {
+/** Null if a reading is missing, or if the counter went back: that of a container that was restarted begins anew. */
+export function cpuBetween(from: Readings, to: Readings, pod: string): number | null {
   const before = from.get(pod);
   const after = to.get(pod);
   if (before === undefined || after === undefined) return null;
-  return Math.max(0, after.cpu.cpuSeconds - before.cpu.cpuSeconds);
+  const used = after.cpu.cpuSeconds - before.cpu.cpuSeconds;
+  return used < 0 ? null : used;
 }
 
 /** By the times that the kubelet gives for two readings, which are in whole seconds; null if one is missing or has no time. */
@@ -135,14 +137,14 @@ function summarizeMemory(
   return { mean: mean(memory), max: Math.max(...memory), source: 'working-set' };
 }
 
-/** What the containers beside the DNS server used; nothing for those that were not there at both ends. */
+/** What the containers beside the DNS server used; nothing for those that were not there at both ends, or restarted in between. */
 function sidecarsOf({ begin, end }: PodReadings['usage'], pod: string, seconds: number): Sidecar[] {
   const before = begin.values.get(pod)?.sidecars;
   return [...(end.values.get(pod)?.sidecars ?? [])].flatMap(([name, { cpuSeconds, memoryBytes }]) => {
     const from = before?.get(name)?.cpuSeconds;
-    return from === undefined
+    return from === undefined || cpuSeconds < from
       ? []
-      : [{ name, cpuCores: Math.max(0, cpuSeconds - from) / seconds, memoryBytes }];
+      : [{ name, cpuCores: (cpuSeconds - from) / seconds, memoryBytes }];
   });
 }
 
