@@ -71,18 +71,26 @@ function distinct(samples: readonly Sample[], pods: readonly PodPlace[]): Sample
   return kept;
 }
 
+/** With less between two of the kubelet's times, which are in whole seconds, the time between the samples is the better one. */
+const MIN_STAMPED_SECONDS = 5;
+
 function series(samples: readonly Sample[], pods: readonly PodPlace[]): Observation['samples'] {
   return samples.slice(1).flatMap((sample, index) => {
     const before = samples[index];
     if (before === undefined) return [];
-    const used = pods.map(({ name }) => cpuBetween(before.readings, sample.readings, name));
     const seconds = sample.atSeconds - before.atSeconds;
+    // The kubelet read each pod at times of its own, which can be further apart than the samples.
+    const cores = pods.map(({ name }) => {
+      const used = cpuBetween(before.readings, sample.readings, name);
+      const stamped = secondsBetween(before.readings, sample.readings, name) ?? 0;
+      return used === null ? null : used / (stamped < MIN_STAMPED_SECONDS ? seconds : stamped);
+    });
     // An interval that began before the load did is not that of the load, or only in part.
-    if (used.includes(null) || seconds <= 0 || before.atSeconds < 0) return [];
+    if (cores.includes(null) || seconds <= 0 || before.atSeconds < 0) return [];
     return [
       {
         atSeconds: sample.atSeconds,
-        cpuCores: sum(used.map((value) => value ?? 0)) / seconds,
+        cpuCores: sum(cores.map((value) => value ?? 0)),
         memoryBytes: memoryOf(sample.readings, pods),
       },
     ];
