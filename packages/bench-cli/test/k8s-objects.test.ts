@@ -23,7 +23,7 @@ import {
 } from '../src/targets/kubernetes/cluster-facts.ts';
 import { imageTag } from '../src/targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../src/targets/kubernetes/images.ts';
-import { coresOfServerNode } from '../src/targets/kubernetes/kubernetes-target.ts';
+import { coresOfServerNode, placementWarnings } from '../src/targets/kubernetes/kubernetes-target.ts';
 import { demandPlaces, fullNodes } from '../src/targets/kubernetes/node-room.ts';
 import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
 import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
@@ -282,6 +282,20 @@ it('--workers node needs nodes that are alike', () => {
   expect(() => cores({ a: 8, b: 4 })).toThrow(
     expect.objectContaining({ code: 'E_CONFIG', evidence: ['a has 8', 'b has 4'] }),
   );
+});
+
+it('warns where loaders of a trial shared a node, if more than one node takes loaders', () => {
+  const warnings = (trialLoaders: readonly string[], loaderNodes: readonly string[]) =>
+    placementWarnings(
+      { placement: { servers: new Set(['s']), loaders: new Set(trialLoaders) }, loaderNodes },
+      trialLoaders,
+    );
+  expect(warnings(['b', 'a', 'b'], ['a', 'b'])).toEqual([
+    'loaders of a trial shared node b and competed for CPU, though 2 nodes take loaders: give each its own with fewer --loaders, or with more nodes (--loader-node)',
+  ]);
+  expect(warnings(['a', 'b'], ['a', 'b'])).toEqual([]);
+  expect(warnings(['a', 'a'], ['a'])).toEqual([]);
+  expect(warnings(['s'], ['s', 'a'])).toEqual([expect.stringContaining('shared node s')]);
 });
 
 describe('small parts', () => {

@@ -386,6 +386,47 @@ describe('observing pods', () => {
     ]);
   });
 
+  it('takes each pod in a reading by the times of its own kubelet', () => {
+    // Kubelets look every ten seconds, that of b four seconds after that of a; each pod uses a core.
+    const at = (seconds: number) =>
+      new Map(
+        [0, 4].map((offset, index) => {
+          const looked = Math.floor((seconds - offset) / 10) * 10 + offset;
+          const cpu = { stamp: new Date(looked * 1000).toISOString(), cpuSeconds: looked };
+          return [`p${index}`, { cpu, memoryBytes: 1, processes: 1, sidecars: new Map() }];
+        }),
+      );
+    const settled = (seconds: number) => ({ values: at(seconds), stale: [] });
+    const figures = podFigures({
+      pods: [0, 1].map((index) => ({ name: `p${index}`, node: `n${index}`, container: null })),
+      ...{ startedAt: 20, endedAt: 60, throttling: { begin: null, end: null } },
+      usage: { begin: settled(20), end: settled(64) },
+      samples: Array.from({ length: 20 }, (_, index) => 22 + 2 * index).map((seconds) => ({
+        ...{ atSeconds: seconds, readings: at(seconds) },
+      })),
+    });
+    const samples = figures?.observation.samples ?? [];
+    expect(samples.length).toBeGreaterThan(2);
+    for (const { cpuCores } of samples) expect(cpuCores).toBeCloseTo(2, 9);
+  });
+
+  it('does not divide by times in whole seconds where they are close to each other', () => {
+    // A core, read at 10.05, 11.98 and 14.02: by the times of the kubelet one second, and then three.
+    const readings = [10.05, 11.98, 14.02].map((seconds) => {
+      const cpu = { stamp: new Date(Math.floor(seconds) * 1000).toISOString(), cpuSeconds: seconds };
+      return new Map([['p', { cpu, memoryBytes: 1, processes: 1, sidecars: new Map() }]]);
+    });
+    const settled = (index: number) => ({ values: readings[index] ?? new Map(), stale: [] });
+    const figures = podFigures({
+      ...{ pods, startedAt: 10, endedAt: 15, throttling: { begin: null, end: null } },
+      usage: { begin: settled(0), end: settled(2) },
+      samples: readings.map((each, index) => ({ atSeconds: 10.1 + 2 * index, readings: each })),
+    });
+    const samples = figures?.observation.samples ?? [];
+    expect(samples).toHaveLength(2);
+    for (const { cpuCores } of samples) expect(Math.abs(cpuCores - 1)).toBeLessThan(0.05);
+  });
+
   it('does not know what they use without load if it has not looked', async () => {
     const clock = fakeClock();
     const window = await observePods({
@@ -396,6 +437,27 @@ describe('observing pods', () => {
       signal,
     });
     expect(window.idleCores?.()).toBeNull();
+  });
+
+  it('does not know what a pod used whose counter went back, and names it', async () => {
+    const clock = fakeClock();
+    const source = kubelet(clock, 1);
+    let isRestarted = false;
+    const usage = async () =>
+      new Map(
+        [...(await source.usage())].map(([name, reading]) => {
+          const { stamp, cpuSeconds } = reading.cpu;
+          return [name, { ...reading, cpu: { stamp, cpuSeconds: isRestarted ? 0 : cpuSeconds + 100 } }];
+        }),
+      );
+    const window = await observePods({ clock, source: { ...source, usage }, pods, loadSeconds: 5, signal });
+    window.started?.();
+    isRestarted = true;
+    await expect(window.end()).rejects.toMatchObject({
+      code: 'E_NO_FIGURES',
+      message: expect.stringContaining('the CPU counter of pod p on node n went back during the load'),
+    });
+    expect(window.instances?.()).toBeNull();
   });
 
   it('names the kubelet that does not look any more: without its figures there is no sum', async () => {

@@ -181,6 +181,22 @@ describe('the state of a pod', () => {
     }
   });
 
+  it('while it is measured: the restart of any of its containers is a death', () => {
+    const base = pod({ state: running, ready: true });
+    const sidecar = {
+      name: 'sidecar',
+      image: 's',
+      imageID: '',
+      ready: true,
+      restartCount: 1,
+      state: running,
+    };
+    const statuses = [...(base.status?.containerStatuses ?? []), sidecar];
+    expect(
+      assessRunningPod({ ...base, status: { ...base.status, containerStatuses: statuses } }),
+    ).toMatchObject({ code: 'E_SERVER_DIED', reason: 'Restarted' });
+  });
+
   it('of a pod that is not ours: its past does not count', () => {
     const old = { state: running, lastState: terminated(1), ready: true, restartCount: 4 };
     expect(assessAdoptedPod(pod(old), 4)).toBeNull();

@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandFor, configure } from '../src/config/configuration.ts';
-import { assessAttempt } from '../src/measure/max-rate.ts';
+import type { LoadOutcome } from '../src/loaders/loader.ts';
+import { assessAttempt, loadOfAttempt } from '../src/measure/max-rate.ts';
 import { planRun } from '../src/plan/plan.ts';
 import { recordSchema } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
@@ -40,6 +41,23 @@ describe('an attempt', () => {
     const changed = { ...load, ...changes } as typeof load;
     const attempt = assessAttempt(5000, 2, changed, wasTheLimit, { ...limits, ...limitChanges });
     expect(attempt).toMatchObject({ rate: 5000, sustained, generatorLimited });
+  });
+
+  it('with several loaders counts only if they sent together', () => {
+    const apart = (seconds: number) => {
+      const outcomes = [0, seconds].map((startSeconds) => ({
+        ...{ result: load, observation: null, command: [], wasTheLimit: false },
+        window: { startSeconds, endSeconds: startSeconds + 2 },
+      })) satisfies LoadOutcome[];
+      return loadOfAttempt(outcomes, 10_000, { loaders: 2, durationSeconds: 2 });
+    };
+    expect(apart(0.002).queriesSent).toBe(20_000);
+    expect(() => apart(1)).toThrow(
+      expect.objectContaining({
+        code: 'E_LOADER_FAILED',
+        message: expect.stringContaining('sent together for only 50'),
+      }),
+    );
   });
 });
 

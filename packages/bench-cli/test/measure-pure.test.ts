@@ -97,6 +97,23 @@ describe('limitOfLoad', () => {
     const outcome = { result, observation: used(15, 9.9), wasTheLimit: null } as unknown as LoadOutcome;
     expect(limitOfLoad(subject, [outcome], result, used(10, 9.5))).toBe('loader');
   });
+
+  it('takes the CPU of a server over all the time in which one of several loaders sent', () => {
+    // 0.85 of a CPU for eleven seconds, since one began a second after the other.
+    const outcomes = [0, 1].map((startSeconds) => ({
+      ...{ result: load({ runTimeSeconds: 10 }), observation: used(10, 1), wasTheLimit: false },
+      window: { startSeconds, endSeconds: startSeconds + 10 },
+    })) as unknown as LoadOutcome[];
+    const server = used(11, 0.85 * 11);
+    for (const rate of [null, 1e6]) {
+      const merged = mergeTogether(outcomes, rate);
+      expect(limitOfLoad(subject, outcomes, merged, server)).toBe('unknown');
+      expect(metricsOf(merged, server)).toMatchObject({
+        cpuCores: expect.closeTo(0.85, 9),
+        cpuSecondsPerQuery: (0.85 * 11) / 2000,
+      });
+    }
+  });
 });
 
 describe('metricsOf', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadersNote } from '../src/report/compare/pods.ts';
 import { unevenness } from '../src/report/marks.ts';
 import type { OkTrial, RunRecord } from '../src/results/record.ts';
 import { parseRecord } from './support/parse-record.ts';
@@ -37,6 +38,50 @@ describe('the report of a run on a cluster', () => {
     const text = podsSection({ ...record, trials });
     expect(text).toContain('Sidecars: other containers');
     expect(text.match(/kube-rbac-proxy +\| +0\.25 \| +1\.0 \|/g)).toHaveLength(6);
+  });
+
+  /** The reference with its pods on the nodes that `nodeOf` gives them. */
+  function placed(nodeOf: (server: string, round: number) => string): RunRecord {
+    const record = reference('kubernetes-testcluster');
+    const trials = record.trials.map((trial) => ({
+      ...trial,
+      instances: trial.instances.map((instance) => ({
+        ...instance,
+        node: nodeOf(trial.caseKey.split('/')[0] ?? '', trial.round),
+      })),
+    }));
+    return { ...record, trials };
+  }
+
+  it('has the nodes of all trials, not only of the first', () => {
+    const text = podsSection(placed((_, round) => (round === 1 ? 'node-b' : 'node-a')));
+    expect(text).toContain('1 on node-a; 1 on node-b');
+  });
+
+  it('warns where servers that are compared ran on different nodes, and only there', () => {
+    const different = 'Servers that are compared ran on different nodes';
+    const alone = placed((server) => (server.startsWith('coredns') ? 'node-a' : 'node-b'));
+    expect(renderMarkdown(alone)).toContain(
+      `${different} (CoreDNS on node-a; DinoDNS (stock) and DinoDNS on node-b): a part of any difference may be that of the nodes. For servers that bench starts, choose one with --server-node NAME.`,
+    );
+    expect(renderMarkdown(placed((_, round) => `node-${round}`))).not.toContain(different);
+    expect(renderMarkdown(placed(() => 'node-a'))).not.toContain(different);
+  });
+
+  it('says when loaders began together only of trials in which the starts of all are known', () => {
+    const trialOf = (...starts: (number | null)[]) => ({
+      overlap: null,
+      each: starts.map((startSeconds) => ({
+        ...{ startSeconds, endSeconds: null, cpuSeconds: null, cpuCores: null, wasTheLimit: null, node: 'n' },
+      })),
+    });
+    const said = (...trials: ReturnType<typeof trialOf>[]) => JSON.stringify(loadersNote(trials));
+    expect(said(trialOf(1, 1.002))).toContain('began within 2.0 ms of each other.');
+    expect(said(trialOf(1, null))).toContain('began within an unknown time of each other.');
+    expect(said(trialOf(null, null))).toContain('began within an unknown time of each other.');
+    expect(said(trialOf(1, null), trialOf(1, 1.002))).toContain(
+      'began within 2.0 ms of each other where that is known.',
+    );
   });
 
   it('on one machine has none', async () => {

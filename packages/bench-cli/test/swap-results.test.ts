@@ -147,6 +147,36 @@ describe('the verdict of a swap', () => {
       expect(resultOf(longer, figure).summary?.median, figure).toBeCloseTo(cores, 9);
   });
 
+  it('takes the CPU of each pod by the time between its own readings, idle and under load', () => {
+    const pod = { node: 'n', queries: null, cpuCores: 0, memoryBytes: null, throttledSeconds: null };
+    const instances = [
+      { ...pod, name: 'pod-a', cpuSeconds: 0.002 * 15, readSeconds: 15 },
+      { ...pod, name: 'pod-b', cpuSeconds: 0.01 * 30, readSeconds: 30 },
+    ];
+    const record = withEvidence(makeSwap(eightPlacements(100, 120, 0)), (evidence) => ({
+      ...evidence,
+      phases: evidence.phases.map((phase) => {
+        if (phase.observation === null) return phase;
+        if (phase.kind === 'idle') {
+          const observation = { ...phase.observation, cpuSeconds: 0.33 };
+          return { ...phase, instances, readSeconds: 22.5, observation };
+        }
+        // A load of 60 s; pod a is idle for 15 s more, and pod b for 30.
+        const cpuSeconds = phase.observation.cpuSeconds + 0.33;
+        const longer = instances.map((one) => ({ ...one, readSeconds: 60 + one.readSeconds }));
+        return {
+          ...{ ...phase, instances: longer, readSeconds: 82.5 },
+          observation: { ...phase.observation, cpuSeconds, cpuCores: cpuSeconds / 60 },
+        };
+      }),
+    }));
+    expect(resultOf(record, 'idle').summary?.median).toBeCloseTo(0.012, 9);
+    expect(resultOf(record, 'loaded-internal').summary?.median).toBeCloseTo(0.126, 9);
+    const shown = onOneLine(rendered('markdown', record, 200));
+    expect(shown).toMatch(/pod-a \| n \| 2\.0m \|/);
+    expect(shown).toMatch(/pod-b \| n \| 10m \|/);
+  });
+
   it('is none without idle windows, since then there is no net CPU', () => {
     const record = withEvidence(makeSwap(eightPlacements(100, 120)), (evidence) => ({
       ...evidence,

@@ -9,7 +9,7 @@ import type { Server } from '../servers/server.ts';
 import type { Deployment } from '../targets/target.ts';
 import { loadAndObserve, runLoaders } from './load.ts';
 import { coresOfLoader, coresUnderLoad, limitOfLoad } from './measured.ts';
-import { mergeLoads } from './merge-loads.ts';
+import { mergeTogether } from './merge-loads.ts';
 import { deployTrial } from './trial.ts';
 import type { TrialContext } from './trial-context.ts';
 
@@ -72,7 +72,7 @@ async function probe(
     stage,
     durationSeconds: PROBE_SECONDS,
   });
-  const load = mergeLoads(outcomes.map(({ result }) => result));
+  const load = mergeTogether(outcomes, null);
   const cores = outcomes.flatMap((outcome) => coresOfLoader(outcome) ?? []);
   return {
     server: server.name,

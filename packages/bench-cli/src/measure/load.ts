@@ -193,8 +193,8 @@ export function runLoaders(
 }
 
 /**
- * The servers are observed from before the first query until the load ends. A loader then waits for lost answers, possibly for
- * seconds; that time is not part of the load, nor of the window, which is closed in any case.
+ * The servers are observed from before the first query until the load ends; the window has started when all loaders send. In the end a
+ * loader waits for lost answers, possibly for seconds; that time is not part of the load, nor of the window, which is closed in any case.
  * @param load Calls `onStarted` once for each of `count` loaders.
  */
 export async function observeLoad(
@@ -249,7 +249,10 @@ export function lossesOf(
   return explainLosses(load, addCounts(outcomes.map(({ counts }) => counts)), evidence, ON_A_CLUSTER);
 }
 
-/** The load of a trial, with what the server did and where lost queries are. Calls `onStarted` once, when all loaders send. */
+/**
+ * The load of a trial, with what the server did from the first loader's start on, and where lost queries are. Calls `onStarted` once, when
+ * all loaders send.
+ */
 export async function loadAndObserve(
   context: TrialContext,
   planned: PlannedTrial,
@@ -268,15 +271,20 @@ export async function loadAndObserve(
   const before = await meter?.read();
   const window = await deployment.observe();
   const { length: count } = placesOf(context, deployment);
-  const started = () => {
-    window.started?.();
-    onStarted();
-  };
+  let isLoaded = false;
   const { outcomes, observation } = await observeLoad(
     clock,
-    { ...window, started },
+    { ...window, started: onStarted },
     { count, durationSeconds },
-    (onEach) => runLoaders(context, planned, deployment, { ...stage, onStarted: onEach }),
+    (onEach) =>
+      runLoaders(context, planned, deployment, {
+        ...stage,
+        onStarted: () => {
+          if (!isLoaded) window.started?.();
+          isLoaded = true;
+          onEach();
+        },
+      }),
   );
   const evidence = meter === null || before === undefined ? null : { before, after: await meter.read() };
   const losses = lossesOf(planned, outcomes, evidence);

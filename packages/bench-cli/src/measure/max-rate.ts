@@ -11,7 +11,8 @@ import { percentileIn } from '../stats/percentile.ts';
 import type { Deployment } from '../targets/target.ts';
 import { anyWasTheLimit } from './limiting-factor.ts';
 import { runLoaders } from './load.ts';
-import { mergeLoads } from './merge-loads.ts';
+import { mergeTogether } from './merge-loads.ts';
+import { describeLoaders } from './several-loaders.ts';
 import type { TrialContext, TrialProgress } from './trial-context.ts';
 
 /** The share of queries that may remain unsent, at the end of the schedule, before the rate counts as not reached. */
@@ -46,6 +47,19 @@ export function assessAttempt(
 }
 
 /**
+ * What several loaders sent together in an attempt.
+ * @throws BenchError `E_LOADER_FAILED` if they sent together for too little of the time: the rate would never have existed.
+ */
+export function loadOfAttempt(
+  outcomes: readonly LoadOutcome[],
+  ratePerSecond: number | null,
+  of: Parameters<typeof describeLoaders>[1],
+): LoadResult {
+  describeLoaders(outcomes, of);
+  return mergeTogether(outcomes, ratePerSecond);
+}
+
+/**
  * Searches with all loaders of the trial together, which share the rate.
  * @throws BenchError `E_NO_RATE` if not even the lowest rate is sustained.
  */
@@ -65,13 +79,14 @@ export async function findMaxRate(
   const run = (ratePerSecond: number | null): Promise<LoadOutcome[]> =>
     runLoaders(context, planned, deployment, { ...stage, ratePerSecond, openLoop: ratePerSecond !== null });
   const attempts: MaxRate['attempts'] = [];
-  const closed = mergeLoads((await run(null)).map(({ result }) => result));
+  const { loaders } = configuration;
+  const closed = loadOfAttempt(await run(null), null, { loaders, durationSeconds: seconds });
   const found = await searchMaxRate(
     // The rate of a closed loop is near the highest rate: half of it is a good start.
     { repetitions: 1, low: Math.max(10, closed.qps / 2), precision: PRECISION_SECONDS / seconds },
     async (_repetition, rate) => {
       const outcomes = await run(rate);
-      const load = mergeLoads(outcomes.map(({ result }) => result));
+      const load = loadOfAttempt(outcomes, rate, { loaders, durationSeconds: seconds });
       const attempt = assessAttempt(rate, seconds, load, anyWasTheLimit(outcomes), limits);
       attempts.push(attempt);
       return attempt;

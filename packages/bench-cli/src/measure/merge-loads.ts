@@ -161,8 +161,9 @@ export function mergeLoads(results: readonly LoadResult[]): LoadResult {
 }
 
 /**
- * The loads of loaders that waited for each other. Without a rate, one that begins or ends alone has the whole server for that time,
- * so that the sum of their rates is more than the server answers: then the rate is over all the time in which one of them sent.
+ * The loads of loaders that waited for each other, over all the time in which one of them sent. Without a rate, one that begins or ends
+ * alone has the whole server for that time, so that the sum of their rates is more than the server answers: then the rate is over that
+ * time, too.
  * @param ratePerSecond What all of them were asked for; null for no rate.
  */
 export function mergeTogether(
@@ -171,10 +172,12 @@ export function mergeTogether(
 ): LoadResult {
   const merged = mergeLoads(outcomes.map(({ result }) => result));
   const windows = outcomes.flatMap(({ window }) => window ?? []);
-  if (ratePerSecond !== null || outcomes.length === 1 || windows.length < outcomes.length) return merged;
+  if (outcomes.length === 1 || windows.length < outcomes.length) return merged;
   const start = Math.min(...windows.map(({ startSeconds }) => startSeconds));
   const end = Math.max(...windows.map(({ endSeconds }) => endSeconds));
-  return { ...merged, qps: merged.queriesCompleted / (end - start) };
+  const runTimeSeconds = end - start;
+  const qps = ratePerSecond === null ? merged.queriesCompleted / runTimeSeconds : merged.qps;
+  return { ...merged, runTimeSeconds, qps };
 }
 
 /**

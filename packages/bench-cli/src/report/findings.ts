@@ -8,14 +8,14 @@ import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { examineSliceTrends } from '../stats/slice-trend.ts';
 import { levelOf, MIN_ROUNDS } from '../stats/until.ts';
-import { formatDuration } from '../text.ts';
+import { formatDuration, listed } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
 import { groupCases, pointOf, serverTitle } from './cases.ts';
 import { counterNotes } from './counters.ts';
 import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
 import { formatFixed, formatOutwards, formatP, formatSize, signed } from './numbers.ts';
-import { okTrials } from './ok-trials.ts';
+import { okTrials, okTrialsOf } from './ok-trials.ts';
 
 function plural(count: number, one: string, many: string): string {
   return count === 1 ? one : many;
@@ -224,9 +224,33 @@ export function procedureNotes(record: RunRecord): string[] {
   ];
 }
 
+/** Which of the servers that are compared ran on different nodes, over all trials. */
+function aboutNodes(record: RunRecord): string[] {
+  const points = Map.groupBy(record.cases, ({ tier, mode, workload, transport, ratePerSecond }) =>
+    JSON.stringify([tier, mode, workload, transport, ratePerSecond]),
+  );
+  const differing = [...points.values()].flatMap((cases) => {
+    const byServer = cases.flatMap((item) => {
+      const instances = okTrialsOf(record, item).flatMap((trial) => trial.instances);
+      const nodes = [...new Set(instances.flatMap(({ node }) => node ?? []))].sort();
+      return nodes.length === 0 ? [] : [{ server: serverTitle(record, item.server), nodes: listed(nodes) }];
+    });
+    const places = Map.groupBy(byServer, ({ nodes }) => nodes);
+    if (places.size < 2) return [];
+    return [...places].map(
+      ([nodes, members]) => `${listed([...new Set(members.map(({ server }) => server))])} on ${nodes}`,
+    );
+  });
+  if (differing.length === 0) return [];
+  return [
+    `Servers that are compared ran on different nodes (${[...new Set(differing)].join('; ')}): a part of any difference may be that of the nodes. For servers that bench starts, choose one with --server-node NAME.`,
+  ];
+}
+
 /** Reasons to doubt the figures, in sentences with a full stop. */
 export function cautions(record: RunRecord): string[] {
   return [
+    ...aboutNodes(record),
     ...aboutBelowFloor(record),
     ...neighbourNotes(record),
     ...lossNotes(record),

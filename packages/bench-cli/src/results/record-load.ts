@@ -40,8 +40,9 @@ export const loadResultSchema = z.object({
   responseCodes: z.record(z.string(), count),
   averageRequestBytes: bytes.nullable(),
   averageResponseBytes: bytes.nullable(),
+  /** Of several loaders, all the time in which one of them sent, where that is known; else that of the longest. */
   runTimeSeconds: seconds,
-  /** Completed queries per second of run time. */
+  /** Completed queries per second of run time; of several loaders with a rate, the sum of theirs. */
   qps: z.number().nonnegative(),
   /** Of completed queries only. Null when nothing was completed. */
   latencySeconds: z
@@ -124,6 +125,8 @@ export const instanceObservationSchema = z.object({
   /** Queries that it answered. */
   queries: count.nullable(),
   cpuSeconds: seconds.nullable(),
+  /** Between the readings that `cpuSeconds` is the difference of; null where the source does not say, absent in older records. */
+  readSeconds: seconds.nullable().optional(),
   cpuCores: z.number().nonnegative().nullable(),
   memoryBytes: bytes.nullable(),
   /** Summed over CPUs, like that of the group. */

@@ -82,8 +82,8 @@ export interface Target {
   /** How CPU limits are set here, decided once for the run. */
   readonly cpuLimits: { readonly method: CpuLimitMethod; readonly reason: string | null };
   deploy(request: DeployRequest): Promise<Deployment>;
-  /** What showed during deployment and the reader of the figures must know. */
-  warnings?(): readonly string[];
+  /** What showed during deployment and the reader of the figures must know. `loaderNodes`: of each loader of a trial. */
+  warnings?(loaderNodes: readonly string[]): readonly string[];
   /** Removes what the target itself made. Safe to call twice, and after a failure. */
   close(): Promise<void>;
 }

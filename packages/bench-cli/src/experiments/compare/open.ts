@@ -72,7 +72,8 @@ function tell(
   on: TrialEvents,
 ): Trial {
   on.files(server.name, files);
-  for (const warning of [...(trials.target.warnings?.() ?? []), ...overlapWarnings(trial)])
+  const loaderNodes = trial.status === 'ok' ? (trial.loaderNodes ?? []) : [];
+  for (const warning of [...(trials.target.warnings?.(loaderNodes) ?? []), ...overlapWarnings(trial)])
     on.warning(warning);
   return trial;
 }

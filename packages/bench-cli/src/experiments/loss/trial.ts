@@ -5,7 +5,7 @@ import { BenchError } from '../../errors.ts';
 import { type LoadInterval, STEP_SECONDS } from '../../loaders/loader.ts';
 import { type LoadStage, loadAndObserve, runLoaders } from '../../measure/load.ts';
 import { coresUnderLoad, type Loaded } from '../../measure/measured.ts';
-import { mergeLoads } from '../../measure/merge-loads.ts';
+import { mergeLoads, mergeTogether } from '../../measure/merge-loads.ts';
 import { unexpectedIn } from '../../measure/response-codes.ts';
 import { checkAndWarmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
@@ -189,7 +189,7 @@ async function probeAt(
     p50Seconds: percentileIn(load.latencyPercentiles, 50),
     p99Seconds: percentileIn(load.latencyPercentiles, 99),
     // The observation lasts longer than the load, which is over before the time-out of its last query.
-    cpuCores: coresUnderLoad(observation, load),
+    cpuCores: coresUnderLoad(observation, mergeTogether(outcomes, rate)),
     generatorLimited: sentRate < rate * MIN_SENT_RATIO || ownLosses(losses) * 2 > load.queriesLost,
     losses,
   };

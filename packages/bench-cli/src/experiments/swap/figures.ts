@@ -10,23 +10,54 @@ import type { SwapSettings } from './settings.ts';
 /** Share of the rate below which a phase does not count. */
 export const MIN_RATE_RATIO = 0.98;
 
+/** The kubelets read each pod at times of its own. Null where one has no such time, as in old records. */
+function coresByPod(instances: Phase['instances']): number | null {
+  const cores = (instances ?? []).map(({ cpuSeconds, readSeconds }) =>
+    cpuSeconds === null || readSeconds == null ? null : cpuSeconds / readSeconds,
+  );
+  const known = cores.filter((value) => value !== null);
+  return known.length === 0 || known.length < cores.length ? null : sum(known);
+}
+
 /** Mean over the idle windows, each as long as the time between its readings. */
 function idleCoresOf({ phases }: SwapEvidence): number | null {
-  const observed = phases.flatMap(({ kind, observation, readSeconds }) =>
-    kind === 'idle' && observation !== null
-      ? [{ used: observation.cpuSeconds, length: readSeconds ?? observation.durationSeconds }]
-      : [],
-  );
+  const observed = phases.flatMap(({ kind, observation, readSeconds, instances }) => {
+    if (kind !== 'idle' || observation === null) return [];
+    const length = readSeconds ?? observation.durationSeconds;
+    const cores = coresByPod(instances);
+    return [{ used: cores === null ? observation.cpuSeconds : cores * length, length }];
+  });
   const whole = sum(observed.map(({ length }) => length));
   return whole === 0 ? null : sum(observed.map(({ used }) => used)) / whole;
 }
 
+/** What the pods used between their readings and the load, each as when it was idle; null where that is not known of each. */
+function idleUseByPod(
+  { instances }: Phase,
+  durationSeconds: number,
+  { phases }: SwapEvidence,
+): number | null {
+  const idle = phases.flatMap((phase) => (phase.kind === 'idle' ? (phase.instances ?? []) : []));
+  const used = (instances ?? []).map(({ name, readSeconds }) => {
+    const windows = idle.filter((instance) => instance.name === name);
+    const whole = sum(windows.map((window) => window.readSeconds ?? 0));
+    if (readSeconds == null || whole === 0 || windows.some((window) => window.readSeconds == null))
+      return null;
+    const cores = sum(windows.map(({ cpuSeconds }) => cpuSeconds ?? 0)) / whole;
+    return cores * Math.max(0, readSeconds - durationSeconds);
+  });
+  const known = used.filter((value) => value !== null);
+  return known.length === 0 || known.length < used.length ? null : sum(known);
+}
+
 /** Without what the pods used between the readings before and after the load, when they were idle. */
-function loadedCoresOf({ observation, readSeconds }: Phase, idleCores: number | null): number | null {
+function loadedCoresOf(phase: Phase, idleCores: number | null, evidence: SwapEvidence): number | null {
+  const { observation, readSeconds } = phase;
   if (observation === null || readSeconds == null || idleCores === null) return observation?.cpuCores ?? null;
   const { cpuSeconds, durationSeconds } = observation;
-  const idleSeconds = Math.max(0, readSeconds - durationSeconds);
-  return Math.max(0, cpuSeconds - idleCores * idleSeconds) / durationSeconds;
+  const idleUse =
+    idleUseByPod(phase, durationSeconds, evidence) ?? idleCores * Math.max(0, readSeconds - durationSeconds);
+  return Math.max(0, cpuSeconds - idleUse) / durationSeconds;
 }
 
 type Pace = Pick<SwapSettings, 'rate' | 'duration'>;
@@ -94,7 +125,7 @@ export function figuresOf(evidence: SwapEvidence, names: NameSet, pace: Pace): P
     const excluded = `${(rateHeldRatio * 100).toFixed(1)} % of the rate was held`;
     return { ...NOTHING, idleCores, rateHeldRatio, excluded };
   }
-  const measured = loadedCoresOf(phase, idleCores);
+  const measured = loadedCoresOf(phase, idleCores, evidence);
   const excluded = invisible(phase, { idleCores, loadedCores: measured }, pace);
   const loadedCores = excluded === null ? measured : null;
   const netCores = idleCores === null || loadedCores === null ? null : loadedCores - idleCores;

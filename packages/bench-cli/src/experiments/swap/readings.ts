@@ -51,8 +51,9 @@ export const readingsCsv: Renderer<SwapRecord> = {
 
 function coresOf(phases: readonly Phase[], wanted: string, pod: string): string {
   const phase = phases.find(({ kind }) => kind === wanted);
-  const { cpuSeconds = null, cpuCores = null } = phase?.instances?.find(({ name }) => name === pod) ?? {};
-  const readSeconds = wanted === 'idle' ? (phase?.readSeconds ?? null) : null;
+  const instance = phase?.instances?.find(({ name }) => name === pod);
+  const { cpuSeconds = null, cpuCores = null } = instance ?? {};
+  const readSeconds = wanted === 'idle' ? (instance?.readSeconds ?? phase?.readSeconds ?? null) : null;
   const cores = cpuSeconds === null || readSeconds === null ? cpuCores : cpuSeconds / readSeconds;
   return cores === null ? NOTHING : formatMillicores(cores);
 }

@@ -9,6 +9,7 @@ import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { Clock } from '../../world.ts';
 import {
+  cpuBetween,
   idleCoresBetween,
   isAnotherReading,
   type PodFigures,
@@ -72,10 +73,20 @@ async function readCounters(options: ObservePodsOptions) {
 }
 
 /** Without the figures of one pod, the sum of the others would be too small: there is none. */
-function late(pods: readonly PodPlace[], { begin, end }: Pick<PodReadings, 'usage'>['usage']): BenchError {
+function unknown(pods: readonly PodPlace[], { begin, end }: Pick<PodReadings, 'usage'>['usage']): BenchError {
   const isMissing = ({ name }: PodPlace) =>
     [...begin.stale, ...end.stale].includes(name) || !begin.values.has(name) || !end.values.has(name);
   const silent = pods.filter(isMissing);
+  if (silent.length === 0) {
+    const back = pods.filter(({ name }) => cpuBetween(begin.values, end.values, name) === null);
+    return new BenchError(
+      'E_NO_FIGURES',
+      `the CPU counter of ${back.map(({ name, node }) => `pod ${name} on node ${node}`).join(', ')} went back during the load, so CPU and memory of the server are not known`,
+      {
+        fix: 'Its container was restarted: `kubectl describe pod` says why. Repeat the trial with --resume, or measure without CPU and memory: --observe none.',
+      },
+    );
+  }
   const nodes = [...new Set(silent.map(({ node }) => node))].join(', ');
   return new BenchError(
     'E_NO_FIGURES',
@@ -116,7 +127,7 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
       throttling: { begin: begin.throttling, end: end.throttling },
       samples,
     });
-    if (figures === null) throw late(pods, usage);
+    if (figures === null) throw unknown(pods, usage);
     return figures.observation;
   };
   return {

@@ -18,11 +18,13 @@ export interface Sample {
 export const isAnotherReading = (a: PodReading, b: PodReading) =>
   a.cpu.stamp !== b.cpu.stamp || a.cpu.cpuSeconds !== b.cpu.cpuSeconds;
 
-function cpuBetween(from: Readings, to: Readings, pod: string): number | null {
+/** Null if a reading is missing, or if the counter went back: that of a container that was restarted begins anew. */
+export function cpuBetween(from: Readings, to: Readings, pod: string): number | null {
   const before = from.get(pod);
   const after = to.get(pod);
   if (before === undefined || after === undefined) return null;
-  return Math.max(0, after.cpu.cpuSeconds - before.cpu.cpuSeconds);
+  const used = after.cpu.cpuSeconds - before.cpu.cpuSeconds;
+  return used < 0 ? null : used;
 }
 
 /** By the times that the kubelet gives for two readings, which are in whole seconds; null if one is missing or has no time. */
@@ -69,18 +71,26 @@ function distinct(samples: readonly Sample[], pods: readonly PodPlace[]): Sample
   return kept;
 }
 
+/** With less between two of the kubelet's times, which are in whole seconds, the time between the samples is the better one. */
+const MIN_STAMPED_SECONDS = 5;
+
 function series(samples: readonly Sample[], pods: readonly PodPlace[]): Observation['samples'] {
   return samples.slice(1).flatMap((sample, index) => {
     const before = samples[index];
     if (before === undefined) return [];
-    const used = pods.map(({ name }) => cpuBetween(before.readings, sample.readings, name));
     const seconds = sample.atSeconds - before.atSeconds;
+    // The kubelet read each pod at times of its own, which can be further apart than the samples.
+    const cores = pods.map(({ name }) => {
+      const used = cpuBetween(before.readings, sample.readings, name);
+      const stamped = secondsBetween(before.readings, sample.readings, name) ?? 0;
+      return used === null ? null : used / (stamped < MIN_STAMPED_SECONDS ? seconds : stamped);
+    });
     // An interval that began before the load did is not that of the load, or only in part.
-    if (used.includes(null) || seconds <= 0 || before.atSeconds < 0) return [];
+    if (cores.includes(null) || seconds <= 0 || before.atSeconds < 0) return [];
     return [
       {
         atSeconds: sample.atSeconds,
-        cpuCores: sum(used.map((value) => value ?? 0)) / seconds,
+        cpuCores: sum(cores.map((value) => value ?? 0)),
         memoryBytes: memoryOf(sample.readings, pods),
       },
     ];
@@ -135,14 +145,14 @@ function summarizeMemory(
   return { mean: mean(memory), max: Math.max(...memory), source: 'working-set' };
 }
 
-/** What the containers beside the DNS server used; nothing for those that were not there at both ends. */
+/** What the containers beside the DNS server used; nothing for those that were not there at both ends, or restarted in between. */
 function sidecarsOf({ begin, end }: PodReadings['usage'], pod: string, seconds: number): Sidecar[] {
   const before = begin.values.get(pod)?.sidecars;
   return [...(end.values.get(pod)?.sidecars ?? [])].flatMap(([name, { cpuSeconds, memoryBytes }]) => {
     const from = before?.get(name)?.cpuSeconds;
-    return from === undefined
+    return from === undefined || cpuSeconds < from
       ? []
-      : [{ name, cpuCores: Math.max(0, cpuSeconds - from) / seconds, memoryBytes }];
+      : [{ name, cpuCores: (cpuSeconds - from) / seconds, memoryBytes }];
   });
 }
 
@@ -167,6 +177,7 @@ export function podFigures(read: PodReadings): PodFigures | null {
       node,
       queries: null,
       cpuSeconds: used[index] ?? null,
+      readSeconds: between[index] ?? null,
       cpuCores: (used[index] ?? 0) / durationSeconds,
       memoryBytes: end.values.get(name)?.memoryBytes ?? null,
       throttledSeconds: throttling[index]?.throttledSeconds ?? null,

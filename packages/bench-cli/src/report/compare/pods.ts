@@ -15,11 +15,13 @@ const shown = (value: number | null, format: (value: number) => string) =>
   value === null ? NOTHING : format(value);
 const cores = (value: number) => formatFixed(value, 2);
 
-/** `bench-node` or `2 on a, 1 on b`. */
+/** `2 on a, 1 on b`; of trials that differ, each: `1 on a; 1 on b`. */
 function places(trials: readonly OkTrial[]): string {
-  const nodes = trials[0]?.instances.map(({ node }) => node ?? 'unknown') ?? [];
-  const counts = Map.groupBy(nodes, (node) => node);
-  return [...counts].map(([node, list]) => `${list.length} on ${node}`).join(', ');
+  const ofEach = trials.map(({ instances }) => {
+    const counts = Map.groupBy(instances.map(({ node }) => node ?? 'unknown').sort(), (node) => node);
+    return [...counts].map(([node, list]) => `${list.length} on ${node}`).join(', ');
+  });
+  return [...new Set(ofEach)].join('; ');
 }
 
 function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): string[] {
@@ -101,14 +103,15 @@ export function loadersNote(loaders: readonly NonNullable<OkTrial['loaders']>[])
   if (loaders.length === 0) return [];
   const each = loaders.flatMap((item) => item.each);
   const nodes = [...new Set(each.flatMap(({ node }) => node ?? []))].join(', ');
-  const spreads = loaders.map((item) => {
+  const spreads = loaders.flatMap((item) => {
     const starts = item.each.flatMap(({ startSeconds }) => startSeconds ?? []);
-    return Math.max(...starts) - Math.min(...starts);
+    return starts.length < item.each.length ? [] : [Math.max(...starts) - Math.min(...starts)];
   });
+  const isPartlyKnown = spreads.length > 0 && spreads.length < loaders.length;
   const clocks = each.flatMap(({ clock }) => clock ?? []);
   const roundTrip = most(clocks.map(({ roundTripSeconds }) => roundTripSeconds));
   const offset = most(clocks.map(({ offsetSeconds }) => Math.abs(offsetSeconds)));
-  const began = `The loaders ran on ${nodes} and began within ${milliseconds(most(spreads))} of each other`;
+  const began = `The loaders ran on ${nodes} and began within ${milliseconds(most(spreads))} of each other${isPartlyKnown ? ' where that is known' : ''}`;
   if (roundTrip === null) return [note(`${began}. How far their clocks differed was not recorded.`)];
   const uncertainty = milliseconds(roundTrip / 2);
   return [

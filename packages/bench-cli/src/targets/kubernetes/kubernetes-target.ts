@@ -140,14 +140,28 @@ export async function deployServer(
   });
 }
 
-/** Warnings about where the pods of the run were placed. */
-function placementWarnings({ placement }: ClusterRun): string[] {
+/**
+ * Warnings about where the pods of the run were placed.
+ * @param trialLoaders The nodes of the loaders of a trial.
+ */
+export function placementWarnings(
+  { placement, loaderNodes }: Pick<ClusterRun, 'placement' | 'loaderNodes'>,
+  trialLoaders: readonly string[],
+): string[] {
+  const warnings: string[] = [];
   const shared = [...placement.servers].filter((node) => placement.loaders.has(node));
-  return shared.length === 0
-    ? []
-    : [
-        `servers and the loader shared node ${shared.join(', ')} and competed for CPU: give each its own node with --server-node and --loader-node`,
-      ];
+  if (shared.length > 0) {
+    warnings.push(
+      `servers and the loader shared node ${shared.join(', ')} and competed for CPU: give each its own node with --server-node and --loader-node`,
+    );
+  }
+  const crowded = trialLoaders.filter((node, index) => trialLoaders.indexOf(node) !== index);
+  if (crowded.length > 0 && loaderNodes.length > 1) {
+    warnings.push(
+      `loaders of a trial shared node ${[...new Set(crowded)].sort().join(', ')} and competed for CPU, though ${loaderNodes.length} nodes take loaders: give each its own with fewer --loaders, or with more nodes (--loader-node)`,
+    );
+  }
+  return warnings;
 }
 
 /** The target of a run whose namespace exists. The namespace's owner closes it. */
@@ -173,7 +187,7 @@ export function createKubernetesTarget(options: KubernetesTargetOptions): Target
       deployments.add(deployment);
       return deployment;
     },
-    warnings: () => placementWarnings(run),
+    warnings: (loaderNodes) => placementWarnings(run, loaderNodes),
     close: async () => {
       for (const deployment of deployments) await deployment.remove();
       deployments.clear();

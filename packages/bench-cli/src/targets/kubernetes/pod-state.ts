@@ -163,8 +163,7 @@ export function assessRunningPod(pod: V1Pod): PodFailure | null {
   if (verdict.kind === 'ended') {
     return died('Completed', 'ended while it was being measured (exit status 0)', ABOVE);
   }
-  const restarts = pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
-  if (restarts > 0) return died('Restarted', RESTARTED, ABOVE);
+  if (restartsOf(pod) > 0) return died('Restarted', RESTARTED, ABOVE);
   if (verdict.kind === 'waiting') {
     return died(
       'NotReady',
