@@ -2,14 +2,17 @@ import { encodeHistogram, Histogram } from '@dinodns-bench/load';
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
+import { BenchError, type ErrorCode } from '../src/errors.ts';
 import type { LoadOutcome } from '../src/loaders/loader.ts';
 import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
 import { limitOfLoad, metricsOf, type Subject } from '../src/measure/measured.ts';
 import { mergeLoads, mergeTogether, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
+import { withServer } from '../src/measure/trial.ts';
+import type { TrialContext } from '../src/measure/trial-context.ts';
 import { clusterNameWarnings, runWarnings } from '../src/measure/warnings.ts';
-import { planRun } from '../src/plan/plan.ts';
+import { type PlannedTrial, planRun } from '../src/plan/plan.ts';
 import type {
   CpuLimitMethod,
   Environment,
@@ -19,6 +22,7 @@ import type {
 } from '../src/results/record.ts';
 import { withClusterNames } from '../src/servers/cluster-names.ts';
 import { findServers } from '../src/servers/registry.ts';
+import type { Server } from '../src/servers/server.ts';
 
 const load = (changes: Partial<LoadResult> = {}): LoadResult => ({
   queriesSent: 1000,
@@ -397,5 +401,43 @@ describe('the names of a generated cluster', () => {
   it('are the same where all servers have zone files, or none', () => {
     expect(clusterNameWarnings(named('knot', 'nsd'))).toEqual([]);
     expect(clusterNameWarnings(named('coredns', 'echo'))).toEqual([]);
+  });
+});
+
+describe('withServer', () => {
+  const failing = (code: ErrorCode, message: string) =>
+    new BenchError(code, message, { fix: `Mend ${code}.` });
+
+  /** A trial whose measurement and whose removal end so. */
+  const trial = (measured: Promise<string>, removed: Promise<void>) => {
+    const died = new Promise<never>(() => undefined);
+    const context = {
+      ...{ signal: new AbortController().signal, configuration: { kubernetes: {} } },
+      ...{
+        programOf: () => null,
+        rawDirectory: '',
+        target: { deploy: async () => ({ died, remove: () => removed }) },
+      },
+    } as unknown as TrialContext;
+    const planned = {
+      key: 'k',
+      round: 0,
+      order: 0,
+      case: { server: 'a', tier: 1, mode: 'single' },
+    } as unknown as PlannedTrial;
+    return withServer(context, planned, {} as Server, { phase: () => undefined }, () => measured);
+  };
+
+  it('says first why a trial failed, where its server cannot be removed either', async () => {
+    const silent = failing('E_NO_FIGURES', 'the kubelet of node-2 is silent');
+    const left = failing('E_CLUSTER_LEFTOVERS', 'pods of coredns still exist');
+    await expect(trial(Promise.reject(silent), Promise.resolve())).rejects.toBe(silent);
+    await expect(trial(Promise.resolve('figures'), Promise.reject(left))).rejects.toBe(left);
+    await expect(trial(Promise.reject(silent), Promise.reject(left))).rejects.toMatchObject({
+      code: 'E_NO_FIGURES',
+      message: 'the kubelet of node-2 is silent; pods of coredns still exist',
+      fix: 'Mend E_NO_FIGURES. Mend E_CLUSTER_LEFTOVERS.',
+    });
+    expect(await trial(Promise.resolve('figures'), Promise.resolve())).toBe('figures');
   });
 });

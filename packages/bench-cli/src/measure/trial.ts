@@ -1,6 +1,6 @@
 /** One trial: deploy, check the answers, warm up, load and observe, remove. */
 import { messageOf } from '@dinodns-bench/program';
-import { BenchError } from '../errors.ts';
+import { BenchError, joined } from '../errors.ts';
 import type { PlannedCase, PlannedTrial } from '../plan/plan.ts';
 import type { FailedTrial, MaxRate, Trial } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
@@ -80,19 +80,30 @@ export async function withServer<T>(
   const gaveUp = new AbortController();
   let deployment: Deployment | undefined;
   let measured: Promise<T> | undefined;
-  try {
-    progress.phase('starting');
-    deployment = await deployTrial(context, planned, server);
-    const stoppable = { ...context, signal: AbortSignal.any([context.signal, gaveUp.signal]) };
-    measured = measuring(stoppable, deployment);
-    return await Promise.race([measured, deployment.died]);
-  } finally {
+  const end = async () => {
     progress.phase('stopping');
     // When the server died, loaders may still be running: nothing of this trial may affect the next.
     gaveUp.abort();
     await measured?.catch(() => undefined);
     await deployment?.remove();
+  };
+  let result: T;
+  try {
+    progress.phase('starting');
+    deployment = await deployTrial(context, planned, server);
+    const stoppable = { ...context, signal: AbortSignal.any([context.signal, gaveUp.signal]) };
+    measured = measuring(stoppable, deployment);
+    result = await Promise.race([measured, deployment.died]);
+  } catch (error) {
+    // Pods of a lost node cannot be removed either: why the trial failed comes first.
+    const problems = await end().then(
+      () => [],
+      (problem: unknown) => [problem],
+    );
+    throw joined([error, ...problems]);
   }
+  await end();
+  return result;
 }
 
 /** How the server of a case is deployed. */
