@@ -22,7 +22,7 @@ export function connectedApi(connection: Connection, clock: Clock, signal: Abort
   return {
     send: (request) =>
       withBackoff({ clock, signal, forSeconds: AWAY_SECONDS }, async () => {
-        const { status, text, error } = await answerOnce(connection, { ...request, signal });
+        const { status, text, error } = await answerOnce(connection, clock, { ...request, signal });
         if (isTransient(error)) throw error;
         return { status, body: parsed(text) };
       }),

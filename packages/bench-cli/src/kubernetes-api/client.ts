@@ -134,17 +134,18 @@ async function isStarting(connection: Connection, signal: AbortSignal): Promise<
  */
 const SETTLING_SECONDS = 10;
 
-/** When an API server was last away or starting, as `performance.now()` has it. */
+/** When an API server was last away or starting, in seconds of the monotonic clock. */
 const troubledAt = new WeakMap<Connection, number>();
 
 async function sendNoting(
   connection: Connection,
+  clock: Clock,
   request: Parameters<Connection['send']>[0],
 ): ReturnType<Connection['send']> {
   try {
     return await connection.send(request);
   } catch (error) {
-    if (error instanceof ConnectionError) troubledAt.set(connection, performance.now());
+    if (error instanceof ConnectionError) troubledAt.set(connection, clock.monotonicSeconds());
     throw error;
   }
 }
@@ -156,20 +157,21 @@ async function sendNoting(
  */
 async function sendToReady(
   connection: Connection,
+  clock: Clock,
   { method, path, query = {}, body, contentType = 'application/json' }: Call,
   signal: AbortSignal,
 ): ReturnType<Connection['send']> {
   const request = { method, path, query, body, contentType, signal };
-  const answer = await sendNoting(connection, request);
+  const answer = await sendNoting(connection, clock, request);
   if (answer.httpStatusCode !== 403) return answer;
   const refusal = await answer.body.text();
   if (await isStarting(connection, signal)) {
-    troubledAt.set(connection, performance.now());
+    troubledAt.set(connection, clock.monotonicSeconds());
     throw new ConnectionError(`the API server has started but is not ready: ${refusal}`);
   }
   const again = await connection.send(request);
-  const sinceTrouble = performance.now() - (troubledAt.get(connection) ?? Number.NEGATIVE_INFINITY);
-  if (again.httpStatusCode !== 403 || sinceTrouble >= SETTLING_SECONDS * 1000) return again;
+  const sinceTrouble = clock.monotonicSeconds() - (troubledAt.get(connection) ?? Number.NEGATIVE_INFINITY);
+  if (again.httpStatusCode !== 403 || sinceTrouble >= SETTLING_SECONDS) return again;
   throw new ConnectionError(`the API server has just started: ${await again.body.text()}`);
 }
 
@@ -185,11 +187,12 @@ function errorIn({ httpStatusCode: status, headers }: Response, text: string, ca
 /** One attempt: any answer, whole, within `ANSWER_SECONDS`. @throws ConnectionError if there is none */
 export async function answerOnce(
   connection: Connection,
+  clock: Clock,
   call: Call,
 ): Promise<{ readonly status: number; readonly text: string; readonly error: ApiError | null }> {
   const late = AbortSignal.timeout(ANSWER_SECONDS * 1000);
   try {
-    const response = await sendToReady(connection, call, AbortSignal.any([call.signal, late]));
+    const response = await sendToReady(connection, clock, call, AbortSignal.any([call.signal, late]));
     const text = await response.body.text();
     return { status: response.httpStatusCode, text, error: errorIn(response, text, call) };
   } catch (cause) {
@@ -211,7 +214,7 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
   };
 
   const exchangeOnce = async (call: Call): Promise<string> => {
-    const { text, error } = await answerOnce(connection, call);
+    const { text, error } = await answerOnce(connection, clock, call);
     if (error !== null) throw error;
     return text;
   };
@@ -222,7 +225,7 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
     exchange: (call) => patiently(call.signal, () => exchangeOnce(call)),
     exchangeUnless: (statuses, call) =>
       patiently(call.signal, async () => {
-        const { status, text, error } = await answerOnce(connection, call);
+        const { status, text, error } = await answerOnce(connection, clock, call);
         if (statuses.includes(status)) return null;
         if (error !== null) throw error;
         return text;
@@ -333,7 +336,7 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
     text: (path, action, signal) => calls.exchange({ method: 'GET', path, action, signal }),
     async stream(path, query, action, signal) {
       const call: Call = { method: 'GET', path, query, action, signal };
-      const response = await sendToReady(connection, call, signal);
+      const response = await sendToReady(connection, options.clock, call, signal);
       if (response.httpStatusCode >= 300) throw errorIn(response, await response.body.text(), call);
       const stream = response.body.stream();
       if (stream === null) throw new ConnectionError(`${action}: an answer without a body`);
