@@ -101,7 +101,7 @@ describe('bench site', () => {
     expect(start).not.toContain('<span>vm');
     // The same servers elsewhere do not take the place of the README's run.
     const results = start.slice(start.indexOf('id="questions"'), start.indexOf('id="servers"'));
-    for (const run of ['20261122-215511-4b47', '20261126-125652-7806'])
+    for (const run of ['20261122-215511-4b47', '20261128-181830-cbfa'])
       expect(results).toContain(`runs/${run}.html`);
     // A card for each question: its result, when, on what machine, how sure, and the command.
     const cards = results.split('<article').slice(1);
@@ -114,8 +114,12 @@ describe('bench site', () => {
       // Bars, or the picture itself.
       expect(shown).toMatch(/class="in-short"|<img /);
     }
-    expect(results).toMatch(/<li>DinoDNS <span class="badge good">-70\s%\sCPU\s\[-85,\s-47\]<\/span><\/li>/);
-    expect(results).toContain('<li>DinoDNS (stock) <span class="badge even">tied</span></li>');
+    const verdict =
+      /<li>DinoDNS, Tier 1, single <span class="badge good">-66\s%\sCPU\s\[-70,\s-60\]<\/span><\/li>/;
+    expect(results).toMatch(verdict);
+    expect(results).toContain(
+      '<li>DinoDNS (stock), Tier 1, single <span class="badge even">tied</span></li>',
+    );
     // Commands, figures for programs and what a search finds are the only places of names that programs use.
     for (const [path, text] of files) {
       if (!/\.(?:html|svg|xml)$/.test(path)) continue;
