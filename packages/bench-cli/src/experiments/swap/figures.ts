@@ -10,13 +10,18 @@ import type { SwapSettings } from './settings.ts';
 /** Share of the rate below which a phase does not count. */
 export const MIN_RATE_RATIO = 0.98;
 
+/** Null without values, and where one is not known. */
+function sumOfAll(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 || known.length < values.length ? null : sum(known);
+}
+
 /** The kubelets read each pod at times of its own. Null where one has no such time, as in old records. */
 function coresByPod(instances: Phase['instances']): number | null {
   const cores = (instances ?? []).map(({ cpuSeconds, readSeconds }) =>
     cpuSeconds === null || readSeconds == null ? null : cpuSeconds / readSeconds,
   );
-  const known = cores.filter((value) => value !== null);
-  return known.length === 0 || known.length < cores.length ? null : sum(known);
+  return sumOfAll(cores);
 }
 
 /** Mean over the idle windows, each as long as the time between its readings. */
@@ -46,8 +51,7 @@ function idleUseByPod(
     const cores = sum(windows.map(({ cpuSeconds }) => cpuSeconds ?? 0)) / whole;
     return cores * Math.max(0, readSeconds - durationSeconds);
   });
-  const known = used.filter((value) => value !== null);
-  return known.length === 0 || known.length < used.length ? null : sum(known);
+  return sumOfAll(used);
 }
 
 /** Without what the pods used between the readings before and after the load, when they were idle. */
