@@ -24,8 +24,11 @@ interface LocalProgram extends LoaderProgram {
   command(request: LoadRequest): Promise<readonly string[]>;
 }
 
-/** It starts, sends, and then waits for outstanding queries; longer than this is a hang. */
-const GRACE_SECONDS = 10;
+/**
+ * It starts, sends, and then waits for outstanding queries; longer than this is a hang. Ten seconds were too few to start and end it
+ * where a dozen starts of `capacity survive` wanted both CPUs.
+ */
+const GRACE_SECONDS = 60;
 
 export function createLocalLoader(options: LocalLoaderOptions, program: LocalProgram): Loader {
   let runs = 0;
