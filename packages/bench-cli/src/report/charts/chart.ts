@@ -1,6 +1,5 @@
 /** What all charts share: the look, the scales of the series, the labels of groups. */
 import type { Config } from 'vega-lite';
-import { shortened } from './text-width.ts';
 import { GRID, INK, MUTED, serverStyle } from './theme.ts';
 
 /** Sizes in pixels; height and width are those of the plot with its axes. */
@@ -27,14 +26,11 @@ export interface ChartServer {
   readonly shape: string;
 }
 
-/** Longer names would leave no room for the figures. */
-export const MAX_TITLE_LENGTH = 32;
-
 /** The sign of each: colour and shape, in their order. */
 export function seriesFrom(named: readonly Pick<ChartServer, 'server' | 'title'>[]): ChartServer[] {
   return named.map(({ server, title }, index) => {
     const { light, shape } = serverStyle(index);
-    return { server, title: shortened(title, MAX_TITLE_LENGTH), color: light, shape };
+    return { server, title, color: light, shape };
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChartServer, FONT, type Look } from './chart.ts';
 import { type DrawnPlot, escapeXml } from './render.ts';
-import { linesWithin, textWidth } from './text-width.ts';
+import { linesWithin, shortened, textWidth } from './text-width.ts';
 import { darkRules, INK, MUTED, SURFACE } from './theme.ts';
 
 const PADDING = 22;
@@ -33,14 +33,15 @@ function legend(
   let x = 0;
   let y = 0;
   const items = servers.map((server) => {
-    const size = 18 + textWidth(server.title, fontSize);
+    const title = shortened(server.title, width - 18, fontSize);
+    const size = 18 + textWidth(title, fontSize);
     if (x > 0 && x + size > width) {
       x = 0;
       y += fontSize * 1.7;
     }
     const item =
       `<g transform="translate(${(x + 6).toFixed(1)},${(y + fontSize * 0.6).toFixed(1)})">${legendSign(server, 5.5)}` +
-      `<text x="12" y="${(fontSize * 0.36).toFixed(1)}" font-size="${fontSize}" fill="${INK.light}">${escapeXml(server.title)}</text></g>`;
+      `<text x="12" y="${(fontSize * 0.36).toFixed(1)}" font-size="${fontSize}" fill="${INK.light}">${escapeXml(title)}</text></g>`;
     x += size + 20;
     return item;
   });

@@ -36,8 +36,25 @@ export function linesWithin(text: string, width: number, fontSize: number): stri
   return lines;
 }
 
-/** At most `most` characters, the last of them an ellipsis where something was cut off. */
-export function shortened(text: string, most: number): string {
+/** At most `width` pixels, the last character an ellipsis where something was cut off. */
+export function shortened(text: string, width: number, fontSize: number): string {
+  if (textWidth(text, fontSize) <= width) return text;
   const characters = [...text];
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+  while (characters.length > 0 && textWidth(`${characters.join('')}…`, fontSize) > width) characters.pop();
+  return `${characters.join('')}…`;
+}
+
+/** Longer lines at an axis would leave no room for the figures: about 32 characters. In font sizes. */
+const LABEL_WIDTH = 32 * OTHERS;
+
+/** The lines of a label at an axis: broken at spaces, since cut off they could be the same as a neighbour's. */
+export function labelLines(lines: readonly string[]): string[] {
+  return lines
+    .flatMap((line) => linesWithin(line, LABEL_WIDTH, 1))
+    .map((line) => shortened(line, LABEL_WIDTH, 1));
+}
+
+/** The same as a single line. */
+export function labelLine(lines: readonly string[]): string {
+  return shortened(lines.join(', '), 2 * LABEL_WIDTH, 1);
 }

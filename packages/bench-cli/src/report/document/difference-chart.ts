@@ -1,13 +1,7 @@
 /** Differences from a baseline, one below the other, each with its interval. */
-import {
-  type ChartServer,
-  type Look,
-  labelExpression,
-  MAX_TITLE_LENGTH,
-  serverChannels,
-} from '../charts/chart.ts';
+import { type ChartServer, type Look, labelExpression, serverChannels } from '../charts/chart.ts';
 import { CUT_NOTE, cut, reachOf } from '../charts/cut.ts';
-import { shortened } from '../charts/text-width.ts';
+import { labelLine, labelLines } from '../charts/text-width.ts';
 import { MUTED, NOISE } from '../charts/theme.ts';
 import { formatFixed, signed } from '../numbers.ts';
 import type { DifferenceChart } from './document.ts';
@@ -101,7 +95,7 @@ function layers(chart: DifferenceChart, servers: readonly ChartServer[], look: L
 export function differenceSpec(chart: DifferenceChart, servers: readonly ChartServer[], look: Look) {
   const { rows, axis } = chart;
   const isMany = rows.length >= MANY;
-  const labels = rows.map(({ label }) => label.map((line) => shortened(line, MAX_TITLE_LENGTH)));
+  const labels = rows.map(({ label }) => (isMany ? [labelLine(label)] : labelLines(label)));
   const reach = Math.max(MIN_REACH, reachOf(rows.map(({ value }) => value)));
   const { layer, isCut } = layers(chart, servers, look, reach);
   const spec = {
@@ -126,7 +120,7 @@ export function differenceSpec(chart: DifferenceChart, servers: readonly ChartSe
         axis: {
           title: null,
           values: rows.map((_, index) => index),
-          labelExpr: labelExpression(isMany ? labels.map((lines) => [lines.join(', ')]) : labels),
+          labelExpr: labelExpression(labels),
           labelOverlap: false,
           grid: false,
         },

@@ -1,14 +1,7 @@
 /** Figures with their intervals, by group and series, and the samples that they rest on. */
-import {
-  type ChartServer,
-  dodge,
-  type Look,
-  labelExpression,
-  MAX_TITLE_LENGTH,
-  serverChannels,
-} from '../charts/chart.ts';
+import { type ChartServer, dodge, type Look, labelExpression, serverChannels } from '../charts/chart.ts';
 import { CUT_NOTE, cut, reachOf } from '../charts/cut.ts';
-import { shortened } from '../charts/text-width.ts';
+import { labelLines } from '../charts/text-width.ts';
 import { MUTED } from '../charts/theme.ts';
 import type { IntervalChart } from './document.ts';
 
@@ -140,9 +133,7 @@ function layers(marks: Marks, servers: readonly ChartServer[], look: Look) {
 }
 
 export function intervalSpec(chart: IntervalChart, servers: readonly ChartServer[], look: Look) {
-  const labels = chart.groups.map(({ label }) =>
-    label.split('\n').map((line) => shortened(line, MAX_TITLE_LENGTH)),
-  );
+  const labels = chart.groups.map(({ label }) => labelLines(label.split('\n')));
   const marks = marksOf(chart, servers);
   const spec = {
     width: look.width,
