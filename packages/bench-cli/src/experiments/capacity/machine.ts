@@ -62,7 +62,7 @@ export type CorednsMachine = Omit<CorednsContext, 'onFiles'> &
   Pick<TrialContext, 'rawDirectory' | 'loader'> & { readonly configuration: RunConfiguration };
 
 /** CoreDNS has the environment of bench, and these change how much memory it needs, or how it reads. */
-const TUNING = /^(GOGC|GOMEMLIMIT|GODEBUG|GOMAXPROCS|KUBE_FEATURE_\w+)$/;
+const TUNING = /^(GOGC|GOMEMLIMIT|GODEBUG|GOMAXPROCS|KUBE_FEATURE_\w+|ENABLE_CLIENT_GO_WATCH_LIST_ALPHA)$/;
 
 /** @throws BenchError `E_CONFIG` where CoreDNS would not be as everybody has it */
 export function demandPlainEnvironment({ env }: Pick<World, 'env'>): void {

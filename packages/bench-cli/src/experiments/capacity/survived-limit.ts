@@ -25,7 +25,7 @@ export interface SurvivedLimit {
 
 type Searched = Pick<
   SurviveRecord,
-  'id' | 'programs' | 'cases' | 'trials' | 'unfinished' | 'settings' | 'conditions'
+  'id' | 'programs' | 'subjects' | 'cases' | 'trials' | 'unfinished' | 'settings' | 'conditions'
 >;
 
 /** After a shorter outage, CoreDNS may not even have noticed it. */

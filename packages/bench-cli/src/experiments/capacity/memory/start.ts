@@ -191,18 +191,23 @@ async function cacheEntriesNow({ running, signal }: StartParts) {
   return { success: entries('success'), denial: entries('denial') };
 }
 
-/** Null where this configuration caches nothing of the kind. */
+export function isFull(
+  { success, denial }: NonNullable<Measured['cacheEntries']>,
+  { configuration }: Pick<MemoryPoint, 'configuration'>,
+): boolean {
+  const least = FULL_RATIO * CACHE_ENTRIES;
+  return success >= least && (configuration === 'no-denial' || denial >= least);
+}
+
+/** Null where this configuration caches nothing. */
 export async function fillCache(
   context: StartParts & Pick<StartContext, 'queries' | 'load'>,
 ): Promise<Measured['cacheEntries']> {
-  const { configuration } = context.point;
-  if (configuration === 'nocache') return null;
-  const isFull = (count: number) => count >= FULL_RATIO * CACHE_ENTRIES;
+  if (context.point.configuration === 'nocache') return null;
   for (let chunk = 1; ; chunk += 1) {
     await context.load(context.queries.fill, context.pace.chunkSeconds, `fill-${chunk}`);
     const entries = await cacheEntriesNow(context);
-    const isDone = isFull(entries.success) && (configuration === 'no-denial' || isFull(entries.denial));
-    if (isDone || chunk === FILL_CHUNKS) return entries;
+    if (isFull(entries, context.point) || chunk === FILL_CHUNKS) return entries;
   }
 }
 

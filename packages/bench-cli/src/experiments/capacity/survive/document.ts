@@ -31,13 +31,13 @@ type Record = SurviveRecord<SurviveSettings>;
 const LEVELS = [
   {
     y: 170,
-    label: '170Mi: kubeadm',
+    label: '170Mi: kubeadm, kops',
     source:
       'https://github.com/kubernetes/kubernetes/blob/master/cmd/kubeadm/app/phases/addons/dns/manifests.go',
   },
   {
     y: 340,
-    label: '340Mi: kops, 5,000 nodes',
+    label: '340Mi: kops for its test with 5,000 nodes',
     source: 'https://github.com/kubernetes/kops/pull/18361',
   },
 ] as const;
@@ -235,12 +235,12 @@ function methodOf({ settings, cases }: Record): string[] {
   return [
     `Each start is a new CoreDNS, unmodified, ${place}. It has to survive, in this order: a cold start; a relist of everything (410 Gone) with a full cache and under ${formatCount(rate)} queries a second; ${replaced} replaced at once; an API server that is away for ${formatDuration(outage)} and then knows no earlier version.`,
     ...(isCluster ? [clusterText(cases.map(pointOf))] : []),
-    `Killed: ${killed}. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s; at most 90 s and a second for each thousand objects; after an outage, in addition, as long as its client may wait before it connects again). By then the kernel had reclaimed so many pages of the program that it made no progress; this does not count as survived.`,
+    `Killed: ${killed}. Not right in time: it lived, but a step took more than ten times as long as in the first start that survived (at least 15 s, for a cold start 55 s and to fill the cache 30 s; at most 90 s and a second for each thousand pods, Services and addresses; after an outage, in addition, as long as its client may wait before it connects again). ${isCluster ? 'Memory was too short for it to get anywhere' : 'Meanwhile, pages of its program were dropped and read again, or GOMEMLIMIT was set'}; this does not count as survived.`,
     `A search bisects: single starts narrow the limit to ${Math.round(resolution * 100)} % (or 4 MiB), every start that is killed rules out its limit and all smaller ones, ${variesGomemlimit(settings) ? 'and nothing else rules one out, so that limits with and without GOMEMLIMIT are found by one rule' : 'and every start without GOMEMLIMIT rules out limits below what it used'}. The limit is the smallest one above them under which ${starts} of ${starts} starts survived; of several searches, the largest such limit is confirmed, or the next one that was tried if a start under a larger limit used more, and none if a search found none. If none of n is killed, the chance of being killed is at most 1 − 0.05^(1/n) with 95 % confidence, of a limit that was looked at once: a search looks at several, so take ${LIMIT_TO_SET}.`,
     isCluster
-      ? 'Right again: a Service that was created during the relist or the outage resolves, a replaced endpoint has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. A cold start counts from when both programs of the pod run, a relist and an outage from when the API server is back. Queries for Services are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.'
-      : 'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. Each name is asked for once, so that no cache answers; the time is known to a tenth. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost.',
-    `Anonymous memory decides: the kernel drops pages of the program file before it kills. ${isCluster ? 'Starts are made one at a time.' : 'Starts take turns, except that their outages may overlap; none begins while another is about to read everything again after its outage.'}`,
+      ? 'Right again: a Service that was created during the relist or the outage resolves, a replaced endpoint has its new address. The addresses of other Services may be read later; a start is over when all are. Each name is asked for once, so that no cache answers; the time is known to a tenth. A cold start counts from when both programs of the pod run, a relist and an outage from when the API server is back. Queries for Services are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost. Those lost or failed are of the start that lost most, as the time in which as many are sent.'
+      : 'Right again: a Service that was created during the relist or the outage resolves, a replaced pod of a StatefulSet has its new address. The addresses of other Services may be read later; a start is over when all are. Each name is asked for once, so that no cache answers; the time is known to a tenth. A cold start includes that of our API server and upstream. An outage counts from its end. Queries are sent on schedule, whether or not they are answered; without an answer after 2 s, they are lost. Those lost or failed are of the start that lost most, as the time in which as many are sent.',
+    `Anonymous memory decides: the kernel drops pages of the program file before it kills. ${isCluster ? 'Starts are made one at a time.' : 'Starts take turns, except that their outages, and what is read after them, may overlap with other starts.'}`,
   ];
 }
 
@@ -292,10 +292,10 @@ export function surviveDocument(record: Record): DocumentParts {
       {
         title: 'Searches',
         estimands: ['limit', 'lost'],
-        columns: ['Limit found, median', 'Queries lost or failed'],
+        columns: ['Limit found, median', 'Queries lost or failed, at most'],
       },
       {
-        title: 'Until answers are right, at the limit that each search found',
+        title: 'Longest time until answers are right, at the limit that each search found',
         estimands: ['coldStart', 'relist', 'replaced', 'outage'],
         columns: ['Cold start', 'Relist', 'Replaced endpoints', 'After the outage'],
       },

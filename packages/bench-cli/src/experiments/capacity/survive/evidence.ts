@@ -5,6 +5,7 @@ import { type EngineCase, type EngineRecord, engineKind, okTrials } from '../../
 import { bytes, count } from '../../../results/record-units.ts';
 import { containerEndSchema } from '../cluster/created.ts';
 import { type Variant, variantNamed } from './points.ts';
+import { ruledOut, type Tried } from './search.ts';
 
 /** What CoreDNS has to survive, in this order, in each start. */
 export const SCENARIOS = ['cold start', 'relist', 'replaced endpoints', 'API server outage'] as const;
@@ -89,6 +90,11 @@ export function isPeakOwn({ gomemlimit }: Pick<Variant, 'gomemlimit'>): boolean 
   return gomemlimit === 'none';
 }
 
+/** What a search for the next limit makes of a start. */
+export function triedAs({ limitBytes, outcome, peakBytes }: StartResult, isByPeak: boolean): Tried {
+  return { limitBytes, survived: outcome === 'survived', peakBytes: isByPeak ? peakBytes : null };
+}
+
 /** The starts under the limit that was found. */
 export function decisive({ starts, limitBytes }: SurviveEvidence): readonly StartResult[] {
   return starts.filter((start) => start.limitBytes === limitBytes);
@@ -112,7 +118,7 @@ export function searchesOf(
 /** A limit that nothing contradicts. */
 export interface ConfirmedLimit {
   readonly limitBytes: number;
-  /** Starts that it rests on, in all searches of the case: under it, or under a smaller one that none contradicts. All survived. */
+  /** Starts that it rests on, in all searches of the case. All survived. */
   readonly starts: number;
 }
 
@@ -122,18 +128,17 @@ export interface ConfirmedLimit {
  * starts than a search asks for.
  */
 export function confirmedLimit(
-  record: Pick<SurviveRecord, 'trials' | 'unfinished'>,
+  record: Pick<SurviveRecord, 'trials' | 'unfinished' | 'subjects'>,
   { key, trials, subject }: Pick<EngineCase, 'key' | 'trials' | 'subject'>,
 ): ConfirmedLimit | null {
   const searches = okTrials(record, key).map(({ evidence }) => evidence);
   if (searches.length === 0 || trials.failed > 0) return null;
   const found = Math.max(...searches.map((search) => search.limitBytes));
   const all = searchesOf(record, key).flatMap(({ starts }) => starts);
-  const isByPeak = isPeakOwn(variantNamed(subject));
-  const needed = all.map((start) =>
-    start.outcome === 'survived' ? (isByPeak && start.peakBytes) || 0 : start.limitBytes,
-  );
-  const low = Math.max(0, ...needed);
+  // As the search did: by one rule with and without GOMEMLIMIT.
+  const isByPeak =
+    isPeakOwn(variantNamed(subject)) && record.subjects.every(({ name }) => isPeakOwn(variantNamed(name)));
+  const low = ruledOut(all.map((start) => triedAs(start, isByPeak)));
   const enough = all.map((start) => start.limitBytes).filter((limit) => limit >= found && limit > low);
   if (enough.length === 0) return null;
   const limitBytes = Math.min(...enough);

@@ -3,11 +3,16 @@ import type { TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError, type ErrorCode } from '../../../errors.ts';
 import { formatBytes, formatCount } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
-import { isPeakOwn, type KeptSearch, keptSchema, type SurviveEvidence } from './evidence.ts';
+import { isPeakOwn, type KeptSearch, keptSchema, type SurviveEvidence, triedAs } from './evidence.ts';
 import type { StepSeconds } from './patience.ts';
 import { firstLimit, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
-import { STREAMS_VARIABLE, type SurviveSettings, variesGomemlimit } from './settings.ts';
+import {
+  OLD_STREAMS_VARIABLE,
+  STREAMS_VARIABLE,
+  type SurviveSettings,
+  variesGomemlimit,
+} from './settings.ts';
 import type { Start } from './start.ts';
 
 /** CoreDNS does not start with less. */
@@ -29,7 +34,9 @@ export const titleOf = (number: number, limitBytes: number) => `start ${number},
 export const limitConditions = ({ starts, factors }: SurviveSettings) => ({
   'limit survived': ruleText(starts),
   ...(factors.lists?.includes('streamed') === true
-    ? { 'streamed lists': `${STREAMS_VARIABLE}=true in the environment of CoreDNS` }
+    ? {
+        'streamed lists': `${STREAMS_VARIABLE}=true and ${OLD_STREAMS_VARIABLE}=true in the environment of CoreDNS`,
+      }
     : {}),
 });
 
@@ -65,11 +72,7 @@ export async function findLimit(
   const options = { first: firstLimit(point), least: LEAST_BYTES, most: mostBytes, ...settings };
   while (search.starts.length < MAX_STARTS) {
     const { starts, repeated, streamed, usual } = search;
-    const tried = starts.map((each) => ({
-      ...each,
-      survived: each.outcome === 'survived',
-      peakBytes: isByPeak ? each.peakBytes : null,
-    }));
+    const tried = starts.map((each) => triedAs(each, isByPeak));
     const next = nextLimit(tried, options);
     if (next.kind === 'found') {
       const { usual: _, ...searched } = search;

@@ -112,7 +112,7 @@ export async function openHere(
     context: { measure },
     conditions: {
       ...opened.conditions,
-      'side by side': `up to ${decided.lanes} starts`,
+      'side by side': `up to ${decided.lanes} starts; none begins while another reads everything again after its outage`,
       'read around a missing page': ahead === null ? 'not known' : `${ahead} KiB`,
       [COUNTED]: 'anonymous memory, and the pages of the program, as in a container',
       ...limitConditions(settings),

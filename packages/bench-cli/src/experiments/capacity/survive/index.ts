@@ -28,7 +28,7 @@ const TIMES = [
   ['outage', 'API server outage'],
 ] as const;
 
-const estimandsOf = ({ resolution }: SurviveSettings): readonly Estimand<SurviveEvidence>[] => [
+const estimandsOf = ({ resolution, rate }: SurviveSettings): readonly Estimand<SurviveEvidence>[] => [
   {
     ...lessOf<SurviveEvidence>(
       'limit',
@@ -44,12 +44,14 @@ const estimandsOf = ({ resolution }: SurviveSettings): readonly Estimand<Survive
       slowest(evidence, scenario),
     ),
   ),
-  lessOf('lost', 'queries lost or failed', 'ratio', 'no', (evidence) => {
-    const queries = decisive(evidence).flatMap(({ scenarios }) =>
-      scenarios.flatMap((each) => each.queries ?? []),
+  lessOf('lost', 'queries lost or failed, in seconds of sending', 'seconds', 'no', (evidence) => {
+    const lost = decisive(evidence).map(({ scenarios }) =>
+      scenarios.reduce(
+        (sum, { queries }) => sum + (queries === null ? 0 : queries.lost + queries.servfail),
+        0,
+      ),
     );
-    const sent = queries.reduce((sum, each) => sum + each.sent, 0);
-    return sent === 0 ? null : queries.reduce((sum, { lost, servfail }) => sum + lost + servfail, 0) / sent;
+    return lost.length === 0 ? null : Math.max(...lost) / rate;
   }),
 ];
 

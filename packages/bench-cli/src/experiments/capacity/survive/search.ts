@@ -43,7 +43,7 @@ const roundedDown = (bytes: number) => Math.floor(bytes / MEBIBYTE) * MEBIBYTE;
  * Limits up to this are too small, whatever else survived there: one under which a start was killed, or less than what a start used under
  * a larger one.
  */
-function ruledOut(tried: readonly Tried[]): number {
+export function ruledOut(tried: readonly Tried[]): number {
   return Math.max(
     0,
     ...tried.map(({ limitBytes, survived, peakBytes }) =>

@@ -42,12 +42,15 @@ const everywhere = { targets: ['local', 'kubernetes'] } as const;
  * - `default`: the API server offers streamed lists, and CoreDNS decides, as in a cluster: client-go asks for them by itself from
  *   0.35, which is CoreDNS 1.14.3;
  * - `paged`: the API server offers none; on a cluster, `STREAMS_VARIABLE` keeps CoreDNS from asking for them;
- * - `streamed`: it offers them, and `STREAMS_VARIABLE` makes older versions ask for them.
+ * - `streamed`: it offers them, and two variables make older versions ask for them.
  */
 export const LISTS = ['default', 'paged', 'streamed'] as const;
 
 /** Set to `true` or `false` in the environment of CoreDNS: a feature gate of client-go. */
 export const STREAMS_VARIABLE = 'KUBE_FEATURE_WatchListClient';
+
+/** Before feature gates, from client-go 0.27 to 0.29 (CoreDNS 1.11), any value of this one did. */
+export const OLD_STREAMS_VARIABLE = 'ENABLE_CLIENT_GO_WATCH_LIST_ALPHA';
 
 export const FACTORS = {
   lists: { ...everywhere, ...words(...LISTS) },

@@ -2,20 +2,32 @@
 import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
 import { BenchError, LateError } from '../../../errors.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
-import { aloneAfter } from '../../../one-at-a-time.ts';
+import { aloneAfter, type OneAtATime } from '../../../one-at-a-time.ts';
 import type { MemoryGroup } from '../../../targets/local/memory-group.ts';
 import type { World } from '../../../world.ts';
 import { isCorednsReady } from '../api-control.ts';
 import type { DeployedCoredns } from '../deploy-coredns.ts';
+import { PROGRAM_BYTES } from '../figures.ts';
 import { forgetPeak, readPeak } from '../memory/memory-of.ts';
 import type { QueryFiles } from '../memory/queries.ts';
-import { fillCache, QUICK_PACE, type StartParts, untilQuiet, untilRead } from '../memory/start.ts';
+import {
+  fillCache,
+  isFull,
+  PACE,
+  QUICK_PACE,
+  type StartParts,
+  untilQuiet,
+  untilRead,
+} from '../memory/start.ts';
 import { isPeakOwn, type Scenario, type ScenarioResult, type StartResult } from './evidence.ts';
 import { inTime, Stuck, type Timing } from './in-time.ts';
 import type { StepSeconds } from './patience.ts';
 import { REPLACED_SHARE, type Variant } from './points.ts';
 import { announcedNames, presentNames, type Right, until, untilRight } from './right-answers.ts';
 import { underQueries } from './under-queries.ts';
+
+/** Of the whole program, once. A start with fewer pages that came back had room for those that it uses. */
+const PROGRAM_PAGES = PROGRAM_BYTES / 4096;
 
 export interface StartContext {
   readonly world: World;
@@ -27,7 +39,7 @@ export interface StartContext {
   /** Of a start of the same search that survived; empty before there is one. */
   readonly usual: StepSeconds;
   /** Only one start at a time does such work, except for the outages. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  readonly alone: OneAtATime;
   /** Makes the executable, whose pages count against the limit. The time that it takes says nothing of CoreDNS. */
   prepare(): Promise<string>;
   /** Leaves nothing behind where it rejects. */
@@ -147,7 +159,8 @@ async function outage(start: Running): Promise<ScenarioResult> {
       return rightSeconds;
     });
   });
-  await inTime(start, 'API server outage', () => untilQuiet(start));
+  // Nothing comes after it: what is late would not be seen.
+  await inTime(start, 'API server outage', () => untilQuiet({ ...start, pace: PACE }));
   await newPeak(start);
   return { name: 'API server outage', rightSeconds: done, queries: counts };
 }
@@ -175,12 +188,14 @@ async function started(context: Timed, executable: string, scenarios: ScenarioRe
 async function readAgain(start: Running, scenarios: ScenarioResult[]): Promise<void> {
   const { deployed, signal } = start;
   start.onPhase('relist');
-  await inTime(start, 'full cache', () =>
+  const entries = await inTime(start, 'full cache', () =>
     fillCache({
       ...start,
       load: (file, seconds) => start.load(deployed, { file, seconds, isPaced: false, signal }),
     }),
   );
+  // Ten loads of a second were not enough: it would be relisted with less in memory than others.
+  if (entries !== null && !isFull(entries, start.point)) throw new Stuck();
   scenarios.push(await inTime(start, 'relist', () => relist(start)));
   scenarios.push(await inTime(start, 'replaced endpoints', () => replaced(start)));
 }
@@ -202,17 +217,15 @@ async function endure(
   };
   const active = async () => {
     context.onPhase('cold start');
-    const begin = world.clock.monotonicSeconds();
     const executable = await context.prepare();
     const start = await inTime(context, 'cold start', () => started(context, executable, scenarios));
     await Promise.race([readAgain(start, scenarios), start.running.died]);
-    return { start, activeSeconds: world.clock.monotonicSeconds() - begin };
+    return start;
   };
-  const { start, activeSeconds } = await alone(() => orClosed(active()));
-  // Everything is read again when it ends. A start of another lane that began just before takes about as long as this one did.
-  const aloneFrom = context.outageSeconds - activeSeconds;
+  const start = await alone(() => orClosed(active()));
   const away = () => orClosed(Promise.race([outage(start), start.running.died]));
-  scenarios.push(await aloneAfter(aloneFrom, { ...context, clock: world.clock }, away));
+  // Everything is read again when it ends.
+  scenarios.push(await aloneAfter(context.outageSeconds, { ...context, clock: world.clock }, away));
   return { peakBytes: Math.max(...start.peaks), streamed: await streamedIn(start) };
 }
 
@@ -275,7 +288,8 @@ export async function startUnder(context: StartContext): Promise<Start> {
     if ((await group.kills()) > 0) return failed('killed');
     if (!(error instanceof Stuck || error instanceof LateError)) throw error;
     // For want of memory, pages of its program are dropped and read again. With GOMEMLIMIT, collecting may take all its time.
-    const isOther = rereadBefore !== null && (await group.rereads()) === rereadBefore;
+    const reread = ((await group.rereads()) ?? 0) - (rereadBefore ?? 0);
+    const isOther = rereadBefore !== null && reread < PROGRAM_PAGES;
     if (!isOther || !isPeakOwn(context.point)) return failed('stuck');
     throw new BenchError('E_NO_ANSWER', `${during}: CoreDNS took too long, but not for want of memory`, {
       fix: 'Repeat the run with less other work on this machine.',
