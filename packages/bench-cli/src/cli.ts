@@ -112,10 +112,9 @@ async function checkEnvironment(program: Command, call: Call): Promise<void> {
   await demandKnownVariables(program, call);
 }
 
-/** Commander reports an unknown command as an excess argument of the default command. */
-function unknownCommand(word: string, program: Command): BenchError {
-  const commands = program.commands.map((command) => nameOf(command.name()));
-  return new BenchError('E_USAGE', `unknown command "${word}"`, {
+function unknownCommand(word: string, of: Command): BenchError {
+  const commands = of.commands.map((command) => nameOf(command.name()));
+  return new BenchError('E_USAGE', `unknown command "${of.parent === null ? '' : `${of.name()} `}${word}"`, {
     fix: choiceFix(word, commands),
   });
 }
@@ -139,14 +138,17 @@ function complaint(error: unknown, program: Command, argv: readonly string[]): u
   const called = program.commands.find((each) => each.name() === operands[0]);
   const nested = called?.commands.find((each) => each.name() === operands[1]);
   const command = called && [called, nested].flatMap((each) => each?.name() ?? []).join(' ');
-  const word = /^error: too many arguments for .*: (\S+)\.$/.exec(text)?.[1];
+  const word = /^error: too many arguments for .*: (.+)\.$/.exec(text)?.[1]?.replaceAll(', ', ',');
   const taker = nested ?? called ?? program.commands.find((each) => each.name() === 'run');
   const takesServers = taker?.options.some(({ long }) => long === '--servers') === true;
   if (word !== undefined && takesServers && (called !== undefined || word.includes(','))) {
     const flag = `\`bench ${command ?? 'run'} --servers ${word}\``;
     return usageError(error, `If that names servers, write ${flag}.`);
   }
+  // Commander reports it as an excess argument of the default command.
   if (word !== undefined && called === undefined) return unknownCommand(word, program);
+  const unknown = /^error: unknown command '(.+)'/.exec(text)?.[1];
+  if (unknown !== undefined && called !== undefined) return unknownCommand(unknown, called);
   if (command !== undefined && text.includes('missing required argument'))
     return usageError(error, `For example \`bench ${command} ${exampleOf(nested ?? called)}\`.`);
   if (text.includes('cannot be used with')) return usageError(error, 'Give only one of them.');

@@ -28,6 +28,8 @@ describe('bench with wrong input', () => {
       'bench loss --help',
     ],
     ['an unknown command', ['rnu'], 2, 'unknown command "rnu"', 'Did you mean "run"'],
+    ['one of a group', ['capacity', 'memry'], 2, 'unknown command "capacity memry"', 'Did you mean "memory"'],
+    ['servers as words', ['run', 'coredns', 'knot'], 2, 'too many arguments', 'run --servers coredns,knot`'],
     [
       'servers without their flag',
       ['run', 'coredns,knot'],
