@@ -560,14 +560,11 @@ function withFailure(record: SurviveRecord<SurviveSettings>): SurviveRecord<Surv
   return { ...record, cases, trials: [{ ...rest, status: 'failed', failure }, ...others] };
 }
 
-/** Two generations of client-go. */
-const STREAMED = { KUBE_FEATURE_WatchListClient: 'true', ENABLE_CLIENT_GO_WATCH_LIST_ALPHA: 'true' };
-
 it.each([
   ['default', 'kubernetes', {}],
-  ['streamed', 'kubernetes', STREAMED],
+  ['streamed', 'kubernetes', { KUBE_FEATURE_WatchListClient: 'true' }],
   ['paged', 'kubernetes', { KUBE_FEATURE_WatchListClient: 'false' }],
-  ['streamed', 'local', STREAMED],
+  ['streamed', 'local', { KUBE_FEATURE_WatchListClient: 'true' }],
   // Our API server offers none.
   ['paged', 'local', {}],
 ] as const)('CoreDNS is told to read %s lists (%s) in its environment', (lists, target, streams) => {
@@ -862,7 +859,7 @@ describe('a record', () => {
       'forced streams',
       searched({ factors: { lists: ['streamed'] } }),
       '1.11.3',
-      'it has no limit for CoreDNS without GOMEMLIMIT and with lists=default or paged (or streamed, from 1.14.3 on)',
+      'it has no limit for CoreDNS without GOMEMLIMIT and with lists=default or paged (or streamed, from 1.14.2 on)',
     ],
     [
       'another version',

@@ -78,7 +78,7 @@ function tooWeak({ starts, outage }: Searched['settings']): string | null {
 }
 
 /** From this version on, CoreDNS asks for streamed lists by itself (client-go 0.35). */
-const STREAMS_SINCE = '1.14.3';
+const STREAMS_SINCE = '1.14.2';
 
 const asksForStreams = (version: string) =>
   /^\d/.test(version) && version.localeCompare(STREAMS_SINCE, 'en', { numeric: true }) >= 0;

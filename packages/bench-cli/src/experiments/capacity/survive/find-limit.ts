@@ -7,12 +7,7 @@ import { isPeakOwn, type KeptSearch, keptSchema, type SurviveEvidence, triedAs }
 import type { StepSeconds } from './patience.ts';
 import { firstLimit, type SurvivePoint } from './points.ts';
 import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
-import {
-  OLD_STREAMS_VARIABLE,
-  STREAMS_VARIABLE,
-  type SurviveSettings,
-  variesGomemlimit,
-} from './settings.ts';
+import { STREAMS_VARIABLE, type SurviveSettings, variesGomemlimit } from './settings.ts';
 import type { Start } from './start.ts';
 
 /** CoreDNS does not start with less. */
@@ -34,9 +29,7 @@ export const titleOf = (number: number, limitBytes: number) => `start ${number},
 export const limitConditions = ({ starts, factors }: SurviveSettings) => ({
   'limit survived': ruleText(starts),
   ...(factors.lists?.includes('streamed') === true
-    ? {
-        'streamed lists': `${STREAMS_VARIABLE}=true and ${OLD_STREAMS_VARIABLE}=true in the environment of CoreDNS`,
-      }
+    ? { 'streamed lists': `${STREAMS_VARIABLE}=true in the environment of CoreDNS` }
     : {}),
 });
 

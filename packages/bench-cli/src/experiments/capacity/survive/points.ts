@@ -12,14 +12,7 @@ import { serverWords } from '../figures.ts';
 import { COMPANIONS_BYTES, clusterConfiguration, expectedBytes } from '../memory/points.ts';
 import { PUBLISHED_SERVICE_SHARE } from '../memory/settings.ts';
 import type { Size } from '../memory-basis.ts';
-import {
-  DEFAULT_SIZES,
-  LISTS,
-  OLD_STREAMS_VARIABLE,
-  SIZES,
-  STREAMS_VARIABLE,
-  type SurviveSettings,
-} from './settings.ts';
+import { DEFAULT_SIZES, LISTS, SIZES, STREAMS_VARIABLE, type SurviveSettings } from './settings.ts';
 
 /** What is compared: a version and what is set for it. */
 export interface Variant {
@@ -146,7 +139,7 @@ export function environmentOf(
 ): Readonly<Record<string, string>> {
   const share = ratioFromText(gomemlimit);
   return {
-    ...(lists === 'streamed' ? { [STREAMS_VARIABLE]: 'true', [OLD_STREAMS_VARIABLE]: 'true' } : {}),
+    ...(lists === 'streamed' ? { [STREAMS_VARIABLE]: 'true' } : {}),
     // Our API server offers none then.
     ...(lists === 'paged' && target === 'kubernetes' ? { [STREAMS_VARIABLE]: 'false' } : {}),
     ...(typeof share === 'number' ? { GOMEMLIMIT: `${Math.floor(limitBytes * share)}B` } : {}),

@@ -40,17 +40,15 @@ const everywhere = { targets: ['local', 'kubernetes'] } as const;
 /**
  * How CoreDNS reads:
  * - `default`: the API server offers streamed lists, and CoreDNS decides, as in a cluster: client-go asks for them by itself from
- *   0.35, which is CoreDNS 1.14.3;
+ *   0.35, which is CoreDNS 1.14.2;
  * - `paged`: the API server offers none; on a cluster, `STREAMS_VARIABLE` keeps CoreDNS from asking for them;
- * - `streamed`: it offers them, and two variables make older versions ask for them.
+ * - `streamed`: it offers them, and `STREAMS_VARIABLE` makes versions since client-go 0.30 ask for them. For 0.29 (CoreDNS 1.11), any
+ *   value of `ENABLE_CLIENT_GO_WATCH_LIST_ALPHA` does: with it, 1.11.3 never came through a relist, so nobody could set it.
  */
 export const LISTS = ['default', 'paged', 'streamed'] as const;
 
 /** Set to `true` or `false` in the environment of CoreDNS: a feature gate of client-go. */
 export const STREAMS_VARIABLE = 'KUBE_FEATURE_WatchListClient';
-
-/** Before feature gates, from client-go 0.27 to 0.29 (CoreDNS 1.11), any value of this one did. */
-export const OLD_STREAMS_VARIABLE = 'ENABLE_CLIENT_GO_WATCH_LIST_ALPHA';
 
 export const FACTORS = {
   lists: { ...everywhere, ...words(...LISTS) },
