@@ -175,6 +175,21 @@ describe('before anything is sent', () => {
       args: ['127.0.0.1', '--speed', '2'],
       says: ['--speed has no effect without --pcap'],
     },
+    {
+      what: 'what only encryption needs over UDP',
+      args: ['127.0.0.1', '--insecure'],
+      says: ['--insecure has no effect without -m tls or -m https'],
+    },
+    {
+      what: 'a path over TLS',
+      args: ['-m', 'dot', '127.0.0.1', '--path', '/dns'],
+      says: ['--path has no effect without -m https'],
+    },
+    {
+      what: 'loss that a search allows without one',
+      args: ['127.0.0.1', '--max-loss', '1'],
+      says: ['--max-loss has no effect without --find-max'],
+    },
     { what: 'a negative rate', args: ['-Q', '-5', '127.0.0.1'], says: ['--max-rate', '-5'] },
     { what: 'a duration of zero', args: ['-d', '0', '127.0.0.1'], says: ['--duration', '0'] },
     { what: 'a duration that is none', args: ['-d', 'soon', '127.0.0.1'], says: ['soon', '500ms'] },

@@ -6,6 +6,8 @@ import type { CannonInput } from '../options.ts';
 import type { WorkloadInput } from '../workload/options.ts';
 import type { Flags } from './flags.ts';
 
+type Transport = NonNullable<CannonInput['transport']>;
+
 /** No practical limit: a capture ends by itself. */
 const UNTIL_THE_END_SECONDS = 366 * 86_400;
 const DEFAULT_EDNS_SIZE = 1232;
@@ -26,25 +28,48 @@ const OF_WORKLOAD = {
   kubernetes: ['namespace', 'clusterDomain', 'search', 'ndots'],
 } as const satisfies Partial<Record<WorkloadInput['kind'], readonly (keyof Flags)[]>>;
 
-/** Throws for a flag of another workload than the one that was asked for. */
-function refuseIdle(flags: Flags, { kind }: WorkloadInput): void {
-  for (const [owner, names] of Object.entries(OF_WORKLOAD))
+/** Flags that only connections take, only encrypted ones, and only DNS over HTTPS. */
+const OF_TRANSPORT = [
+  { names: ['queriesPerConnection', 'pipelining'], transports: ['tcp', 'tls', 'https'] },
+  { names: ['serverName', 'insecure', 'ca'], transports: ['tls', 'https'] },
+  { names: ['path', 'get'], transports: ['https'] },
+] as const satisfies readonly { names: readonly (keyof Flags)[]; transports: readonly Transport[] }[];
+
+const OF_FIND_MAX = ['maxLoss', 'maxP99', 'trials', 'precision'] as const satisfies readonly (keyof Flags)[];
+
+/** Throws for a flag of another workload, transport or way to measure than the one that was asked for. */
+function refuseIdle(flags: Flags, { kind }: WorkloadInput, transport: Transport): void {
+  const used = flags.tcpFallback === true ? [transport, 'tcp'] : [transport];
+  const idle = [
+    ...Object.entries(OF_WORKLOAD)
+      .filter(([owner]) => owner !== kind)
+      .map(([owner, names]) => ({ names, without: `--${owner}` })),
+    ...OF_TRANSPORT.filter(({ transports }) => !transports.some((each) => used.includes(each))).map(
+      ({ names, transports }) => ({ names, without: transports.map((each) => `-m ${each}`).join(' or ') }),
+    ),
+    ...(flags.findMax === true ? [] : [{ names: OF_FIND_MAX, without: '--find-max' }]),
+  ];
+  for (const { names, without } of idle)
     for (const name of names) {
-      if (owner === kind || flags[name] === undefined) continue;
-      throw loadError('E_USAGE', `${flagOf(name)} has no effect without --${owner}`, 'add that, or omit it');
+      if (flags[name] === undefined) continue;
+      throw loadError('E_USAGE', `${flagOf(name)} has no effect without ${without}`, 'add that, or omit it');
     }
+}
+
+/** DNS over HTTPS where the server is an address of the web and nothing else was asked for. */
+function transportOf(server: string, { transport }: Flags): Transport {
+  if (transport === undefined) return /^https:/i.test(server) ? 'https' : 'udp';
+  return transport === 'dot' ? 'tls' : transport === 'doh' ? 'https' : transport;
 }
 
 /** The library's options for a command line. @throws LoadError `E_USAGE`, `E_OPTIONS`. */
 export function inputOf(server: string, names: readonly string[], flags: Flags): CannonInput {
-  const { transport = 'udp' } = flags;
-  const kind = transport === 'dot' ? 'tls' : transport === 'doh' ? 'https' : transport;
-  const url = /^https:/i.test(server) && flags.transport === undefined;
   const workload = workloadOf(names, flags);
-  refuseIdle(flags, workload);
+  const transport = transportOf(server, flags);
+  refuseIdle(flags, workload, transport);
   return given({
     server,
-    transport: url ? ('https' as const) : kind,
+    transport,
     workload,
     message: messageOf(flags),
     load: loadOf(flags),
