@@ -1,8 +1,10 @@
 /** Turns user input into consistent options; all problems are reported at once. */
 import type { Problem } from '@dinodns-bench/program';
 import type { z } from 'zod';
+import { ALL_IDS } from './engine/in-flight.ts';
 import { LoadError } from './errors.ts';
 import { type CannonInput, type CannonOptions, optionsSchema } from './options.ts';
+import { many } from './report/numbers.ts';
 
 /** Throws `LoadError` (`E_OPTIONS`) with all problems. */
 export function checkOptions(input: CannonInput): CannonOptions {
@@ -55,6 +57,8 @@ function fixOf(issue: z.core.$ZodIssue): string {
 function crossProblems(options: CannonOptions): Problem[] {
   const { workers, clients, load, workload, transport, maxQueries, sourcePort, tcpFallback, sockets } =
     options;
+  const lanes = clients ?? workers;
+  const outstanding = load.kind === 'closed' ? load.outstanding : null;
   const problems: Problem[] = [];
   const check = (wrong: boolean, problem: string, fix: string) => {
     if (wrong) problems.push({ problem, fix });
@@ -65,9 +69,15 @@ function crossProblems(options: CannonOptions): Problem[] {
     `use at least ${workers} clients (-c), or fewer workers (-w)`,
   );
   check(
-    load.kind === 'closed' && load.outstanding < workers,
-    `${workers} workers cannot share ${load.kind === 'closed' ? load.outstanding : 0} outstanding queries`,
+    outstanding !== null && outstanding < workers,
+    `${workers} workers cannot share ${outstanding} outstanding queries`,
     `allow at least ${workers} outstanding (-q), or use fewer workers (-w)`,
+  );
+  const window = Math.ceil((outstanding ?? 0) / workers);
+  check(
+    lanes >= workers && window > ALL_IDS * Math.floor(lanes / workers),
+    `${outstanding} outstanding queries do not fit in ${many(lanes, 'socket')} with ${ALL_IDS} IDs each`,
+    `use at least ${workers * Math.ceil(window / ALL_IDS)} clients (-c), or fewer outstanding (-q)`,
   );
   check(
     maxQueries !== null && maxQueries < workers,
@@ -85,9 +95,21 @@ function crossProblems(options: CannonOptions): Problem[] {
     'give --pcap FILE, or a rate',
   );
   check(
-    sourcePort !== 0 && sourcePort + (clients ?? workers) - 1 > 65_535,
-    `${clients ?? workers} sockets starting at port ${sourcePort} exceed port 65535`,
+    sourcePort !== 0 && sourcePort + lanes - 1 > 65_535,
+    `${lanes} sockets starting at port ${sourcePort} exceed port 65535`,
     'choose a lower first port (-x), or fewer clients (-c)',
+  );
+  check(
+    sourcePort !== 0 && options.stream.queriesPerConnection !== null && (transport !== 'udp' || tcpFallback),
+    'connections from given ports cannot be renewed: the system keeps a port for a while after each',
+    'omit the first port (-x), or --queries-per-connection',
+  );
+  check(
+    'randomLabelLength' in workload &&
+      workload.randomLabelLength !== null &&
+      (options.retries > 0 || tcpFallback),
+    'queries with random labels cannot be repeated: each time they have another label',
+    'omit --random-labels, or --retries and --tcp-fallback',
   );
   check(
     tcpFallback && transport !== 'udp',

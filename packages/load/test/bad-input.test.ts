@@ -2,7 +2,7 @@
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -190,6 +190,81 @@ describe('before anything is sent', () => {
       args: ['127.0.0.1', '--max-loss', '1'],
       says: ['--max-loss has no effect without --find-max'],
     },
+    {
+      what: 'a datagram buffer for connections',
+      args: ['-m', 'tcp', '-b', '64', '127.0.0.1'],
+      says: ['--buffer has no effect without -m udp'],
+    },
+    {
+      what: 'segmentation of what is no datagram',
+      args: ['-m', 'tcp', '--no-segmentation', '127.0.0.1'],
+      says: ['--no-segmentation has no effect without -m udp'],
+    },
+    {
+      what: 'two paths',
+      args: ['https://127.0.0.1/dns', '--path', '/other'],
+      says: ['--path has no effect with a URL that has a path'],
+    },
+    {
+      what: 'types for a query file',
+      args: ['127.0.0.1', '--queries', 'q', '--types', 'AAAA'],
+      says: ['--types has no effect with --queries'],
+    },
+    {
+      what: 'weights of names that are not given',
+      args: ['127.0.0.1', '--zones', '{X}.test', '--weights', '1,2'],
+      says: ['--weights has no effect with --zones'],
+    },
+    {
+      what: 'weights of the types that a pod asks for',
+      args: ['127.0.0.1', '--kubernetes', '--type-weights', '1,2'],
+      says: ['--type-weights has no effect with --kubernetes'],
+    },
+    {
+      what: 'another order for a capture',
+      args: ['127.0.0.1', '--pcap', 'x', '--random'],
+      says: ['--random has no effect with --pcap'],
+    },
+    {
+      what: 'other queries than the capture has',
+      args: ['127.0.0.1', '--pcap', 'x', '--no-recursion'],
+      says: ['--no-recursion has no effect with --pcap'],
+    },
+    {
+      what: 'a search whose trials end after a pass, so that any rate is held',
+      args: ['127.0.0.1', '--find-max', '-n', '1'],
+      says: ['--passes has no effect with --find-max'],
+    },
+    {
+      what: 'a threshold that a search would not judge',
+      args: ['127.0.0.1', '--find-max', '--fail-if', 'qps<100000'],
+      says: ['--fail-if has no effect with --find-max'],
+    },
+    {
+      what: 'a window beyond the IDs of a socket',
+      args: ['-q', '100000', '127.0.0.1'],
+      says: ['100000 outstanding queries', '65536', 'at least 2 clients'],
+    },
+    {
+      what: 'a window beyond the IDs of the sockets of one worker',
+      args: ['-w', '2', '-c', '3', '-q', '190k', '127.0.0.1'],
+      says: ['in 3 sockets', 'at least 4 clients'],
+    },
+    {
+      what: 'a random label that would be another when it is resent',
+      args: ['127.0.0.1', '--random-labels', '8', '--retries', '1'],
+      says: ['random labels cannot be repeated'],
+    },
+    {
+      what: 'a random label that would be another over TCP',
+      args: ['127.0.0.1', '--random-labels', '8', '--tcp-fallback'],
+      says: ['random labels cannot be repeated'],
+    },
+    {
+      what: 'a port for connections that are renewed',
+      args: ['-m', 'tcp', '-x', '20000', '--queries-per-connection', '10', '127.0.0.1'],
+      says: ['cannot be renewed', '(-x)'],
+    },
     { what: 'a negative rate', args: ['-Q', '-5', '127.0.0.1'], says: ['--max-rate', '-5'] },
     { what: 'a duration of zero', args: ['-d', '0', '127.0.0.1'], says: ['--duration', '0'] },
     { what: 'a duration that is none', args: ['-d', 'soon', '127.0.0.1'], says: ['soon', '500ms'] },
@@ -264,6 +339,14 @@ describe('before anything is sent', () => {
     expect(status).toBe(3);
     expect(stderr).toContain('E_SOURCE');
     expect(stderr).toContain('192.0.2.77');
+  });
+
+  it('a histogram of a search, which has none: status 2, and the file stays as it is', async () => {
+    const kept = join(directory, 'kept.hgrm');
+    await writeFile(kept, 'before');
+    const { status, stderr } = await refusedBy(['--find-max', '--hgrm', kept, '127.0.0.1']);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('--hgrm has no effect with --find-max')]);
+    expect(await readFile(kept, 'utf8')).toBe('before');
   });
 
   it('a histogram file that cannot be written: status 7', async () => {

@@ -207,20 +207,20 @@ it("takes the flags that dnsperf's and autocannon's users know", () => {
     return optionsSchema.parse(inputOf(where, names, command.opts<Flags>()));
   };
   expect(
-    input('192.0.2.1', '-l', '7', '-c', '20', '-T', '2', '-q', '50', '-Q', '1k', '-t', '2'),
+    input('192.0.2.1', '-l', '7', '-c', '20', '-T', '2', '-q', '50', '-Q', '1k', '-t', '2', '-b', '64'),
   ).toMatchObject({
     durationSeconds: 7,
     clients: 20,
     workers: 2,
     load: { kind: 'closed', outstanding: 50, maxRate: 1000 },
     timeoutSeconds: 2,
+    receiveBufferBytes: 65_536,
   });
-  expect(input('192.0.2.1', '-m', 'dot', '-e', '-D', '-n', '2', '-x', '4000', '-b', '64')).toMatchObject({
+  expect(input('192.0.2.1', '-m', 'dot', '-e', '-D', '-n', '2', '-x', '4000')).toMatchObject({
     transport: 'tls',
     message: { ednsSize: 1232, dnssec: true },
     passes: 2,
     sourcePort: 4000,
-    receiveBufferBytes: 65_536,
   });
   expect(input('https://192.0.2.1/x', '-w', '2', '-R', '5').transport).toBe('https');
   expect(input('192.0.2.1', '--ramp', '0:5k').load).toEqual({ kind: 'ramp', from: 0, to: 5000 });

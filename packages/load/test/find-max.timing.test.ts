@@ -1,6 +1,6 @@
 /** The search for the highest rate, against a server that has one. */
 import { expect, it } from 'vitest';
-import { findMax } from '../src/index.ts';
+import { findMax, searchMaxRate } from '../src/index.ts';
 import { answerTo, startServer } from './support/misbehaving-server.ts';
 
 it('finds the highest rate of a server that drops excess queries', async () => {
@@ -39,3 +39,17 @@ it('finds the highest rate of a server that drops excess queries', async () => {
   expect(found.rate).toBeLessThan(1.4 * capacity);
   expect(rates.length).toBe(found.trials.length);
 }, 120_000);
+
+it.each([
+  { what: 'only the highest rate is given', options: { high: 10_000 }, from: 0 },
+  { what: 'both bounds are given', options: { low: 9000, high: 10_000 }, from: 9000 },
+])('tries no rate beyond the bounds if $what', async ({ options, from }) => {
+  const rates: number[] = [];
+  const found = await searchMaxRate(options, async (_repetition, rate) => {
+    rates.push(rate);
+    return { rate, sustained: true, generatorLimited: false };
+  });
+  expect(Math.max(...rates)).toBeLessThanOrEqual(10_000);
+  expect(Math.min(...rates)).toBeGreaterThanOrEqual(from);
+  expect(found.rate).toBeGreaterThan(9700);
+});

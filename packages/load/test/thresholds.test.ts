@@ -5,7 +5,7 @@ import { type CannonResult, crossedThresholds, LoadError, parseThreshold } from 
 const result = {
   qps: 1000,
   counts: { ...noCounts(), sent: 1000, answered: 990, lost: 10, late: 1, wrongCode: 2, unreadable: 1 },
-  codes: { NOERROR: 900, SERVFAIL: 90 },
+  codes: { NOERROR: 900, SERVFAIL: 90, BADVERS: 1 },
   latencySeconds: { mean: 0.002, p99: 0.005, 'p99.9': 0.0065, max: 0.5 },
   latenessSeconds: { p99: 0.0001 },
 } as unknown as CannonResult;
@@ -28,6 +28,8 @@ it.each([
   ['unexpected>2', true],
   ['SERVFAIL>9%', true],
   ['servfail>10%', false],
+  ['RCODE2>89', true],
+  ['BADSIG>0', true],
   ['qps<1000', false],
   ['qps<=1000', true],
 ])('%s: %s', (text, crossed) => {

@@ -195,13 +195,29 @@ describe('TCP that goes wrong', () => {
     const port = await serve((socket) => sockets.push(socket));
     const { ask, seen, until, transport } = await client('tcp', port);
     await until(() => sockets.length === 1);
-    sockets[0]?.end();
+    sockets[0]?.on('data', (query) => sockets[0]?.end(query));
+    await ask(0, 0, 'example.test');
     await until(() => sockets.length === 2 && transport.ready(0));
     expect(seen.failures).toEqual([]);
     sockets[1]?.on('data', () => sockets[1]?.end());
     await ask(0, 1, 'example.test');
     await until(() => seen.failures.length === 1);
     expect(seen.failures[0]?.failure).toBe('closed');
+  });
+
+  test('a server that accepts and closes at once is left alone for longer and longer', async () => {
+    let connections = 0;
+    const port = await serve((socket) => {
+      connections += 1;
+      socket.end();
+    });
+    const { seen, until } = await client('tcp', port);
+    // 10, 20, 40, 80 and 160 ms.
+    const begun = performance.now();
+    await until(() => seen.failures.length >= 6);
+    expect(performance.now() - begun).toBeGreaterThan(250);
+    expect(new Set(seen.failures.map(({ failure }) => failure))).toEqual(new Set(['closed']));
+    expect(connections).toBeLessThan(9);
   });
 
   test('messages arrive whole, however the stream is split', async () => {

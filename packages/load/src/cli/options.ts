@@ -3,6 +3,7 @@ import { given } from '@dinodns-bench/program';
 import { loadError } from '../errors.ts';
 import { parseExpected } from '../message/response.ts';
 import type { CannonInput } from '../options.ts';
+import { parseServer } from '../server-address.ts';
 import type { WorkloadInput } from '../workload/options.ts';
 import type { Flags } from './flags.ts';
 
@@ -12,7 +13,14 @@ type Transport = NonNullable<CannonInput['transport']>;
 const UNTIL_THE_END_SECONDS = 366 * 86_400;
 const DEFAULT_EDNS_SIZE = 1232;
 
-const flagOf = (name: keyof Flags) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** Flags that begin with `--no-`: true unless given. */
+const NEGATED: readonly (keyof Flags)[] = ['recursion', 'segmentation', 'kernelTimestamps'];
+
+const isGiven = (flags: Flags, name: keyof Flags) =>
+  flags[name] !== (NEGATED.includes(name) ? true : undefined);
+
+const flagOf = (name: keyof Flags) =>
+  `--${NEGATED.includes(name) ? 'no-' : ''}${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /** Throws if more than one of these mutually exclusive flags was given. */
 function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): void {
@@ -21,39 +29,66 @@ function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): v
   throw loadError('E_USAGE', `${used.map(flagOf).join(' and ')} each say ${what}`, 'give only one of them');
 }
 
-/** Flags that only one kind of workload takes. */
-const OF_WORKLOAD = {
-  zones: ['from', 'to', 'hitRatio'],
-  pcap: ['pcapPort', 'speed'],
-  kubernetes: ['namespace', 'clusterDomain', 'search', 'ndots'],
-} as const satisfies Partial<Record<WorkloadInput['kind'], readonly (keyof Flags)[]>>;
+/** Flags that only some kinds of workload take. */
+const OF_WORKLOAD: readonly { names: readonly (keyof Flags)[]; kinds: readonly WorkloadInput['kind'][] }[] = [
+  { names: ['from', 'to', 'hitRatio'], kinds: ['zones'] },
+  { names: ['pcapPort', 'speed'], kinds: ['pcap'] },
+  { names: ['namespace', 'clusterDomain', 'search', 'ndots'], kinds: ['kubernetes'] },
+  { names: ['types'], kinds: ['names', 'zones', 'kubernetes'] },
+  { names: ['typeWeights'], kinds: ['names', 'zones'] },
+  { names: ['weights'], kinds: ['names', 'kubernetes'] },
+  { names: ['random', 'zipf', 'randomLabels'], kinds: ['names', 'file', 'zones', 'reverse'] },
+  // A capture's queries are sent as they are.
+  {
+    names: ['edns', 'dnssec', 'nsid', 'subnet', 'cookie', 'ednsOption', 'recursion', 'class'],
+    kinds: ['names', 'file', 'zones', 'reverse', 'kubernetes'],
+  },
+];
 
-/** Flags that only connections take, only encrypted ones, and only DNS over HTTPS. */
-const OF_TRANSPORT = [
+/** Flags that only datagrams take, only connections, only encrypted ones, and only DNS over HTTPS. */
+const OF_TRANSPORT: readonly { names: readonly (keyof Flags)[]; transports: readonly Transport[] }[] = [
+  { names: ['buffer', 'kernelTimestamps', 'segmentation'], transports: ['udp'] },
   { names: ['queriesPerConnection', 'pipelining'], transports: ['tcp', 'tls', 'https'] },
   { names: ['serverName', 'insecure', 'ca'], transports: ['tls', 'https'] },
   { names: ['path', 'get'], transports: ['https'] },
-] as const satisfies readonly { names: readonly (keyof Flags)[]; transports: readonly Transport[] }[];
+];
 
-const OF_FIND_MAX = ['maxLoss', 'maxP99', 'trials', 'precision'] as const satisfies readonly (keyof Flags)[];
+const OF_FIND_MAX: readonly (keyof Flags)[] = ['maxLoss', 'maxP99', 'trials', 'precision'];
+
+/** Flags for one run, of which a search makes many: it decides when queries leave, how a run ends and what is a success. */
+const OF_ONE_RUN: readonly (keyof Flags)[] = [
+  ...(['outstanding', 'maxRate', 'poisson', 'ramp', 'steps', 'pcap', 'passes', 'maxQueries'] as const),
+  ...(['expect', 'failIf', 'csv', 'hgrm', 'interval'] as const),
+];
 
 /** Throws for a flag of another workload, transport or way to measure than the one that was asked for. */
-function refuseIdle(flags: Flags, { kind }: WorkloadInput, transport: Transport): void {
+function refuseIdle(server: string, flags: Flags, { kind }: WorkloadInput, transport: Transport): void {
   const used = flags.tcpFallback === true ? [transport, 'tcp'] : [transport];
-  const idle = [
-    ...Object.entries(OF_WORKLOAD)
-      .filter(([owner]) => owner !== kind)
-      .map(([owner, names]) => ({ names, without: `--${owner}` })),
-    ...OF_TRANSPORT.filter(({ transports }) => !transports.some((each) => used.includes(each))).map(
-      ({ names, transports }) => ({ names, without: transports.map((each) => `-m ${each}`).join(' or ') }),
-    ),
-    ...(flags.findMax === true ? [] : [{ names: OF_FIND_MAX, without: '--find-max' }]),
+  const rules = [
+    ...OF_WORKLOAD.map(({ names, kinds }) => ({
+      names,
+      isIdle: !kinds.includes(kind),
+      where: kinds.length === 1 ? `without --${kinds[0]}` : `with --${kind === 'file' ? 'queries' : kind}`,
+    })),
+    ...OF_TRANSPORT.map(({ names, transports }) => ({
+      names,
+      isIdle: !transports.some((each) => used.includes(each)),
+      where: `without ${transports.map((each) => `-m ${each}`).join(' or ')}`,
+    })),
+    {
+      names: ['path'] as const,
+      isIdle: parseServer(server, transport).path !== null,
+      where: 'with a URL that has a path',
+    },
+    { names: OF_FIND_MAX, isIdle: flags.findMax !== true, where: 'without --find-max' },
+    { names: OF_ONE_RUN, isIdle: flags.findMax === true, where: 'with --find-max' },
   ];
-  for (const { names, without } of idle)
-    for (const name of names) {
-      if (flags[name] === undefined) continue;
-      throw loadError('E_USAGE', `${flagOf(name)} has no effect without ${without}`, 'add that, or omit it');
-    }
+  for (const { names, isIdle, where } of rules) {
+    const name = isIdle ? names.find((each) => isGiven(flags, each)) : undefined;
+    if (name === undefined) continue;
+    const fix = where.startsWith('without') ? 'add that, or omit it' : 'omit one of them';
+    throw loadError('E_USAGE', `${flagOf(name)} has no effect ${where}`, fix);
+  }
 }
 
 /** DNS over HTTPS where the server is an address of the web and nothing else was asked for. */
@@ -66,7 +101,7 @@ function transportOf(server: string, { transport }: Flags): Transport {
 export function inputOf(server: string, names: readonly string[], flags: Flags): CannonInput {
   const workload = workloadOf(names, flags);
   const transport = transportOf(server, flags);
-  refuseIdle(flags, workload, transport);
+  refuseIdle(server, flags, workload, transport);
   return given({
     server,
     transport,

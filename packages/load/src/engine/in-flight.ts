@@ -9,8 +9,8 @@
 
 export const STATE = { unused: 0, outstanding: 1, answered: 2, expired: 3 } as const;
 
-/** The number of DNS message ids (16 bits). */
-const ALL_IDS = 65_536;
+/** The number of DNS message ids (16 bits): no lane has more queries in flight. */
+export const ALL_IDS = 65_536;
 /** With many lanes, each uses fewer ids, so the tables stay below this many cells (about 60 MB). */
 const MAX_CELLS = 2 ** 21;
 const MIN_IDS = 64;

@@ -9,8 +9,8 @@ import { cannon, type RunControls } from '../run.ts';
 import { type RateAttempt, type RateSearch, type RateSearchOptions, searchMaxRate } from './search.ts';
 
 export interface FindMaxOptions extends RateSearchOptions {
-  /** The run to make at each rate. Its `load` is not used. */
-  readonly base: Omit<CannonInput, 'load' | 'durationSeconds'>;
+  /** The run to make at each rate, for as long as a trial takes. */
+  readonly base: Omit<CannonInput, 'load' | 'durationSeconds' | 'maxQueries' | 'passes'>;
   /** Length of one trial, seconds. Default 5. */
   readonly trialSeconds?: number;
   /** Share of queries that may be lost, 0 to 1. Default 0, as in RFC 8219. */

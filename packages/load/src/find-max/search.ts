@@ -10,7 +10,10 @@ export interface RateSearchOptions {
   readonly repetitions?: number;
   /** The search ends when the bounds are this close, as a share of the rate. Default 0.02. */
   readonly precision?: number;
-  /** Bounds to search between, queries per second; without them, they are found first. */
+  /**
+   * Bounds to search between, queries per second; without them, they are found first. No rate above `high` is tried; below `low`
+   * only if that is not sustained.
+   */
   readonly low?: number;
   readonly high?: number;
 }
@@ -50,7 +53,7 @@ export async function searchMaxRate(
   const maxima: number[] = [];
   let ended = 0;
   for (let repetition = 1; repetition <= repetitions; repetition++) {
-    const found = await search(bounds, options.precision ?? 0.02, (rate) => attempt(repetition, rate));
+    const found = await search(bounds, options, (rate) => attempt(repetition, rate));
     maxima.push(found.rate);
     if (found.generatorLimited) ended += 1;
   }
@@ -98,16 +101,17 @@ async function findBounds(
 }
 
 /**
- * One search. Each starts with the whole range and a little beyond, so that chance in the search for the bounds
+ * One search. Each starts with the whole range and a little beyond bounds that were found, so that chance in the search for them
  * does not decide all of them.
  */
 async function search(
   bounds: Bounds,
-  precision: number,
+  options: RateSearchOptions,
   attempt: (rate: number) => Promise<RateAttempt>,
 ): Promise<{ rate: number; generatorLimited: boolean }> {
-  let low = bounds.low * 0.75;
-  let high = bounds.high * 1.25;
+  const { precision = 0.02 } = options;
+  let low = bounds.low === options.low ? bounds.low : bounds.low * 0.75;
+  let high = Math.min(bounds.high * 1.25, options.high ?? Number.POSITIVE_INFINITY);
   let generatorLimited = false;
   let best = 0;
   while (high > MIN_RATE) {

@@ -1,6 +1,6 @@
 /** Thresholds of `--fail-if`: `p99>5ms`, `lost>0.1%`, `qps<100000`. */
 
-import { rcodeNumber } from '@dinodns-bench/wire';
+import { rcodeName, rcodeNumber } from '@dinodns-bench/wire';
 import { loadError } from '../errors.ts';
 import type { CannonResult } from '../result/result.ts';
 import { PERCENTILES, type Statistics } from '../result/statistics.ts';
@@ -89,8 +89,10 @@ function metricOf(name: string): Metric | null {
     };
   }
   if (name === 'qps') return { kind: 'rate', valueIn: ({ qps }) => qps };
-  if (rcodeNumber(name) === undefined) return null;
-  const code = name.toUpperCase();
+  const number = rcodeNumber(name);
+  if (number === undefined) return null;
+  // As results name it: RCODE2 is SERVFAIL.
+  const code = rcodeName(number);
   return {
     kind: 'count',
     valueIn: ({ codes }) => codes[code] ?? 0,

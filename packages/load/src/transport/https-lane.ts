@@ -135,6 +135,7 @@ export class HttpsLane extends Lane<ClientHttp2Session> {
     let chunks: Buffer[] = [];
     let size = 0;
     stream.on('response', (headers) => {
+      this.hear();
       problem = responseProblem(headers);
     });
     stream.on('data', (chunk: Buffer) => {

@@ -27,6 +27,9 @@ export abstract class Lane<Connection extends Socket | ClientHttp2Session = Sock
   protected unanswered = 0;
   #closed = false;
   #pause = 0;
+  #openedNs = 0;
+  /** Whether this connection has brought anything. */
+  #heard = false;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(lane: number, shared: LaneShared) {
@@ -60,7 +63,8 @@ export abstract class Lane<Connection extends Socket | ClientHttp2Session = Sock
     this.connection = connection;
     this.sent = 0;
     this.unanswered = 0;
-    this.#pause = 0;
+    this.#openedNs = nowNs();
+    this.#heard = false;
     let reason: Error | null = null;
     connection.on('error', (error: Error) => {
       reason = error;
@@ -72,10 +76,19 @@ export abstract class Lane<Connection extends Socket | ClientHttp2Session = Sock
   #lost(connection: Connection, error: Error | null): void {
     if (this.connection !== connection || this.#closed) return;
     const hadUnanswered = this.unanswered > 0;
+    // Closed at once: the server has accepted a connection that it does not want, and would close the next ones as well.
+    const isUnwanted = !this.#heard && nowNs() - this.#openedNs < MAX_PAUSE_MS * 1e6;
     this.drop();
-    if (error !== null || hadUnanswered) this.fail(error === null ? 'closed' : laneFailureOf(error), error);
+    if (error !== null || hadUnanswered || isUnwanted)
+      this.fail(error === null ? 'closed' : laneFailureOf(error), error);
     // The server closing an idle connection is not a failure.
     else this.#reopen();
+  }
+
+  /** Something came: the server serves this connection. */
+  protected hear(): void {
+    this.#heard = true;
+    this.#pause = 0;
   }
 
   /** Reports a failure to the engine, and retries after a pause. */

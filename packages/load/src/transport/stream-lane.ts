@@ -33,6 +33,7 @@ export class StreamLane extends Lane<Socket> {
         if (own === undefined || this.connection !== own) return true;
         this.#receivedNs = nowNs();
         this.#waitingSinceNs = this.#receivedNs;
+        this.hear();
         reader.push(bytes, count);
         this.renewIfUsedUp();
         return true;

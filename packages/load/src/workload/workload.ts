@@ -62,8 +62,8 @@ export interface Workload {
    */
   readonly dueSeconds: (() => number) | null;
   /**
-   * Varies a message that was copied to `target[offset, offset + length)`: random labels. Must not change its
-   * length or its first twelve bytes. Null if messages are sent unchanged.
+   * Varies a message that was copied to `target[offset, offset + length)`: random labels, others each time. Must not
+   * change its length or its first twelve bytes. Null if messages are sent unchanged.
    */
   readonly vary: ((target: Uint8Array, offset: number, length: number, index: number) => void) | null;
   /** Null if each message is an independent query. */
