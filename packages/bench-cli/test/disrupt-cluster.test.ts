@@ -10,9 +10,11 @@ import { commandOf } from '../src/engine/settings.ts';
 import { FACTORS } from '../src/experiments/disrupt/factors.ts';
 import { DISRUPT_SETTINGS } from '../src/experiments/disrupt/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
-import { loadStart, loadWithEvent } from '../src/measure/load-with-event.ts';
+import type { LoadOutcome } from '../src/loaders/loader.ts';
+import { eventLosses, type LoadWithEvent, loadStart, loadWithEvent } from '../src/measure/load-with-event.ts';
 import { loadServers } from '../src/servers/load.ts';
 import type { ForwardOptions } from '../src/servers/server.ts';
+import { memoryOfServers } from '../src/targets/kubernetes/dns-copy/beside.ts';
 import { placementOf } from '../src/targets/kubernetes/dns-copy/carry-over.ts';
 import type { DnsWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import type { CopyObjects } from '../src/targets/kubernetes/dns-copy/objects.ts';
@@ -191,36 +193,69 @@ describe('the start of a load', () => {
   });
 });
 
+/** Two seconds after the first query, an event; the load ends with it. */
+function eventAt(now: { seconds: number }, act: LoadWithEvent['act']): LoadWithEvent {
+  const over = Promise.withResolvers<void>();
+  const sleep = async (seconds: number) => {
+    now.seconds += seconds;
+  };
+  return {
+    clock: { monotonicSeconds: () => now.seconds, sleep } as unknown as Clock,
+    on: { phase: () => undefined, rate: () => undefined },
+    event: 'drain',
+    afterSeconds: 2,
+    signal: new AbortController().signal,
+    async load({ onStarted }) {
+      onStarted();
+      await over.promise;
+      const result = { responseCodes: {}, hdrHistogram: null, latencyPercentiles: null };
+      return [{ result }] as unknown as LoadOutcome[];
+    },
+    async act(begun) {
+      await act(begun);
+      over.resolve();
+    },
+  };
+}
+
 describe('an event in a load', () => {
   it.each([
     ['when it is made', false, 2],
     ['when it says so, after what comes first', true, 5],
   ])('begins %s', async (_, isTold, begin) => {
-    let now = 0;
-    const sleep = (seconds: number) => {
-      now += seconds;
-      return Promise.resolve();
+    const now = { seconds: 0 };
+    const act: LoadWithEvent['act'] = async ({ begins }) => {
+      now.seconds += 3;
+      if (isTold) begins();
+      now.seconds += 1;
     };
-    const over = Promise.withResolvers<void>();
-    const { event } = await loadWithEvent({
-      clock: { monotonicSeconds: () => now, sleep } as unknown as Clock,
-      on: { phase: () => undefined, rate: () => undefined },
-      event: 'drain',
-      afterSeconds: 2,
-      signal: new AbortController().signal,
-      async load({ onStarted }) {
-        onStarted();
-        await over.promise;
-        return [];
-      },
-      async act({ begins }) {
-        await sleep(3);
-        if (isTold) begins();
-        await sleep(1);
-        over.resolve();
-      },
-    });
+    const { event } = await loadWithEvent(eventAt(now, act));
     expect(event).toEqual({ begin, end: 6 });
+  });
+
+  it('leaves the peak of the processes before it, where those after it had a lower one', async () => {
+    const readings = [
+      { bytes: 50, peakBytes: 90 },
+      { bytes: 40, peakBytes: 60 },
+    ];
+    const { losses } = await eventLosses({
+      ...eventAt({ seconds: 0 }, async () => undefined),
+      ...{ expected: null, durationSeconds: 10, timeoutSeconds: 1 },
+      memoryNow: async () => readings.shift() ?? null,
+    });
+    expect(losses.memory).toEqual({ before: 50, after: 40, peak: 90 });
+  });
+});
+
+test('the memory of several servers is a sum, and so is its peak', async () => {
+  const readings = [
+    { bytes: 30, peakBytes: 40 },
+    { bytes: 20, peakBytes: 50 },
+  ];
+  const client = { text: async () => JSON.stringify(readings.shift()) } as unknown as KubeClient;
+  expect(await memoryOfServers(client, [{}, {}], new AbortController().signal)).toEqual({
+    bytes: 50,
+    peakBytes: 90,
   });
 });
 

@@ -1,9 +1,11 @@
 /** What `bench disrupt` makes of the intervals that the load generator tells. */
 import { describe, expect, it } from 'vitest';
+import { summarizeCases, untilView } from '../src/engine/cases.ts';
 import { documentOf } from '../src/engine/document.ts';
 import { engineKind } from '../src/engine/record.ts';
 import { disruptDocument } from '../src/experiments/disrupt/document.ts';
-import { disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
+import { type DisruptEvidence, disruptEvidenceSchema } from '../src/experiments/disrupt/evidence.ts';
+import { estimandsOf } from '../src/experiments/disrupt/figures.ts';
 import { pointsOf } from '../src/experiments/disrupt/pictures.ts';
 import type { DisruptSettings } from '../src/experiments/disrupt/settings.ts';
 import type { DetailedInterval } from '../src/loaders/loader.ts';
@@ -38,7 +40,7 @@ const times = (from: number, to: number) =>
   Array.from({ length: Math.round((to - from) / 0.05) }, (_, index) => from + (index + 1) * 0.05);
 
 /** Ten seconds, the fault from 2 to 5 s, queries lost after 1 s. */
-function evidence(timeline: readonly DetailedInterval[], load: Partial<LoadResult> = {}) {
+function evidence(timeline: readonly DetailedInterval[], load: Partial<LoadResult> = {}, faultEnd = 5) {
   const of: DisturbedLoad = {
     load: {
       queriesSent: 200,
@@ -50,7 +52,7 @@ function evidence(timeline: readonly DetailedInterval[], load: Partial<LoadResul
     } as LoadResult,
     timeline,
     sockets: [],
-    fault: { begin: 2, end: 5 },
+    fault: { begin: 2, end: faultEnd },
     expected: new Set(['NOERROR']),
     durationSeconds: 10,
     timeoutSeconds: 1,
@@ -112,6 +114,16 @@ describe('the evidence of a trial', () => {
     expect(slowUntil(7.01)).toBeCloseTo(5, 9);
     expect(slowUntil(11)).toBeNull();
   });
+
+  it('does not say that all is as before where the fault lasted longer than the load', () => {
+    const after = (end: number) =>
+      evidence(
+        times(0, 10).map((at) => answered(at)),
+        {},
+        end,
+      ).recoveredSeconds;
+    expect([after(9.9), after(10)]).toEqual([0, null]);
+  });
 });
 
 describe('lookups of applications', () => {
@@ -126,23 +138,32 @@ describe('lookups of applications', () => {
     // Those of the first second are asked again after 2.5 s, while all is lost.
     expect(failing(3.5, 'musl')).toBeCloseTo(100, 9);
     expect(failing(3.5, 'glibc')).toBe(0);
-    expect([failing(6, 'glibc'), failing(6, 'go')].map(Math.round)).toEqual([100, 100]);
+    expect([failing(6, 'glibc'), failing(6, 'go')]).toEqual(
+      [100, 100].map((count) => expect.closeTo(count, 9)),
+    );
   });
 
-  it('fail by chance where each query may be lost', () => {
+  it('fail by chance where each query may be lost, if each attempt has a socket of its own', () => {
     const lost = Array.from({ length: 200 }, () => 1);
+    const found = RESOLVER_NAMES.map((name) =>
+      failedLookups({ lost, errors: [], seconds: 0.1, sent: 10 }, name),
+    );
     // A tenth, and again a tenth; the last five seconds are asked again after the load.
-    expect(failedLookups({ lost, errors: [], seconds: 0.1, sent: 10 }, 'glibc')).toBeCloseTo(15, 9);
+    expect(found).toEqual([null, null, expect.closeTo(15, 9)]);
   });
 
   it('fail if the second attempt is answered with an error as well, which comes at once in glibc and Go', () => {
     const errors = lostFor(3);
     const failing = (resolver: ResolverName) =>
       failedLookups({ lost: [], errors, seconds: 0.1, sent: 10 }, resolver);
-    expect(RESOLVER_NAMES.map((name) => Math.round(failing(name)))).toEqual([300, 50, 300]);
+    expect(RESOLVER_NAMES.map(failing)).toEqual([300, 50, 300].map((count) => expect.closeTo(count, 9)));
     // A quarter fails by chance.
     const half = errors.map((count) => count / 2);
     expect(failedLookups({ lost: [], errors: half, seconds: 0.1, sent: 10 }, 'go')).toBeCloseTo(75, 9);
+    // An outage of 0.2 s that begins and ends within a tenth of a second.
+    const unaligned = [0, 4, 10, 6, 0];
+    for (const name of ['glibc', 'go'] as const)
+      expect(failedLookups({ lost: [], errors: unaligned, seconds: 0.1, sent: 10 }, name)).toBeCloseTo(20, 9);
   });
 
   it.each([
@@ -153,8 +174,10 @@ describe('lookups of applications', () => {
     ['musl may not have waited for the second answer', { lost: 5, late: [9, 1, 0] }, [true, false, true]],
     ['errors come at once', { errors: 5 }, [true, true, true]],
     ['errors may be late', { errors: 5, late: [1, 0, 0] }, [false, false, false]],
+    ['later attempts may fail as well', { errors: 5, isRecovered: false }, [false, false, false]],
+    ['nothing failed, and all was slow to the end', { isRecovered: false }, [true, true, true]],
   ])('have a figure or none where %s', (_, times, known) => {
-    const answers = { lost: 0, errors: 0, late: [0, 0, 0], timeoutSeconds: 10, ...times };
+    const answers = { lost: 0, errors: 0, late: [0, 0, 0], timeoutSeconds: 10, isRecovered: true, ...times };
     expect(RESOLVER_NAMES.map((name) => canTellFailed(answers, name))).toEqual(known);
   });
 });
@@ -215,66 +238,80 @@ describe('the report', () => {
   });
 });
 
-describe('the post', () => {
-  const postOf = (name: string) => disruptDocument(recordOf(name)).post;
+describe('figures', () => {
+  const figuresOf = (more: Partial<DisruptEvidence>) => {
+    const found = { ...evidence(times(0, 10).map((at) => answered(at))), p99Seconds: 0.002, ...more };
+    const estimands = estimandsOf({ target: 'local', duration: 10, timeout: 1, conntrack: false });
+    return Object.fromEntries(estimands.map((each) => [each.name, each.of(found)]));
+  };
+
+  it('are bounds where they are times, and the load generator was late', () => {
+    const gap = expect.closeTo(0.05, 9);
+    expect(figuresOf({})).toMatchObject({ lost: 0, gap, p99: 0.002 });
+    expect(figuresOf({ limited: true })).toMatchObject({
+      lost: 0,
+      gap: { bound: gap },
+      p99: { bound: 0.002 },
+    });
+  });
+
+  it('have no percentiles of answers and errors together', () => {
+    expect(figuresOf({ errors: 1 })).toMatchObject({ p50: null, p99: null });
+  });
+
+  it('are compared also where the control has none, which --until waits for', () => {
+    const facts = estimandsOf({ target: 'local', duration: 10, timeout: 1, conntrack: false });
+    const estimands = facts.filter(({ name }) => ['lost', 'errors'].includes(name));
+    const lost = { control: [0, 0, 0, 0, 0, 0, 0, 0], restart: [110, 112, 109, 111, 110, 113, 108, 110] };
+    const trials = Object.entries(lost).flatMap(([subject, counts]) =>
+      counts.map((count, round) => ({
+        ...{ key: `${subject}${round}`, case: subject, round, order: round, status: 'ok', bounds: [] },
+        figures: { lost: count, errors: 0 },
+      })),
+    );
+    const planned = ['control', 'restart'].map((subject) => ({
+      ...{ key: subject, subject, point: {}, aa: false, expectedSeconds: 1 },
+    }));
+    const parts = { id: 'x', baseline: 'control', estimands, trials: trials as never };
+    const cases = summarizeCases(planned, 8, parts);
+    expect(cases[1]?.comparison?.deltas.lost).toMatchObject({ difference: 110.25, verdict: 'more' });
+    const { compared } = untilView({ cases, estimands });
+    expect(compared).toMatchObject([{ metric: 'lost', isDecided: true, width: expect.closeTo(0.02, 1) }]);
+  });
+});
+
+describe('what is told of a record', () => {
+  const partsOf = (name: string) => disruptDocument(recordOf(name));
   const plain = (text?: string) => text?.replaceAll('\u00a0', ' ');
 
-  it('begins with the factor that decides, then the worst and the best case, in words', () => {
-    const { excerpt, caveats } = postOf('disrupt-rollout') ?? {};
-    expect(plain(excerpt)).toBe(
-      'A rolling update cost 90 to 114 of 2,000 queries with no lameduck and at most 24 with lameduck 5 s. Most were lost with no lameduck, 1 pod and fresh sockets (longest gap 1.10 s), fewest with lameduck 5 s and fresh sockets.',
+  it('is what clients saw in how many trials, and nothing that ranks faults or servers', () => {
+    const [first, ...others] = partsOf('disrupt-rollout').findings ?? [];
+    expect(plain(first?.badge.text)).toBe('94.5 % answered');
+    expect(plain(first?.sentence)).toBe(
+      'Lost 110, errors 0, over 1 s 0, longest gap 1.11 s, recovered after 1.21 s (1 trial).',
     );
-    expect(caveats?.[0]).toContain('one trial of each');
-    expect(plain(postOf('disrupt-rollout-lameduck30')?.excerpt)).toBe(
-      'A rolling update with lameduck 30 s cost none of 4,500 queries.',
-    );
+    expect(others).toHaveLength(7);
+    const { post } = partsOf('disrupt-upstream');
+    expect(post?.title).toMatch(/^What does a failing upstream cost clients of CoreDNS .* and Unbound\?$/);
+    expect(post?.excerpt).toBeUndefined();
   });
 
-  it('begins with the server that cost most and when, then tells what each kind of fault cost', () => {
-    expect(plain(postOf('disrupt-upstream')?.excerpt)?.split('. ')).toEqual([
-      'Clients lost most with Unbound when the upstream was slow or silent; they lost as many with every server when the upstream answered SERVFAIL or REFUSED',
-      'A slow upstream cost 1,356 of 4,000 queries with Unbound (longest gap 3.11 s), and none with CoreDNS 1.11.3, CoreDNS 1.13.1 and CoreDNS 1.15.0; up to 1,500 answers took longer than 1 s',
-      'A silent upstream cost 1,404 of 4,000 queries with Unbound (longest gap 3.21 s), 1,000 with CoreDNS 1.15.0, and 501 with CoreDNS 1.11.3 and CoreDNS 1.13.1; up to 1,000 answers took longer than 1 s',
-      'An upstream that answered SERVFAIL or REFUSED cost 1,501 of 4,000 queries with every server (longest gap 3.00 s).',
-    ]);
-    expect(postOf('disrupt-upstream')?.title).toMatch(
-      /^What does a failing upstream cost clients of CoreDNS .* and Unbound\?$/,
-    );
-  });
-
-  it('names no factor that decides where the ranges of its values overlap, and no worst server where none is', () => {
+  it('warns where a fault lasted longer than the load, and where a control lost something, too', () => {
     const record = recordOf('disrupt-rollout');
-    const lost = (item: (typeof record.cases)[number], median: number) => ({
-      ...item,
-      summary: { ...item.summary, lost: { ...ONE, median }, errors: { ...ONE, median: 0 } },
-    });
-    const overlapping = record.cases.map((item, index) => lost(item, [30, 80, 50][index % 3] ?? 0));
-    expect(disruptDocument({ ...record, cases: overlapping }).post?.excerpt).toMatch(
-      /^A rolling update cost 80 of 2,000 /,
+    expect(partsOf('disrupt-rollout').warnings).toEqual([
+      expect.stringContaining('those of an earlier version'),
+    ]);
+    const trials = record.trials.map((trial) =>
+      trial.status === 'ok' && trial.case.startsWith('control/') && trial.order < 2
+        ? { ...trial, evidence: { ...trial.evidence, queriesLost: 3 } }
+        : trial,
     );
-    const upstream = recordOf('disrupt-upstream');
-    const alike = upstream.cases.map((item) => lost(item, 1000));
-    expect(disruptDocument({ ...upstream, cases: alike }).post?.excerpt).toMatch(
-      /^A slow upstream cost 1,000 of 4,000 queries with every server/,
-    );
-  });
-
-  it('has badges that say what the share is of', () => {
-    const badges = disruptDocument(recordOf('disrupt-rollout')).findings?.map(({ badge }) =>
-      plain(badge.text),
-    );
-    expect(badges?.slice(3, 6)).toEqual(['95.5 % answered', '99 % answered', '100 % answered']);
-  });
-
-  it('tells when clients recovered, and that nothing was interrupted where they did at once', () => {
-    const findings = (name: string) =>
-      disruptDocument(schema.parse(JSON.parse(referenceText(name)))).findings?.map(
-        ({ sentence }) => sentence,
-      );
-    const [interrupted, ...others] = findings('disrupt-rollout') ?? [];
-    expect(interrupted).toMatch(/Clients recovered [1-9].* after the fault began\.$/);
-    expect(others.filter((sentence) => sentence.startsWith('0 queries lost, 0 ')).length).toBe(2);
-    for (const sentence of [...others, ...(findings('disrupt-rollout-lameduck30') ?? [])])
-      expect(sentence.endsWith('No interruption.'), sentence).toBe(sentence.startsWith('0 queries lost, 0 '));
+    const settings = { ...record.settings, duration: 9 };
+    const estimands = estimandsOf(settings);
+    const { warnings } = disruptDocument({ ...record, trials, settings, estimands: [...estimands] });
+    expect(warnings?.map((text) => text.replace(/,.*/, ''))).toEqual([
+      expect.stringMatching(/^In [1-4] of 8 trials with a fault$/),
+      expect.stringMatching(/^In [12] of 8 trials without a fault$/),
+    ]);
   });
 });

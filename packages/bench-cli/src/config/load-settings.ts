@@ -14,7 +14,7 @@ import {
 } from './value-schemas.ts';
 
 /** Half of dnsperf's own limit; one setting must not be able to exhaust the ports of the machine. */
-const MAX_CLIENTS = 32_768;
+export const MAX_CLIENTS = 32_768;
 /** dnsperf numbers outstanding queries with 16 bits. */
 const MAX_OUTSTANDING = 65_536;
 /** Pods at most; more than that is another kind of test. */

@@ -149,15 +149,18 @@ export function untilView({
   estimands,
 }: Pick<EngineRecord<unknown>, 'cases' | 'estimands'>): UntilView {
   const awaited = estimands.filter(({ compared, awaited = true }) => compared !== 'no' && awaited);
-  const baselineOf = (key: string, metric: string) =>
-    cases.find((item) => item.key === key)?.summary[metric]?.median ?? 0;
+  const medianOf = (key: string, metric: string) =>
+    Math.abs(cases.find((item) => item.key === key)?.summary[metric]?.median ?? 0);
   const differences = cases.flatMap(({ key, comparison, aa }) =>
     aa || comparison === null
       ? []
       : awaited.flatMap(({ name: metric }): ComparedWidth[] => {
           const delta = comparison.deltas[metric];
           if (delta == null) return [];
-          const unit = 'difference' in delta ? Math.abs(baselineOf(comparison.baseline, metric)) : 1;
+          // Where a baseline of nothing is no measure, such as of losses, the other figure is.
+          const unit =
+            'difference' in delta ? medianOf(comparison.baseline, metric) || medianOf(key, metric) : 1;
+          if (unit === 0) return [];
           return [
             {
               caseKey: key,

@@ -13,7 +13,7 @@ import {
 import { beside, formatCount, type formatShort } from '../report/numbers.ts';
 import type { Delta, Difference, ServerRecord, SummaryStatistic } from '../results/record.ts';
 import { serverTitle } from '../servers/registry.ts';
-import { listed, unbroken } from '../text.ts';
+import { unbroken } from '../text.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
 
 type Point = EngineCase['point'];
@@ -51,25 +51,6 @@ export function pointText(
     .filter(([name]) => all || names.includes(name))
     .map(([name, value]) => valueText(name, value))
     .join(', ');
-}
-
-/** What only these of the cases have in common: ` with lameduck 5 s and fresh sockets`; empty where that cannot be said shortly. */
-export function sharedText(
-  record: Pick<Cases, 'cases'>,
-  some: readonly EngineCase[],
-  all: readonly EngineCase[],
-): string {
-  const [first, ...others] = some;
-  if (first === undefined || all.length === 1) return '';
-  if (some.length === all.length) return ' in every case';
-  const common = Object.entries(first.point).filter(([name, value]) =>
-    others.every(({ point }) => point[name] === value),
-  );
-  const alike = all.filter(({ point }) => common.every(([name, value]) => point[name] === value));
-  if (alike.length === some.length)
-    return ` with ${listed(pointText(record, { ...first, point: Object.fromEntries(common) }).split(', '))}`;
-  const names = some.map((item) => pointText(record, item));
-  return names.some((name) => name.includes(', ')) ? '' : ` with ${listed(names)}`;
 }
 
 /** In words, also where the record has only a server's name for it. */

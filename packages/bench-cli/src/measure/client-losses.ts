@@ -73,7 +73,7 @@ export const clientLossesSchema = z.object({
   late: z.array(count).length(LATE_SECONDS.length),
   /** The longest time without an answer without an error, while queries were sent. */
   longestGapSeconds: seconds,
-  /** From the fault's begin until nothing was lost, wrong or slow any more; null if something was to the end. */
+  /** From the fault's begin until nothing was lost, wrong or slow any more; null if something was to the end, or the fault lasted longer. */
   recoveredSeconds: seconds.nullable(),
   /** Of answered queries, from when they were due; null without an answer. */
   p50Seconds: seconds.nullable(),
@@ -139,6 +139,8 @@ function recoveredAfter({
   durationSeconds,
   timeoutSeconds,
 }: DisturbedLoad): number | null {
+  // What it would have done to later queries is not known.
+  if (fault.end >= durationSeconds) return null;
   const times = timeline.flatMap(({ atSeconds, lost, codes, slowestSeconds }) => [
     ...(lost > 0 ? [atSeconds - timeoutSeconds] : []),
     ...(unexpectedIn(codes, expected) > 0 || (slowestSeconds ?? 0) > SLOW_SECONDS ? [atSeconds] : []),

@@ -105,7 +105,10 @@ export async function loadWithEvent({
 export const eventLossesSchema = clientLossesSchema.extend({
   /** Good answers that were older than their TTL by more than a second; absent where that was not looked for. */
   stale: count.optional(),
-  /** Of the servers together before and after the load, and the peak of one process; null where it cannot be read. */
+  /**
+   * Of the servers together before and after the load; and the sum of the peaks of their processes, before it or after it, whichever
+   * is more. Null where it cannot be read.
+   */
   memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
   /** Whether the load generator was late with one query in a hundred by more than a millisecond, or otherwise the limit. */
   limited: z.boolean().optional(),
@@ -114,7 +117,7 @@ export const eventLossesSchema = clientLossesSchema.extend({
 export interface WatchedEvent
   extends LoadWithEvent,
     Pick<DisturbedLoad, 'expected' | 'durationSeconds' | 'timeoutSeconds'> {
-  /** Resident memory of the servers: of all together now, and the peak of one since its start; null where it cannot be read. */
+  /** Resident memory of the servers together: now, and the sum of their peaks since each started; null where it cannot be read. */
   memoryNow(): Promise<{ readonly bytes: number; readonly peakBytes: number } | null>;
 }
 
@@ -138,7 +141,11 @@ export async function eventLosses({
       memory:
         before === null || after === null
           ? null
-          : { before: before.bytes, after: after.bytes, peak: after.peakBytes },
+          : {
+              ...{ before: before.bytes, after: after.bytes },
+              // A process that is gone took its peak with it.
+              peak: Math.max(before.peakBytes, after.peakBytes),
+            },
       ...(stale.length === 0 ? {} : { stale: sum(stale) }),
     },
     beganSeconds: fault.begin + startSeconds,

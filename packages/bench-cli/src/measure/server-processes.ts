@@ -5,7 +5,7 @@ import type { Deployment } from '../targets/target.ts';
 import type { World } from '../world.ts';
 import type { TrialContext } from './trial-context.ts';
 
-/** Resident memory of the processes of a server: of all now, and the peak of one since its start. */
+/** Resident memory of the processes of a server together: now, and the sum of their peaks since each started. */
 export async function memoryOf(world: World, deployment: Deployment) {
   const { pids = [] } = (await deployment.usage?.()) ?? {};
   const all = await Promise.all(pids.map((pid) => readMemory(world, pid)));
@@ -13,7 +13,7 @@ export async function memoryOf(world: World, deployment: Deployment) {
   if (found.length === 0) return null;
   return {
     bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
-    peakBytes: Math.max(...found.map(({ peakBytes }) => peakBytes)),
+    peakBytes: found.reduce((sum, { peakBytes }) => sum + peakBytes, 0),
   };
 }
 

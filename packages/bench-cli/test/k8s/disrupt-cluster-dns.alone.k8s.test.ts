@@ -14,7 +14,8 @@ const KIND = engineKind<typeof disruptEvidenceSchema, DisruptSettings>('disrupt'
 const PATH = '/apis/apps/v1/namespaces/kube-system/deployments/coredns';
 const LEASE_NAMESPACE = 'kube-system';
 const RATE = 50;
-const DURATION = 10;
+/** With the usual lameduck of 5 s. */
+const DURATION = 12;
 /** By default, of one pod. */
 const SOCKETS = 20;
 

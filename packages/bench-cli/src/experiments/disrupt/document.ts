@@ -1,45 +1,36 @@
 /** What only a disrupt run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
-import { type EngineCase, evidencesOf } from '../../engine/record.ts';
-import { caseTitle } from '../../engine/words.ts';
+import { type EngineCase, evidencesOf, okTrials } from '../../engine/record.ts';
+import { caseTitle, figureText, valueText } from '../../engine/words.ts';
 import { type Block, chart, type Finding, numbers, table } from '../../report/document/document.ts';
-import { formatCount, formatPercent, formatTime } from '../../report/numbers.ts';
+import { formatCount, formatPercent } from '../../report/numbers.ts';
 import { RESOLVER_NAMES } from '../../stats/resolver-retries.ts';
-import { counted, listed, unbroken } from '../../text.ts';
-import type { DisruptRecord } from './evidence.ts';
+import { capitalized, counted, listed, unbroken } from '../../text.ts';
+import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
 import { repeatsNames } from './factors.ts';
 import { FAULT_SECONDS, FAULTS, faultsOf, isOfUpstream } from './faults.ts';
 import { lookupsName } from './figures.ts';
 import { isFault, overTime, socketPicture } from './pictures.ts';
-import { causeOf, medianOf, serversOf, verdictsOf } from './verdicts.ts';
 
-function endText(record: DisruptRecord, item: EngineCase): string {
-  const all = evidencesOf(record, item.key);
-  const open = all.filter(({ recoveredSeconds }) => recoveredSeconds === null).length;
-  const { recovered } = item.summary;
-  if (all.every(({ recoveredSeconds }) => recoveredSeconds === 0)) return 'No interruption.';
-  const when =
-    recovered == null ? '' : `Clients recovered ${formatTime(recovered.median)} after the fault began.`;
-  const never =
-    open === 0 ? '' : `In ${open} of ${counted(all.length, 'trial')} they had not when the load ended.`;
-  return [when, never].filter((text) => text !== '').join(' ');
-}
+/** Figures that a finding tells. */
+const TOLD = ['lost', 'errors', 'over1s', 'gap', 'recovered'];
 
+/** What clients saw; how that differs from the control, the engine says of all figures. */
 function findingOf(record: DisruptRecord, item: EngineCase): Finding {
-  const subject = caseTitle(record, item);
-  const answered = item.summary.answered;
+  const [subject, { answered }] = [caseTitle(record, item), item.summary];
   if (answered == null)
     return { subject, badge: { text: 'failed', tone: 'bad' }, sentence: 'No trial succeeded.' };
-  const [lost, errors, late] = ['lost', 'errors', 'over1s'].map((name) => formatCount(medianOf(item, name)));
-  const control = record.cases.find(({ key }) => key === item.comparison?.baseline);
-  const before = control === undefined ? '' : `; without the fault ${formatTime(medianOf(control, 'gap'))}`;
+  const trials = okTrials(record, item.key);
+  const told = record.estimands
+    .filter(({ name }) => TOLD.includes(name) && item.summary[name] != null)
+    .map((estimand) => `${estimand.title} ${figureText(estimand, item, trials)}`);
   return {
     subject,
     badge: {
       text: unbroken(`${formatPercent(answered.median)} answered`),
       tone: answered.median < 1 ? 'bad' : 'good',
     },
-    sentence: `${lost} queries lost, ${errors} answered with an error, ${late} answered later than 1 s. The longest gap without a good answer was ${formatTime(medianOf(item, 'gap'))}${before}. ${endText(record, item)}`,
+    sentence: `${capitalized(told.join(', '))} (${counted(trials.length, 'trial')}).`,
   };
 }
 
@@ -75,16 +66,39 @@ const STALE =
   'Each address that the upstream gives tells when it was made. An answer is stale if it is older than its TTL, in which --factors cache limits 30 s, by more than a second. Stale answers count as answered.';
 
 const CONNTRACK =
-  'Entries of the connection tracking are read each second on the nodes that may send: those by which the Service led a client to a pod that was no ready endpoint all that second, and that a packet used in it; the most of one node, and when the last was seen, after the fault began. There is no figure where the network plugin keeps no entries of the Service.';
+  'Entries of the connection tracking are read each second on the nodes that may send: those by which the Service led a client to a pod that was no ready endpoint all that second, be it gone or still answering in its lameduck, and that a packet used in it; the most of one node, and when the last was seen, after the fault began. There is no figure where the network plugin keeps no entries of the Service.';
 
-/** What the load generator has to do with the figures; nothing where it kept up. */
-function limitsOf(record: DisruptRecord): string[] {
-  const all = record.cases.flatMap(({ key }) => evidencesOf(record, key));
-  const limited = all.filter((evidence) => evidence.limited === true).length;
-  if (limited === 0) return [];
+const OLD =
+  'The figures are those of an earlier version: times of a few milliseconds may be those of a load generator that was late, p50 and p99 count errors, a repeat at once is taken to fail less often than its first attempt at the edges of an outage, and the peak of memory is that of one process.';
+
+function warningsOf(record: DisruptRecord): string[] {
+  const { duration } = record.settings;
+  const warning = (
+    isAsked: boolean,
+    is: (evidence: DisruptEvidence) => boolean,
+    which: string,
+    what: string,
+  ) => {
+    const cases = record.cases.filter((item) => !item.aa && isFault(item) === isAsked);
+    const all = cases.flatMap(({ key }) => evidencesOf(record, key));
+    const found = all.filter(is).length;
+    return found === 0 ? [] : [`In ${found} of ${all.length} trials ${which}, ${what}`];
+  };
+  const isOld = record.estimands.some(({ name, compared }) => name === 'gap' && compared === 'ratio');
   return [
-    `In ${limited} of ${counted(all.length, 'trial')} the load generator sent one query in a hundred more than a millisecond late, or was busy all the time: ` +
-      'times of a few milliseconds are partly its own, and so are losses if the controls have some. Give it more CPU, or use a lower --rate.',
+    ...(isOld ? [OLD] : []),
+    ...warning(
+      true,
+      ({ fault }) => fault.end >= duration,
+      'with a fault',
+      'it lasted longer than the load: what more it costs, and when clients recover, is not known. Use a longer --duration.',
+    ),
+    ...warning(
+      false,
+      ({ queriesLost, errors }) => queriesLost + errors > 0,
+      'without a fault',
+      'queries were lost or answered with an error as well: the fault is not the only cause.',
+    ),
   ];
 }
 
@@ -96,13 +110,13 @@ function methodOf({ settings, cases }: DisruptRecord): string[] {
     : 'each name is asked once, so that no cache has it';
   return [
     `${PLACES[target]} It is sent ${formatCount(rate)} queries per second for ${duration} s in an open loop: on schedule, whether or not answers come. The fault begins ${FAULT_SECONDS} s after the first query. Its control is the same load of the same round without it.`,
-    `A query without an answer after ${timeout} s is lost. Latency counts from when a query was due. An error is an answer with a response code that its name does not predict, such as SERVFAIL. All shares and percentiles are of the whole load, not of the fault alone.`,
-    'The longest gap is the longest time without a good answer (NOERROR or NXDOMAIN), by the arrival times at the load generator. Clients have recovered when from then on nothing is lost or wrong and no query waits longer than 0.25 s.',
+    `A query without an answer after ${timeout} s is lost. Latency is that of answers with any code, and counts from when a query was due; p50 and p99 are told only of trials without errors. An error is an answer with a response code that its name does not predict, such as SERVFAIL. All shares and percentiles are of the whole load, not of the fault alone.`,
+    'The longest gap is the longest time without a good answer (NOERROR or NXDOMAIN), by the arrival times at the load generator. Clients have recovered when from then on nothing is lost or wrong and no query waits longer than 0.25 s; that is not told where the fault lasted longer than the load.',
     target === 'local'
       ? `${faults.join('; ')}. --outage is ${outage} s, --delay ${delay} s. Servers with an upstream forward everything to it and cache; ${names}.`
       : `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as reported by the API server; kube-proxy learns of them no earlier.`,
-    'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second. There is no figure where answers took so long that they may have come too late for the resolver, nor where queries were lost after a --timeout below 5 s.',
-    'Memory is resident memory: of all servers together before and after the load, and the peak of one process since its start.',
+    'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second, independently of the first one if it has a socket of its own. After a time-out, glibc and musl ask again from the same socket, which a Service leads to the same pod: there is no figure where a part of the queries, not all, failed at both times. Nor is there one where answers took so long that they may have come too late for the resolver, where queries were lost after a --timeout below 5 s, or where clients had not recovered when the load ended.',
+    'Memory is resident memory of all processes of the servers together, before and after the load; the peak is the sum of their peaks since each started, before or after the load, whichever is more.',
     // Records of earlier versions have no figures by socket.
     cases.some(({ summary }) => summary.losing != null) ? `${SOCKETS} ${BY_SOCKET}` : SOCKETS,
     ...(settings.conntrack ? [CONNTRACK] : []),
@@ -110,42 +124,22 @@ function methodOf({ settings, cases }: DisruptRecord): string[] {
   ];
 }
 
-/** To stand within a sentence. */
-const lowered = (sentence: string) =>
-  sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
-
-/** The question of a post. */
-function questionOf({ settings, cases }: DisruptRecord): string {
-  const names = faultsOf(settings);
-  const cause = names.every(isOfUpstream) ? 'a failing upstream' : 'a failing server';
-  return `What does ${names.length === 1 ? lowered(causeOf(names) ?? '') : cause} cost clients of ${listed(serversOf(cases))}?`;
-}
-
 /** What matters most to readers of a post. */
-function caveatsOf({ settings: { target }, cases }: DisruptRecord): string[] {
-  const trials = Math.max(0, ...cases.map((item) => item.trials.ok));
-  return [
-    trials < 5
-      ? `There ${trials === 1 ? 'was one trial' : `were ${trials} trials`} of each: losses of whole seconds show, milliseconds do not.`
-      : 'How many queries are lost depends on the rate, and the share also on how long the load lasts.',
-    target === 'local'
-      ? 'Servers and load generator shared one machine: no network lay between them.'
-      : 'The figures are of this cluster: nodes, network plugin and kube-proxy of another one may take longer to learn that a pod is gone.',
-  ];
-}
+const CAVEATS = {
+  local: 'Servers and load generator shared one machine: no network lay between them.',
+  kubernetes:
+    'The figures are of this cluster: nodes, network plugin and kube-proxy of another one may take longer to learn that a pod is gone.',
+} as const;
 
 export function disruptDocument(record: DisruptRecord): DocumentParts {
-  const faults = record.cases.filter(isFault);
-  const servers = serversOf(record.cases);
-  const verdicts = verdictsOf(record, faults);
-  const warnings = limitsOf(record);
-  const isCaching = repeatsNames(record.settings.factors);
+  const { target, factors } = record.settings;
+  const servers = [...new Set(record.cases.map(({ point }) => valueText('server', point.server ?? '')))];
+  const cause = faultsOf(record.settings).every(isOfUpstream) ? 'upstream' : 'server';
   return {
     kind: 'Disruption',
     title: `What clients lose: ${servers.join(', ')}`,
     subject: 'Fault',
-    result: verdicts[0] === undefined ? undefined : lowered(verdicts[0]),
-    findings: faults.map((item) => findingOf(record, item)),
+    findings: record.cases.filter(isFault).map((item) => findingOf(record, item)),
     tables: [
       {
         title: 'Queries',
@@ -153,7 +147,7 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
           'answered',
           'lost',
           'errors',
-          ...(isCaching ? ['stale'] : []),
+          ...(repeatsNames(factors) ? ['stale'] : []),
           'over1s',
           'over2s',
           'over5s',
@@ -171,9 +165,15 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
       blocks: [...overTime(record), socketPicture(record) ?? []].flat().map(chart),
     },
     sections: [{ title: 'Response codes', blocks: [codesTable(record)] }],
-    warnings,
+    warnings: warningsOf(record),
     series: record.subjects,
-    post: { title: questionOf(record), excerpt: verdicts.join(' '), caveats: caveatsOf(record) },
+    post: {
+      title: `What does a failing ${cause} cost clients of ${listed(servers)}?`,
+      caveats: [
+        'How many queries are lost depends on the rate, and the share also on how long the load lasts.',
+        CAVEATS[target],
+      ],
+    },
     method: methodOf(record),
     tags: ['availability'],
   };

@@ -22,10 +22,6 @@ export type FaultName = (typeof FAULT_NAMES)[number];
 
 interface Fault {
   readonly title: string;
-  /** As the subject of a sentence. */
-  readonly cause: string;
-  /** After `when`; absent on a cluster, where only one server is compared. */
-  readonly when?: string;
   /** For the method of a report. */
   readonly what: string;
   /** How the upstream behaves meanwhile. Absent for a fault of the server itself. */
@@ -34,8 +30,6 @@ interface Fault {
 
 const upstreamError = (code: 'SERVFAIL' | 'REFUSED'): Fault => ({
   title: `upstream ${code}`,
-  cause: `An upstream that answered ${code}`,
-  when: `the upstream answered ${code}`,
   what: `for --outage, the upstream answers every query with ${code}`,
   behaviour: () => ({ kind: 'error', code }),
 });
@@ -43,33 +37,23 @@ const upstreamError = (code: 'SERVFAIL' | 'REFUSED'): Fault => ({
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   restart: {
     title: 'restart',
-    cause: 'A restart',
-    when: 'the server restarted',
     what: 'SIGTERM, --outage without the process, and its start',
   },
   'worker-kill': {
     title: 'worker killed',
-    cause: 'A killed worker',
-    when: 'a worker was killed',
     what: 'SIGKILL for one worker process',
   },
   'path-lost': {
     title: 'path lost',
-    cause: 'A lost path',
-    when: 'the path to the server was lost',
     what: 'for --outage, no datagram passes between clients and server; a relay of bench lies between them in all trials of such a run',
   },
   'upstream-slow': {
     title: 'upstream slow',
-    cause: 'A slow upstream',
-    when: 'the upstream was slow',
     what: 'for --outage, the upstream answers after --delay',
     behaviour: (delaySeconds) => ({ kind: 'answer', delaySeconds, isStamped: true }),
   },
   'upstream-silent': {
     title: 'upstream silent',
-    cause: 'A silent upstream',
-    when: 'the upstream was silent',
     what: 'for --outage, the upstream does not answer',
     behaviour: () => ({ kind: 'silent' }),
   },
@@ -77,27 +61,22 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
   'upstream-refused': upstreamError('REFUSED'),
   rollout: {
     title: 'rolling update',
-    cause: 'A rolling update',
     what: 'an annotation of the pod template changes, and its controller replaces all pods',
   },
   delete: {
     title: 'pod deleted',
-    cause: 'A deleted pod',
     what: 'one pod is deleted with its grace period',
   },
   kill: {
     title: 'pod killed',
-    cause: 'A killed pod',
     what: 'SIGKILL for the server in one pod, without lameduck',
   },
   'scale-down': {
     title: 'scaled down',
-    cause: 'Scaling down',
     what: 'the Deployment gets one replica less',
   },
   drain: {
     title: 'node drained',
-    cause: 'A drained node',
     what: 'a node is cordoned, and the pods on it are evicted',
   },
 };

@@ -1,5 +1,5 @@
 /** The figures of a trial, and how faults are compared with their control. Pure. */
-import { type Estimand, lessOf } from '../../engine/estimand.ts';
+import { type Estimand, lessOf, moreOf } from '../../engine/estimand.ts';
 import { BUCKET_SECONDS, LATE_SECONDS } from '../../measure/client-losses.ts';
 import {
   canTellFailed,
@@ -15,61 +15,77 @@ export const lookupsName = (resolver: ResolverName) => `failed-${resolver}`;
 
 const figure = lessOf<DisruptEvidence>;
 
+/** A time that a load generator that was late may have lengthened: at most that. */
+const time = (
+  name: string,
+  title: string,
+  compared: 'ratio' | 'difference',
+  of: (evidence: DisruptEvidence) => number | null | undefined,
+) =>
+  figure(name, title, 'seconds', compared, (evidence) => {
+    const value = of(evidence);
+    return evidence.limited === true && value ? { bound: value } : value;
+  });
+
+/** An error often comes sooner than an answer, or later: percentiles of both are those of neither. */
+const percentile = (name: 'p50' | 'p99') =>
+  time(name, name, 'ratio', (evidence) => (evidence.errors > 0 ? null : evidence[`${name}Seconds`]));
+
 /** Lookups that fail although their resolver asks again. Expected, so no whole number; null where it cannot be told. */
-const lookups = (rate: number, timeoutSeconds: number) =>
+const lookups = (durationSeconds: number, timeoutSeconds: number) =>
   RESOLVER_NAMES.map((name) =>
     figure(lookupsName(name), `failed with ${RESOLVERS[name].title}`, 'count', 'no', (evidence) => {
-      const { queriesLost: lost, errors, late, timeline } = evidence;
-      if (!canTellFailed({ lost, errors, late, timeoutSeconds }, name)) return null;
+      const { queriesLost: lost, errors, late, timeline, queriesSent, recoveredSeconds } = evidence;
+      const isRecovered = recoveredSeconds !== null;
+      if (!canTellFailed({ lost, errors, late, timeoutSeconds, isRecovered }, name)) return null;
       return failedLookups(
         {
           lost: timeline.map((bucket) => bucket.lost),
           errors: timeline.map((bucket) => bucket.errors),
           seconds: BUCKET_SECONDS,
-          sent: rate * BUCKET_SECONDS,
+          sent: (queriesSent / durationSeconds) * BUCKET_SECONDS,
         },
         name,
       );
     }),
   );
 
+/** What a run is about. */
+const AWAITED = ['answered', 'lost', 'errors', 'gap'];
+
 export function estimandsOf({
   target,
-  rate,
+  duration,
   timeout,
   conntrack,
-}: Pick<DisruptSettings, 'target' | 'rate' | 'timeout' | 'conntrack'>): readonly Estimand<DisruptEvidence>[] {
+}: Pick<
+  DisruptSettings,
+  'target' | 'duration' | 'timeout' | 'conntrack'
+>): readonly Estimand<DisruptEvidence>[] {
   return [
-    {
-      name: 'answered',
-      title: 'answered',
-      unit: 'ratio',
-      better: 'more',
-      compared: 'ratio',
-      of: ({ queriesSent, queriesLost, errors }) =>
+    moreOf<DisruptEvidence>(
+      ...(['answered', 'answered', 'ratio', 'ratio'] as const),
+      ({ queriesSent, queriesLost, errors }) =>
         queriesSent === 0 ? null : Math.max(0, (queriesSent - queriesLost - errors) / queriesSent),
-    },
-    figure('lost', 'lost', 'count', 'no', ({ queriesLost }) => queriesLost),
-    figure('errors', 'errors', 'count', 'no', ({ errors }) => errors),
+    ),
+    // The control has mostly none of these, so that no ratio says how many more they are.
+    figure('lost', 'lost', 'count', 'difference', ({ queriesLost }) => queriesLost),
+    figure('errors', 'errors', 'count', 'difference', ({ errors }) => errors),
     figure('stale', 'stale', 'count', 'no', ({ stale }) => stale),
     ...LATE_SECONDS.map((limit, index) =>
-      figure(`over${limit}s`, `over ${limit}\u00a0s`, 'count', 'no', ({ late }) => late[index] ?? 0),
+      figure(
+        ...([`over${limit}s`, `over ${limit}\u00a0s`, 'count', index === 0 ? 'difference' : 'no'] as const),
+        ({ late }) => late[index] ?? 0,
+      ),
     ),
-    figure('gap', 'longest gap', 'seconds', 'ratio', ({ longestGapSeconds }) => longestGapSeconds),
+    time('gap', 'longest gap', 'difference', ({ longestGapSeconds }) => longestGapSeconds),
     figure('recovered', 'recovered after', 'seconds', 'no', ({ recoveredSeconds }) => recoveredSeconds),
-    figure('p50', 'p50', 'seconds', 'ratio', ({ p50Seconds }) => p50Seconds),
-    figure('p99', 'p99', 'seconds', 'ratio', ({ p99Seconds }) => p99Seconds),
+    percentile('p50'),
+    percentile('p99'),
     // Of sockets that are used again and again.
     figure('losing', 'sockets that lost a query', 'count', 'no', ({ sockets }) => sockets?.losing),
-    figure(
-      'socket-gap',
-      'longest gap of a socket',
-      'seconds',
-      'ratio',
-      ({ sockets }) => sockets?.longestGapSeconds,
-    ),
-    ...lookups(rate, timeout),
-    // Of all servers together, except the peak, which is that of one process.
+    time('socket-gap', 'longest gap of a socket', 'difference', ({ sockets }) => sockets?.longestGapSeconds),
+    ...lookups(duration, timeout),
     ...(['before', 'peak', 'after'] as const).map((when) =>
       figure(`memory-${when}`, `memory, ${when}`, 'bytes', 'no', ({ memory }) => memory?.[when]),
     ),
@@ -82,11 +98,11 @@ export function estimandsOf({
     // Nothing is known where no entry of the Service was seen: not every network plugin has them.
     ...(conntrack
       ? [
-          figure('stale-entries', 'entries to a pod that is gone', 'count', 'no', ({ conntrack: read }) =>
+          figure('stale-entries', 'entries to the old pod', 'count', 'no', ({ conntrack: read }) =>
             read === undefined || read.used === 0 ? null : read.stale,
           ),
           figure('stale-until', 'used until', 'seconds', 'no', ({ conntrack: read }) => read?.lastSeconds),
         ]
       : []),
-  ];
+  ].map((estimand) => ({ ...estimand, awaited: AWAITED.includes(estimand.name) }));
 }

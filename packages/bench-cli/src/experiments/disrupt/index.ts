@@ -1,8 +1,11 @@
 /** Disrupt: what do clients lose when a server fails, or when its upstream does? */
 import type { PodFault } from '../../cluster-changes/pod-faults.ts';
+import { MAX_CLIENTS } from '../../config/load-settings.ts';
 import { defineExperiment } from '../../engine/command.ts';
 import type { Measuring } from '../../engine/experiment.ts';
 import { demandFactors } from '../../engine/factors.ts';
+import { refuse } from '../../errors.ts';
+import { formatCount } from '../../report/numbers.ts';
 import type { World } from '../../world.ts';
 import { disruptDocument } from './document.ts';
 import { type DisruptEvidence, type DisruptPlan, disruptEvidenceSchema } from './evidence.ts';
@@ -12,10 +15,17 @@ import { estimandsOf } from './figures.ts';
 import { DISRUPT_GROUPS, DISRUPT_SETTINGS, type DisruptSettings } from './settings.ts';
 
 async function plan(settings: DisruptSettings, world: World): Promise<DisruptPlan> {
-  const { target, factors } = settings;
+  const { target, factors, rate, duration } = settings;
   const faults = faultsOf(settings);
   demandPlace(faults, target);
   demandFactors(FACTORS, factors, target);
+  refuse(
+    factors.sockets?.includes('fresh') === true &&
+      rate * duration > MAX_CLIENTS && [
+        `--factors: sockets=fresh takes a socket for each of ${formatCount(rate * duration)} queries, and ${formatCount(MAX_CLIENTS)} are possible`,
+        'Use a lower --rate, or a shorter --duration.',
+      ],
+  );
   if (target === 'local') {
     const { planHere } = await import('./here.ts');
     return planHere(settings, world);

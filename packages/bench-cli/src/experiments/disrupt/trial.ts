@@ -2,14 +2,17 @@
 import type { Path, Upstream } from '@dinodns-bench/cluster-objects';
 import type { PlannedTrial, Point, TrialEvents } from '../../engine/experiment.ts';
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
+import { internalError } from '../../errors.ts';
 import { lossDetail } from '../../measure/client-losses.ts';
-import { runLoaders } from '../../measure/load.ts';
+import { loadAndObserve } from '../../measure/load.ts';
 import { type Begun, eventLosses } from '../../measure/load-with-event.ts';
-import type { Subject } from '../../measure/measured.ts';
+import type { Loaded, Subject } from '../../measure/measured.ts';
 import { killWorker, memoryOf } from '../../measure/server-processes.ts';
 import { checkAndWarmUp, withServer } from '../../measure/trial.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
+import { watched } from '../../measure/watch-neighbours.ts';
 import type { ForwardOptions, Server } from '../../servers/server.ts';
+import { takenOver } from '../../stats/neighbours.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { DisruptEvidence } from './evidence.ts';
 import { freshSockets } from './factors.ts';
@@ -109,19 +112,26 @@ async function measure(
   const { losses } = await eventLosses({
     ...{ clock: world.clock, on, signal, event: fault, expected, ...timesOf(settings) },
     memoryNow: () => memoryOf(world, deployment),
-    load: ({ onStarted, onRate }) =>
-      runLoaders(context, planned, deployment, {
-        stage: 'load',
-        ratePerSecond: settings.rate,
-        openLoop: true,
+    async load({ onStarted, onRate }) {
+      const stage = {
+        ...{ stage: 'load', ratePerSecond: settings.rate, openLoop: true },
         durationSeconds: settings.duration,
         detail: {
           ...lossDetail(sockets === null, expected),
           ...(upstream === null ? {} : { maxAgeSeconds: maxAgeOf(point) }),
         },
         progress: { phase: on.phase, rate: onRate },
-        onStarted,
-      }),
+      };
+      const { outcomes, neighbours } = await watched<Loaded>(world, deployment, settings.duration, (watch) =>
+        loadAndObserve(context, planned, deployment, stage, () => {
+          watch();
+          onStarted();
+        }),
+      );
+      const taken = takenOver(neighbours ?? []);
+      if (taken !== null) on.taken(taken);
+      return [...outcomes];
+    },
     act: (begun) => disrupt(place, { ...disrupted, context, planned }, begun),
   });
   return losses;
@@ -133,17 +143,17 @@ async function disrupt(
   { context, deployment, fault, path }: Disrupted,
   { signal, isOver }: Begun,
 ): Promise<void> {
-  const behaviour = fault === CONTROL ? undefined : FAULTS[fault].behaviour?.(settings.delay);
   const down = () => context.world.clock.sleep(settings.outage, signal);
-  if (behaviour !== undefined) {
-    upstream?.behave(behaviour);
+  const during = async (fail: (isFailing: boolean) => void) => {
+    fail(true);
     await down();
-    upstream?.behave(STAMPED);
-  } else if (fault === 'restart') await deployment.restart?.(down);
-  else if (path !== null && fault === 'path-lost') {
-    path.lose(true);
-    await down();
-    path.lose(false);
-  } else if (fault === 'worker-kill') await killWorker(context, deployment, isOver);
-  else await down();
+    fail(false);
+  };
+  if (fault === CONTROL) return await down();
+  if (fault === 'worker-kill') return await killWorker(context, deployment, isOver);
+  if (fault === 'restart' && deployment.restart !== undefined) return await deployment.restart(down);
+  if (fault === 'path-lost' && path !== null) return await during(path.lose);
+  const behaviour = FAULTS[fault].behaviour?.(settings.delay);
+  if (behaviour === undefined || upstream === null) throw internalError(`${fault} cannot be made here`);
+  await during((isFailing) => upstream.behave(isFailing ? behaviour : STAMPED));
 }

@@ -46,12 +46,15 @@ function demandReplicas(faults: readonly PodFault[], counts: readonly number[]):
   refuse(...faults.map(refusalOf));
 }
 
+/** Until new pods run and the old ones are gone, besides their lameduck: 1 to 5 s in published rolling updates of one or two pods. */
+const CHANGE_SECONDS = 5;
+
 function demandLong({ duration }: DisruptSettings, lameduckSeconds: number): void {
-  const least = FAULT_SECONDS + lameduckSeconds + FAULT_SECONDS;
+  const least = FAULT_SECONDS + lameduckSeconds + CHANGE_SECONDS;
   refuse(
     duration < least && [
       `--duration: ${duration} s is too short for a lameduck of ${lameduckSeconds} s`,
-      `Use at least ${least} s, and more for a rolling update: each of its pods goes on for that long.`,
+      `Use at least ${least} s, and more for a rolling update of many pods: the old ones have to end before the load does.`,
     ],
   );
 }

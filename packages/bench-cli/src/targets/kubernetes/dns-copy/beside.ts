@@ -52,7 +52,7 @@ export async function killServer(client: KubeClient, pod: V1Pod, signal: AbortSi
 
 const memorySchema = z.object({ bytes: z.number(), peakBytes: z.number() });
 
-/** Resident memory of the servers: all together now, and the peak of one since its start. Null if one cannot be asked. */
+/** Resident memory of the servers together: now, and the sum of their peaks since each started. Null if one cannot be asked. */
 export async function memoryOfServers(client: KubeClient, pods: readonly V1Pod[], signal: AbortSignal) {
   try {
     const all = await Promise.all(
@@ -60,7 +60,7 @@ export async function memoryOfServers(client: KubeClient, pods: readonly V1Pod[]
     );
     return {
       bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-      peakBytes: Math.max(...all.map(({ peakBytes }) => peakBytes)),
+      peakBytes: all.reduce((sum, { peakBytes }) => sum + peakBytes, 0),
     };
   } catch (error) {
     signal.throwIfAborted();
