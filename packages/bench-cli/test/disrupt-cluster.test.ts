@@ -29,6 +29,8 @@ import {
 import { endpointTimes } from '../src/targets/kubernetes/endpoints.ts';
 import { type Clock, realWorld } from '../src/world.ts';
 
+import { answer, refusal, worldOfApi } from './support/api-server.ts';
+
 const COREFILE = `.:53 {
     errors
     health {
@@ -388,4 +390,69 @@ test('the command that repeats a run has its factors', () => {
     ...['pnpm', 'bench', 'disrupt', '--factors', 'lameduck=0,5;sockets=fresh'],
   ]);
   expect(command({})).toEqual(['pnpm', 'bench', 'disrupt']);
+});
+
+/** A cluster with a CoreDNS of one pod on one node, in which nobody may change anything. */
+function worldOfOneNode(writes: string[]) {
+  const labels = { 'k8s-app': 'kube-dns' };
+  const containers = [
+    {
+      ...{ name: 'coredns', image: 'coredns/coredns:v1.13.1' },
+      ports: [{ name: 'dns', containerPort: 53, protocol: 'UDP' }],
+      volumeMounts: [{ name: 'config', mountPath: '/etc/coredns' }],
+      args: ['-conf', '/etc/coredns/Corefile'],
+    },
+  ];
+  const volumes = [{ name: 'config', configMap: { name: 'coredns' } }];
+  const template = { metadata: { labels }, spec: { containers, volumes } };
+  const service = { selector: labels, clusterIP: '10.96.0.10', ports: [{ port: 53, protocol: 'UDP' }] };
+  const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+  const own = '/api/v1/namespaces/kube-system';
+  const objects: Readonly<Record<string, unknown>> = {
+    '/version': { gitVersion: 'v1.34.0' },
+    '/apis/apps/v1/namespaces/kube-system/deployments/coredns': {
+      spec: { replicas: 1, selector: { matchLabels: labels }, template },
+    },
+    [own]: { metadata: { labels: {} } },
+    [`${own}/services`]: { items: [{ metadata: { name: 'kube-dns' }, spec: service }] },
+    [`${own}/configmaps/coredns`]: { data: { Corefile: COREFILE } },
+    '/api/v1/nodes': { items: [{ metadata: { name: 'node-1' }, spec: {}, status }] },
+  };
+  return worldOfApi((request, response) => {
+    const { method = '', url = '' } = request;
+    const path = url.split('?')[0] ?? '';
+    if (path.endsWith('/selfsubjectaccessreviews'))
+      return answer(response, 201, { status: { allowed: false } });
+    if (method !== 'GET') {
+      writes.push(`${method} ${path}`);
+      return answer(response, 403, refusal(403, 'Forbidden', 'nothing may be changed'));
+    }
+    if (objects[path] === undefined) return answer(response, 404, refusal(404, 'NotFound', 'none'));
+    answer(response, 200, objects[path]);
+  });
+}
+
+describe('bench disrupt on a cluster', () => {
+  it.each([
+    [['--fault', 'drain'], '--fault drain needs 2 pods, and there is 1'],
+    [['--fault', 'scale-down'], '--fault scale-down needs 2 pods, and there is 1'],
+    [['--fault', 'drain', '--factors', 'replicas=2'], '--fault drain needs two nodes that take the pods'],
+    [['--in-place', '--fault', 'kill'], '--fault kill is for copies of the DNS'],
+    [['--in-place', '--factors', 'lameduck=0'], '--factors: lameduck is for copies of the DNS'],
+    [['--duration', '11'], '--duration: 11 s is too short for a lameduck of 5 s'],
+    [
+      ['--duration', '36', '--factors', 'lameduck=30'],
+      '--duration: 36 s is too short for a lameduck of 30 s',
+    ],
+    [['--in-place'], 'this replaces the pods of Deployment kube-system/coredns'],
+    [[], 'patch deployments.apps in namespace dinodns-bench-'],
+  ])('refuses %j with one message and the fix, and changes nothing', async (flags, message) => {
+    const writes: string[] = [];
+    const world = await worldOfOneNode(writes);
+    expect(await world.bench('disrupt', '--target', 'kubernetes', ...flags)).toBeGreaterThan(0);
+    expect(world.err()).toContain(message);
+    expect(world.err().match(/error \[/g)).toHaveLength(1);
+    expect(world.err()).toContain('fix: ');
+    expect(writes).toEqual([]);
+  });
 });
