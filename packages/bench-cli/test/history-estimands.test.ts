@@ -1,8 +1,10 @@
 /** The history of figures that share a name but not a unit, or that are compared by their difference. */
 import { describe, expect, it } from 'vitest';
 import { differencesOf } from '../src/history/differences.ts';
+import { gateDocument } from '../src/history/documents/gate.ts';
 import { trendDocument } from '../src/history/documents/trend.ts';
 import { type Entry, environmentOf } from '../src/history/entry.ts';
+import { gate } from '../src/history/gate.ts';
 import { rowOf } from '../src/history/listing.ts';
 import { poolSelected } from '../src/history/pool.ts';
 import { figureRows, trendLines } from '../src/history/trend.ts';
@@ -126,5 +128,26 @@ describe('pooled runs', () => {
       expect.stringContaining('lost of the pooled runs 1 and 2 differ (p '),
     ]);
     expect(notes([0, 1, 0, 2, 1, 0], [1, 0, 2, 0, 0, 1])).toEqual([]);
+  });
+});
+
+describe('a gate on what the reference has none of', () => {
+  const gateOf = (before: readonly number[], now: readonly number[]) => {
+    const [reference, candidate] = [entryOf('1', before), entryOf('2', now)].map((entry) => ({
+      ...{ entry, selector: { subject: '' }, cases: entry.cases },
+    }));
+    if (reference === undefined || candidate === undefined) throw new Error('there are two');
+    const limits = [{ estimand: COUNT, maxRegression: 0.03 }];
+    return gate(reference, candidate, { limits, interval: 'auto', normalize: null });
+  };
+
+  it.each([
+    ['passes where there is none again', [0, 0, 0, 0, 0, 0, 0, 0], 'passed', '0.0 % worse'],
+    ['fails where there is some', [20, 22, 21, 25, 24, 23, 22, 21], 'failed', 'more than none'],
+    ['cannot tell where there may be some', [0, 2, 3, 0, 1, 0, 4, 0], 'not enough trials', 'none'],
+  ])('%s', (_, now, outcome, change) => {
+    const found = gateOf([0, 0, 0, 0, 0, 0, 0, 0], now);
+    expect(found.outcome).toBe(outcome);
+    expect(documentText(gateDocument(found), { delta: 'relative' })).toContain(change);
   });
 });

@@ -119,9 +119,11 @@ function testLimit(
   if (isByDifference(estimand, normalize) && 'difference' in delta) {
     const tolerated = more * reference;
     const test = testDifference(samples, options, tolerated);
-    if (test === null || reference <= 0) return null;
-    const share = (value: number) => (value + tolerated) / reference;
-    const ends = asRegression(estimand, delta.difference / reference, share(test.low), share(test.high));
+    if (test === null || reference < 0) return null;
+    // Of a reference of none, such as of lost queries, any more is worse than any share of it.
+    const share = (value: number) => (value === 0 ? 0 : value / reference);
+    const [low, high] = [test.low, test.high].map((end) => share(end + tolerated)) as [number, number];
+    const ends = asRegression(estimand, share(delta.difference), low, high);
     return { ...ends, pValue: test.pValue };
   }
   const ratio = 1 + more;

@@ -25,15 +25,16 @@ const TONES: Readonly<Record<GatedCase['outcome'], Tone>> = {
 
 const NOT_ITS_LIMIT = "cannot tell: not the server's limit";
 
-/** `5.2 % worse` */
+/** `5.2 % worse`; of a reference of none, there is no share. */
 function changeText({ regression }: GatedCase): string {
   if (regression === null) return '–';
+  if (!Number.isFinite(regression)) return `${regression > 0 ? 'more' : 'less'} than none`;
   return `${formatFixed(Math.abs(regression) * 100, 1)} % ${regression >= 0 ? 'worse' : 'better'}`;
 }
 
 /** `3.4 to 7.1 % worse`, `1 % better to 7 % worse`; that of two trials would say nothing. */
 function intervalText({ low, high, maxRegression, trials }: GatedCase): string {
-  if (low === null || high === null) return '–';
+  if (low === null || high === null || !Number.isFinite(high - low)) return '–';
   if (Math.min(...trials) === 2) return 'two trials';
   // An interval beyond the tolerance must look so.
   const ends = formatOutwards(low * 100, high * 100, maxRegression * 100);
