@@ -24,6 +24,6 @@ export const repeatsNames = (factors: Factors<typeof FACTORS>) =>
 
 /** As many sockets as queries, as of programs that open one for each; null for few that are used again and again. */
 export const freshSockets = (
-  { rate, duration }: { readonly rate: number; readonly duration: number },
+  { rate, duration }: Readonly<Record<'rate' | 'duration', number>>,
   { sockets }: Point,
 ) => (sockets === 'fresh' ? Math.ceil(rate * duration) : null);

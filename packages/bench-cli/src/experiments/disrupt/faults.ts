@@ -1,12 +1,10 @@
 /** What can be done to a server, to its pods or to its upstream, and where. Pure. */
 import type { Behaviour } from '@dinodns-bench/cluster-objects';
 import { POD_FAULTS } from '../../cluster-changes/pod-faults.ts';
-import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import type { Point } from '../../engine/experiment.ts';
 import { type Refusal, refuse } from '../../errors.ts';
 import type { Server } from '../../servers/server.ts';
-
-export type Target = KubernetesSettings['target'];
+import type { DisruptSettings } from './settings.ts';
 
 export const LOCAL_FAULTS = [
   'restart',
@@ -35,14 +33,8 @@ const upstreamError = (code: 'SERVFAIL' | 'REFUSED'): Fault => ({
 });
 
 export const FAULTS: Readonly<Record<FaultName, Fault>> = {
-  restart: {
-    title: 'restart',
-    what: 'SIGTERM, --outage without the process, and its start',
-  },
-  'worker-kill': {
-    title: 'worker killed',
-    what: 'SIGKILL for one worker process',
-  },
+  restart: { title: 'restart', what: 'SIGTERM, --outage without the process, and its start' },
+  'worker-kill': { title: 'worker killed', what: 'SIGKILL for one worker process' },
   'path-lost': {
     title: 'path lost',
     what: 'for --outage, no datagram passes between clients and server; a relay of bench lies between them in all trials of such a run',
@@ -63,22 +55,10 @@ export const FAULTS: Readonly<Record<FaultName, Fault>> = {
     title: 'rolling update',
     what: 'an annotation of the pod template changes, and its controller replaces all pods',
   },
-  delete: {
-    title: 'pod deleted',
-    what: 'one pod is deleted with its grace period',
-  },
-  kill: {
-    title: 'pod killed',
-    what: 'SIGKILL for the server in one pod, without lameduck',
-  },
-  'scale-down': {
-    title: 'scaled down',
-    what: 'the Deployment gets one replica less',
-  },
-  drain: {
-    title: 'node drained',
-    what: 'a node is cordoned, and the pods on it are evicted',
-  },
+  delete: { title: 'pod deleted', what: 'one pod is deleted with its grace period' },
+  kill: { title: 'pod killed', what: 'SIGKILL for the server in one pod, without lameduck' },
+  'scale-down': { title: 'scaled down', what: 'the Deployment gets one replica less' },
+  drain: { title: 'node drained', what: 'a node is cordoned, and the pods on it are evicted' },
 };
 
 /** The subject that faults are compared with. */
@@ -88,7 +68,7 @@ export const CONTROL = 'control';
 export const FAULT_SECONDS = 2;
 
 /** What the load of a trial is, and when the fault begins. */
-export const timesOf = ({ duration, timeout }: { readonly duration: number; readonly timeout: number }) => ({
+export const timesOf = ({ duration, timeout }: Pick<DisruptSettings, 'duration' | 'timeout'>) => ({
   ...{ afterSeconds: FAULT_SECONDS, durationSeconds: duration, timeoutSeconds: timeout },
 });
 
@@ -114,27 +94,21 @@ export function planFaults(faults: readonly FaultName[], places: readonly Place[
 }
 
 /** Those that were asked for, or the usual one of the target. */
-export function faultsOf({
+export const faultsOf = ({
   fault,
   target,
-}: {
-  readonly fault?: readonly FaultName[];
-  readonly target: Target;
-}) {
-  return fault ?? [target === 'kubernetes' ? ('rollout' as const) : ('restart' as const)];
-}
+}: Pick<DisruptSettings, 'fault' | 'target'>): readonly FaultName[] =>
+  fault ?? [target === 'kubernetes' ? 'rollout' : 'restart'];
 
 /** @throws BenchError `E_CONFIG` for a fault of another target */
-export function demandPlace(faults: readonly FaultName[], target: Target): void {
-  const possible: readonly FaultName[] = target === 'kubernetes' ? POD_FAULTS : LOCAL_FAULTS;
-  const [problem, fix] =
-    target === 'kubernetes'
-      ? [
-          'is made on one machine only',
-          `Give ${possible.join(', ')}, or omit --target kubernetes and --in-place.`,
-        ]
-      : ['needs the pods of a cluster', `Add --target kubernetes, or give ${possible.join(', ')}.`];
+export function demandPlace(faults: readonly FaultName[], target: DisruptSettings['target']): void {
+  const isCluster = target === 'kubernetes';
+  const possible: readonly FaultName[] = isCluster ? POD_FAULTS : LOCAL_FAULTS;
   const wrong = faults.find((name) => !possible.includes(name));
+  const problem = isCluster ? 'is made on one machine only' : 'needs the pods of a cluster';
+  const fix = isCluster
+    ? `Give ${possible.join(', ')}, or omit --target kubernetes and --in-place.`
+    : `Add --target kubernetes, or give ${possible.join(', ')}.`;
   refuse(wrong !== undefined && [`--fault ${wrong} ${problem}`, fix]);
 }
 

@@ -41,7 +41,7 @@ Examples:
   bench disrupt --fault upstream-silent --servers coredns,unbound
                                                an upstream that does not answer
   bench disrupt --target kubernetes            a rolling update of cluster DNS
-  bench disrupt --fault rollout --factors 'lameduck=0,5,30'
+  bench disrupt --fault rollout --factors 'lameduck=0,5,30' --duration 40
                                                how long a lameduck should be`;
 
 export const disrupt = defineExperiment({
