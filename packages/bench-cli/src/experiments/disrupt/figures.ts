@@ -64,7 +64,10 @@ export function estimandsOf({
 >): readonly Estimand<DisruptEvidence>[] {
   return [
     moreOf<DisruptEvidence>(
-      ...(['answered', 'answered', 'ratio', 'ratio'] as const),
+      'answered',
+      'answered',
+      'ratio',
+      'ratio',
       ({ queriesSent, queriesLost, errors }) =>
         queriesSent === 0 ? null : Math.max(0, (queriesSent - queriesLost - errors) / queriesSent),
     ),
@@ -74,7 +77,10 @@ export function estimandsOf({
     figure('stale', 'stale', 'count', 'no', ({ stale }) => stale),
     ...LATE_SECONDS.map((limit, index) =>
       figure(
-        ...([`over${limit}s`, `over ${limit}\u00a0s`, 'count', index === 0 ? 'difference' : 'no'] as const),
+        `over${limit}s`,
+        `over ${limit}\u00a0s`,
+        'count',
+        index === 0 ? 'difference' : 'no',
         ({ late }) => late[index] ?? 0,
       ),
     ),
