@@ -4,10 +4,11 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import type { ControlStatus, ServiceChange } from '@dinodns-bench/cluster-objects';
 import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDnsClient } from '../src/dns/client.ts';
-import { figuresOf } from '../src/experiments/capacity/propagation/here.ts';
+import { createDnsClient, type DecodedAnswer, type DnsClient, type DnsQuery } from '../src/dns/client.ts';
+import { figuresOf, measureLoad } from '../src/experiments/capacity/propagation/here.ts';
 import { ESTIMANDS } from '../src/experiments/capacity/propagation/index.ts';
 import { readPropagation } from '../src/experiments/capacity/propagation/on-cluster.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
@@ -126,6 +127,48 @@ describe('the figures', () => {
     expect(figures.delaysSeconds.map((seconds) => Number(seconds.toFixed(6)))).toEqual([0.004, 0.001]);
     expect(figures.resolutionsSeconds.map((seconds) => Number(seconds.toFixed(6)))).toEqual([0.001, 0.001]);
     expect(figures).toMatchObject({ unresolved: 1, queries: 21, heldChurnPerSecond: 0.5 });
+  });
+
+  it('are those of all Services also where the API server has forgotten the first changes at the end', async () => {
+    const KEPT = 200;
+    let seconds = 0;
+    let changes: ServiceChange[] = [];
+    let resourceVersion = 0;
+    const make = (type: ServiceChange['type'], name: string) => {
+      resourceVersion += 1;
+      const change = { type, name, address: '10.96.1.0', resourceVersion, atSeconds: 0 };
+      changes = [...changes.slice(1 - KEPT), { ...change, monotonicSeconds: seconds }];
+    };
+    const pass = async (more: number) => {
+      seconds += Math.max(more, 0.001);
+      make('DELETED', 'other');
+    };
+    const clock = { ...world.clock, monotonicSeconds: () => seconds, sleep: pass, nap: pass };
+    const api = {
+      churn: async () => undefined,
+      status: async () => ({ resourceVersion }) as ControlStatus,
+      changesAfter: async (after: number) => changes.filter((change) => change.resourceVersion > after),
+      async announce() {
+        const name = `web-${resourceVersion}`;
+        make('ADDED', name);
+        for (let count = 0; count < KEPT / 4; count += 1) make('ADDED', 'other');
+        await pass(2);
+        return { name, address: '10.96.1.0' };
+      },
+    };
+    const client = {
+      ask: async ({ name, type }: DnsQuery) =>
+        ({
+          responseCode: 'NOERROR',
+          answers: [{ name, type, data: '10.96.1.0' }],
+        }) as unknown as DecodedAnswer,
+    } as DnsClient;
+    const settings = { services: 30, timeout: 30, poll: 1, target: 'local' } as const;
+    const signal = new AbortController().signal;
+    const asking = { world: { clock }, settings, api, client, signal, onPhase: () => undefined };
+    const figures = await measureLoad(asking, 1000);
+    expect(figures).toMatchObject({ unresolved: 0, queries: 30 });
+    expect(figures.heldChurnPerSecond).toBeCloseTo(KEPT / 4 / 2, -1);
   });
 
   it('are missing where they fall on a Service that did not resolve', () => {

@@ -9,6 +9,7 @@ import type {
   TrialEvents,
 } from '../../../engine/experiment.ts';
 import { fileNameOf } from '../../../text.ts';
+import type { World } from '../../../world.ts';
 import type { ConfigurationName } from '../configurations.ts';
 import { type DeployedCoredns, deployCoredns } from '../deploy-coredns.ts';
 import { type CorednsMachine, openCoredns } from '../machine.ts';
@@ -28,9 +29,13 @@ const VARIED_MILLISECONDS = 7;
 /** Not counted: the first answers of a start take longer. */
 const WARMUP_SERVICES = 3;
 
-interface Asking extends Pick<CorednsMachine, 'world' | 'signal'> {
-  readonly settings: PropagationSettings;
-  readonly api: DeployedCoredns['running']['api'];
+/** How often changes are read: the API server remembers 65,536 of them, of which it may make 1,000 a second. */
+const READ_SECONDS = 5;
+
+interface Asking extends Pick<CorednsMachine, 'signal'> {
+  readonly world: Pick<World, 'clock'>;
+  readonly settings: Pick<PropagationSettings, 'services' | 'timeout' | 'poll' | 'target'>;
+  readonly api: Pick<DeployedCoredns['running']['api'], 'announce' | 'churn' | 'status' | 'changesAfter'>;
   readonly client: DnsClient;
   onPhase(phase: string): void;
 }
@@ -75,7 +80,8 @@ export function figuresOf(
   return evidenceOf(services, changes.filter(({ name }) => !own.has(name)).length / seconds);
 }
 
-async function measureLoad(asking: Asking, churnPerSecond: number): Promise<PropagationEvidence> {
+/** At a rate of changes; exported for its test. */
+export async function measureLoad(asking: Asking, churnPerSecond: number): Promise<PropagationEvidence> {
   const { api, settings, onPhase } = asking;
   const { clock } = asking.world;
   await api.churn(churnPerSecond);
@@ -83,13 +89,23 @@ async function measureLoad(asking: Asking, churnPerSecond: number): Promise<Prop
   const { resourceVersion } = await api.status();
   const begin = clock.monotonicSeconds();
   const observed: Named[] = [];
+  let changes: readonly ServiceChange[] = [];
+  const readChanges = async () => {
+    const last = changes.at(-1)?.resourceVersion ?? resourceVersion;
+    changes = changes.concat(await api.changesAfter(last));
+  };
+  let readAt = begin;
   for (let index = 0; index < settings.services; index += 1) {
     if (index % 10 === 0) onPhase(`${index} of ${settings.services} Services`);
     observed.push(await observe(asking, index));
+    if (clock.monotonicSeconds() - readAt < READ_SECONDS) continue;
+    await readChanges();
+    readAt = clock.monotonicSeconds();
   }
   const seconds = clock.monotonicSeconds() - begin;
   await api.churn(0);
-  return figuresOf(observed, await api.changesAfter(resourceVersion), seconds);
+  await readChanges();
+  return figuresOf(observed, changes, seconds);
 }
 
 /** Starts CoreDNS and measures it at a rate of changes. */
