@@ -19,7 +19,7 @@ describe('caching tiers on a cluster', () => {
   const jobFor = (subject: string, cache: CacheState = 'cached') => {
     const tier = tierOf(images, { subject, cache });
     const settings = kubernetesOf({});
-    const load = tierLoad('internal', { cluster, namespace: 'n' }, { duration: 1 }, tier.port);
+    const load = tierLoad('internal', { cluster, namespace: 'n' }, { duration: 1, timeout: 3 }, tier.port);
     const { mount: watch } = watchFiles('n', 'run');
     const pod = tierPod({
       ...{ settings, tier, watch, load, loaderImage: 'load:1', upstreamDelaySeconds: 0.002 },
@@ -74,6 +74,11 @@ describe('caching tiers on a cluster', () => {
     expect(jobFor('coredns-cluster', 'uncached').data?.Corefile).not.toContain('cache');
   });
 
+  it('gives the load generator its time for an answer', () => {
+    const [main] = jobFor('kube-dns').pod?.containers ?? [];
+    expect(JSON.parse(main?.args?.at(-1) ?? '')).toMatchObject({ timeoutSeconds: 3 });
+  });
+
   it('watches the servers of the tier, and not the upstream', () => {
     const { pod } = jobFor('kube-dns');
     const [main] = pod?.containers ?? [];
@@ -125,11 +130,21 @@ describe('caching tiers on a cluster', () => {
     ],
     [[], 'measured on one machine only'],
     [['--cache', 'cached', '--servers', 'dnsmasq'], 'is not coredns-cluster'],
+    [['--cache', 'cached', '--warmup', '2'], '--warmup: has no effect without --target local'],
   ])('%j is refused with its fix', async (flags, message) => {
     const { status, err } = await plan(...flags);
     expect(status).toBe(2);
     expect(err).toContain(message);
   });
+
+  it.each(['--cpu-request', '--loader-cpu', '--loader-node', '--loader-tolerations'])(
+    'has no %s: server and load generator are one pod',
+    async (flag) => {
+      const { status, err } = await plan('--cache', 'cached', flag, '1');
+      expect(status).toBe(2);
+      expect(err).toContain(`unknown option '${flag}'`);
+    },
+  );
 });
 
 describe('the watched load', () => {

@@ -53,7 +53,6 @@ it('autopath makes one query of a lookup, which its counter proves; half load is
     expect(checkedAnswers).toBeGreaterThan(0);
   }
   const { half, saturation } = plain;
-  expect(half?.wantedLookupsPerSecond).toBeCloseTo(saturation.lookupsPerSecond / 2, -1);
   expect(half?.lookupsPerSecond).toBeLessThan(0.75 * saturation.lookupsPerSecond);
   expect(world.out()).toContain('Throughput of CoreDNS by configuration and lookup');
   expect(world.out()).toContain('CPU bound');

@@ -37,7 +37,7 @@ describe('CPU of a load', () => {
     const used = cpuSeconds === null ? null : { cpuSeconds, memoryBytes: 50e6 };
     const evidence = {
       names: 100,
-      saturation: figuresOf(load, used, 'server', null),
+      saturation: figuresOf(load, used, 'server'),
       half: null,
       counters: {},
       checkedAnswers: 400,
@@ -48,6 +48,13 @@ describe('CPU of a load', () => {
   it('is that of the load, however long the server was observed', () => {
     expect(figure(0.98, 'cpu')).toBeCloseTo(0.98 / 2000, 9);
     expect(figure(0.98, 'cores')).toBeCloseTo(0.49, 9);
+  });
+
+  it('has its memory with what that is', () => {
+    const used = { cpuSeconds: 1, memoryBytes: 50e6 };
+    const figures = figuresOf(load, { ...used, memorySource: 'working-set' }, 'server');
+    expect(figures).toMatchObject({ memoryBytes: 50e6, memorySource: 'working-set' });
+    expect(figuresOf(load, used, 'server')).not.toHaveProperty('memorySource');
   });
 
   it('is unknown where nothing was observed', () => {

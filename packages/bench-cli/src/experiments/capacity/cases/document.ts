@@ -8,12 +8,22 @@ import { formatCount, formatFixed } from '../../../report/numbers.ts';
 import type { SummaryStatistic } from '../../../results/record.ts';
 import { median } from '../../../stats/intervals.ts';
 import { counted, listed } from '../../../text.ts';
-import { CACHING, type CasesEvidence, type CasesRecord, COUNTERS, isCpuBound } from './evidence.ts';
+import {
+  CACHING,
+  type CasesEvidence,
+  type CasesRecord,
+  COUNTERS,
+  isCpuBound,
+  type MemorySource,
+} from './evidence.ts';
+import { type CacheState, DNSMASQ, KUBE_DNS, NODE_LOCAL, tierPoint } from './subjects.ts';
 
 const LOOKUP =
   "A lookup is what a program in a pod asks for: the search list has four domains (the namespace's, svc, the cluster's, mydomain.com), ndots is 5, type A only. An external name costs five queries, a service of the pod's own namespace one.";
-const LOADS =
-  'Saturation: as fast as the server answers 100 lookups in flight, so that latency there mirrors the window. Half load, right after it and of the same server: half of the lookups a second that the saturation reached.';
+const SATURATION =
+  'Saturation: as fast as the server answers 100 lookups in flight, so that latency there mirrors the window.';
+const HALF =
+  'Half load, right after it and of the same server: half of the lookups a second that the saturation reached.';
 const BOUND =
   'CPU bound: in every trial the server used at least 90 % of its CPU limit at saturation. Other rates are lower bounds; plans use none of them.';
 const CHECKED =
@@ -23,13 +33,29 @@ const APART =
   'On the cluster, the server is a pod with a Service; its API server and its upstream are containers beside it, outside its CPU limit, and the load generator is a pod of its own.';
 const ONE_POD = [
   "Each trial is a pod of its own: the servers, this project's upstream with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it. CPU and memory are those of all servers of the tier, by their processes.",
-  'kube-dns: its own three containers with the arguments of its manifest (kubedns, dnsmasq-nanny, sidecar); it asks our upstream for other names (upstreamNameservers of its ConfigMap). A lookup that found nothing makes its trial a failed one.',
+  'A lookup that found nothing makes its trial a failed one.',
 ];
-const TIERS = [
-  "dnsmasq + CoreDNS backend: Debian's dnsmasq with the flags of kube-dns (one thread, 1,000 entries, no negative cache by default) in front of CoreDNS without a cache. It is the caching tier of kube-dns, not kube-dns; CPU and memory are of both, and so is the CPU limit.",
-  "CoreDNS as NodeLocal DNSCache + CoreDNS: CoreDNS with the documented Corefile of NodeLocal DNSCache, which asks CoreDNS as clusters run it over TCP for the cluster's names, and the upstream for all others. It is not node-cache itself, which is CoreDNS with its own network set-up; CPU and memory are of both.",
-  'Cached: names that fit into every cache. Uncached: without caches. Overflow: three times as many entries as the cache holds are asked for in turn.',
-];
+/** By the subjects that they are. */
+const TIERS: Readonly<Record<string, string>> = {
+  [KUBE_DNS]:
+    'kube-dns: its own three containers with the arguments of its manifest (kubedns, dnsmasq-nanny, sidecar); it asks our upstream for other names (upstreamNameservers of its ConfigMap).',
+  [DNSMASQ]:
+    "dnsmasq + CoreDNS backend: Debian's dnsmasq with the flags of kube-dns (one thread, 1,000 entries, no negative cache by default) in front of CoreDNS without a cache. It is the caching tier of kube-dns, not kube-dns; CPU and memory are of both, and so is a CPU limit.",
+  [NODE_LOCAL]:
+    "CoreDNS as NodeLocal DNSCache + CoreDNS: CoreDNS with the documented Corefile of NodeLocal DNSCache, which asks CoreDNS as clusters run it over TCP for the cluster's names, and the upstream for all others. It is not node-cache itself, which is CoreDNS with its own network set-up; CPU and memory are of both.",
+};
+const CACHES: Readonly<Record<CacheState, string>> = {
+  cached: 'Cached: names that fit into every cache.',
+  uncached: 'Uncached: without caches.',
+  overflow: 'Overflow: three times as many entries as the cache holds are asked for in turn.',
+};
+const MEMORY: Readonly<Record<MemorySource, string>> = {
+  pss: 'the proportional set size of its processes, pages of the program included',
+  rss: 'the resident set size of its processes, pages of the program included: the proportional one could not be read',
+  'working-set': "the kubelet's working set of its container",
+  anonymous:
+    'anonymous memory of its processes: pages of the program, which runs on one machine count, are not in it',
+};
 
 const claims = (record: CasesRecord) => claimsOf(record).filter(({ trials }) => trials.ok > 0);
 
@@ -90,12 +116,15 @@ function othersOf(evidences: readonly CasesEvidence[]): string {
     .join(', ');
 }
 
-function boundTable(record: CasesRecord): Block {
+/** Instead of `CPU bound`, where there is no limit to be bound by. */
+const UNLIMITED = 'What limited the rates';
+
+function boundTable(record: CasesRecord, isLimited: boolean): Block {
   return table(
-    'CPU bound',
+    isLimited ? 'CPU bound' : UNLIMITED,
     [
-      ...['Server', 'CPU bound', 'Limit otherwise'],
-      ...numbers('CPU limit', 'CPUs used', 'Queries a lookup', 'Names'),
+      ...['Server', ...(isLimited ? ['CPU bound', 'Limit otherwise'] : ['Limit'])],
+      ...numbers(...(isLimited ? ['CPU limit'] : []), 'CPUs used', 'Queries a lookup', 'Names'),
     ],
     claims(record).map((item) => {
       const evidences = evidencesOf(record, item.key);
@@ -104,9 +133,9 @@ function boundTable(record: CasesRecord): Block {
       const each = lookups == null || queries == null ? null : queries.median / lookups.median;
       return [
         caseTitle(record, item),
-        { text: isBound ? 'yes' : 'no', tone: isBound ? 'good' : 'warn' },
+        ...(isLimited ? [{ text: isBound ? 'yes' : 'no', tone: isBound ? 'good' : 'warn' } as const] : []),
         othersOf(evidences) || '–',
-        item.point.tier === undefined ? 'none' : String(item.point.tier),
+        ...(isLimited ? [String(item.point.tier)] : []),
         shown(cores, (value) => formatFixed(value, 2)),
         each === null ? '–' : formatFixed(each, 2),
         formatCount(evidences[0]?.names ?? 0),
@@ -132,33 +161,77 @@ function counterTable(record: CasesRecord): Block {
   );
 }
 
-function methodOf({ experiment, environment: { cluster } }: CasesRecord): string[] {
-  const isCaching = experiment === CACHING;
-  if (cluster !== null)
-    return [LOOKUP, LOADS, BOUND, ...(isCaching ? [...ONE_POD, ...TIERS] : [APART, CHECKED])];
-  return [LOOKUP, LOADS, BOUND, TOGETHER, CHECKED, ...(isCaching ? TIERS : [])];
+const allOf = (record: CasesRecord) => claims(record).flatMap(({ key }) => evidencesOf(record, key));
+
+const hasHalf = (record: CasesRecord) => allOf(record).some(({ half }) => half !== null);
+/** Whether servers had a CPU limit: on a cluster, the containers of a caching tier have none. */
+const hasLimit = ({ cases }: CasesRecord) => cases.some(({ point }) => point.tier !== undefined);
+
+function memoryNote(record: CasesRecord): string[] {
+  const { experiment, environment } = record;
+  // What older records do not say.
+  const ofCluster = experiment === CACHING ? 'anonymous' : 'working-set';
+  const usual = environment.cluster === null ? 'pss' : ofCluster;
+  const sources = new Set(
+    allOf(record).flatMap(({ saturation: { memoryBytes, memorySource = usual } }) =>
+      memoryBytes === null ? [] : memorySource,
+    ),
+  );
+  if (sources.size === 0) return [];
+  return [
+    `Memory of a server: the mean, under load, of ${[...sources].map((each) => MEMORY[each]).join('; or ')}.`,
+  ];
+}
+
+function tierNotes({ subjects, cases }: CasesRecord): string[] {
+  const isOf = (tier: string) => subjects.some(({ name }) => name.startsWith(tier));
+  const states = new Set(cases.map((item) => tierPoint(item).cache));
+  return [
+    ...Object.entries(TIERS).flatMap(([tier, note]) => (isOf(tier) ? [note] : [])),
+    Object.entries(CACHES)
+      .flatMap(([state, note]) => (states.has(state as CacheState) ? [note] : []))
+      .join(' '),
+  ];
+}
+
+function methodOf(record: CasesRecord): string[] {
+  const isCaching = record.experiment === CACHING;
+  const apart = isCaching ? ONE_POD : [APART, CHECKED];
+  return [
+    LOOKUP,
+    hasHalf(record) ? `${SATURATION} ${HALF}` : SATURATION,
+    ...(hasLimit(record) ? [BOUND] : []),
+    ...(record.environment.cluster === null ? [TOGETHER, CHECKED] : apart),
+    ...(isCaching ? tierNotes(record) : []),
+    ...memoryNote(record),
+  ];
 }
 
 export function casesDocument(record: CasesRecord): DocumentParts {
   const { experiment, settings } = record;
   const all = claims(record);
   const bound = all.filter((item) => isCpuBound(evidencesOf(record, item.key))).length;
+  const isLimited = hasLimit(record);
   return {
     kind: `Capacity of cluster DNS, ${experiment === CACHING ? 'caching' : 'throughput'}`,
     title:
       experiment === CACHING
         ? 'Caching tiers of cluster DNS'
         : 'Throughput of CoreDNS by configuration and lookup',
-    result: all.length === 0 ? undefined : `CPU bound in ${bound} of ${counted(all.length, 'case')}`,
+    result:
+      all.length === 0 || !isLimited ? undefined : `CPU bound in ${bound} of ${counted(all.length, 'case')}`,
     tables: [
       { title: 'Rates', estimands: ['lookups', 'queries', 'lost'] },
       { title: 'CPU and memory', estimands: ['cpu', 'cores', 'memory'] },
-      { title: 'Latency of a lookup', estimands: ['halfLatency', 'halfP99', 'latency', 'p99'] },
+      {
+        title: 'Latency of a lookup',
+        estimands: [...(hasHalf(record) ? ['halfLatency', 'halfP99'] : []), 'latency', 'p99'],
+      },
     ],
     series: record.subjects,
     sections: [
       { title: 'Lookups', blocks: charts(all.length === 0 ? null : rateChart(record)) },
-      { title: 'CPU bound', blocks: [boundTable(record)] },
+      { title: isLimited ? 'CPU bound' : UNLIMITED, blocks: [boundTable(record, isLimited)] },
       { title: 'Counters', isBrief: false, blocks: [counterTable(record)] },
     ],
     method: [...methodOf(record), `The upstream answers after ${settings.upstreamDelay} ms.`],

@@ -8,9 +8,14 @@ import type { CachingSettings, ThroughputSettings } from './settings.ts';
 
 const nonnegative = z.number().nonnegative();
 
+/**
+ * Which memory: the sum of proportional or of resident set sizes, as on this machine; the kubelet's working set; or anonymous
+ * memory, without pages of files, which a program in the pod reads.
+ */
+const memorySourceSchema = z.enum(['pss', 'rss', 'working-set', 'anonymous']);
+export type MemorySource = z.output<typeof memorySourceSchema>;
+
 const loadSchema = z.object({
-  /** Null for as fast as the server answers. */
-  wantedLookupsPerSecond: nonnegative.nullable(),
   queriesPerSecond: nonnegative,
   lookupsPerSecond: nonnegative,
   /** Of a lookup, from its first query to its last answer. */
@@ -21,7 +26,10 @@ const loadSchema = z.object({
    * is longer; of a caching tier, with the server behind it. Null where that was not seen.
    */
   cpuCores: nonnegative.nullable(),
+  /** Its mean. */
   memoryBytes: bytes.nullable(),
+  /** Absent without memory, and in older records. */
+  memorySource: memorySourceSchema.optional(),
   lostRatio: ratio,
   limitedBy: limitedBySchema,
 });

@@ -19,7 +19,7 @@ import type { Server } from '../../../servers/server.ts';
 import { percentileIn } from '../../../stats/percentile.ts';
 import { corednsMetrics } from '../api-control.ts';
 import { metricIn } from '../memory/memory-of.ts';
-import { type CasesEvidence, COUNTERS, type LoadFigures } from './evidence.ts';
+import { type CasesEvidence, COUNTERS, type LoadFigures, type MemorySource } from './evidence.ts';
 
 /** What runs in a trial, and what is asked. */
 export interface Runnable {
@@ -89,30 +89,26 @@ async function loadAt(
     ...{ stage, ratePerSecond, openLoop: false, durationSeconds, progress },
   });
   const { load, server, limitedBy } = await measuredOf({ ...others, planned }, loaded, 0, null);
-  const used = server && { cpuSeconds: server.cpuSeconds, memoryBytes: server.memoryBytes?.mean ?? null };
-  return figuresOf(load, used, limitedBy, ratePerSecond);
+  const { mean = null, source } = server?.memoryBytes ?? {};
+  const used = server && { cpuSeconds: server.cpuSeconds, memoryBytes: mean, memorySource: source };
+  return figuresOf(load, used, limitedBy);
 }
 
 /** By the server, from before the load to after it. */
 export interface Used {
   readonly cpuSeconds: number;
   readonly memoryBytes: number | null;
+  readonly memorySource?: MemorySource | undefined;
 }
 
 /** @throws BenchError `E_LOADER_FAILED` for a load that was no lookups */
-export function figuresOf(
-  load: LoadResult,
-  used: Used | null,
-  limitedBy: LimitedBy,
-  wantedLookupsPerSecond: number | null,
-): LoadFigures {
+export function figuresOf(load: LoadResult, used: Used | null, limitedBy: LimitedBy): LoadFigures {
   const { lookups, qps, latencySeconds, queriesLost, queriesSent } = load;
   if (lookups === null || lookups.latencySeconds === null)
     throw new BenchError('E_LOADER_FAILED', 'the load generator reported no lookups', {
       fix: 'Check that it is of this version.',
     });
   return {
-    wantedLookupsPerSecond,
     queriesPerSecond: qps,
     lookupsPerSecond: lookups.perSecond,
     lookupLatencySeconds: {
@@ -122,6 +118,7 @@ export function figuresOf(
     queryLatencySeconds: latencySeconds?.mean ?? null,
     cpuCores: coresUnderLoad(used, load),
     memoryBytes: used?.memoryBytes ?? null,
+    ...(used?.memorySource && { memorySource: used.memorySource }),
     lostRatio: queriesSent === 0 ? 0 : queriesLost / queriesSent,
     limitedBy,
   };

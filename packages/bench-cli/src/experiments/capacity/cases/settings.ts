@@ -23,6 +23,7 @@ const LOAD = {
   },
 } as const satisfies Record<string, Setting>;
 
+/** Of both commands. */
 const SHARED = {
   ...pick(
     ['tier', 'trials', 'duration', 'warmup', 'timeout', 'cpu', 'corednsVersion', 'provision', 'target'],
@@ -36,9 +37,9 @@ const SHARED = {
   ),
   ...pick(
     [
-      ...(['context', 'serverNode', 'loaderNode', 'serverTolerations', 'loaderTolerations'] as const),
-      ...(['corednsImage', 'dinodnsImage', 'loaderImage', 'pullPolicy', 'pullSecrets'] as const),
-      ...(['namespacePrefix', 'runAsUser', 'scheduleTime', 'readyTime', 'cpuRequest', 'loaderCpu'] as const),
+      ...(['context', 'serverNode', 'serverTolerations', 'corednsImage', 'dinodnsImage'] as const),
+      ...(['loaderImage', 'pullPolicy', 'pullSecrets', 'namespacePrefix', 'runAsUser'] as const),
+      ...(['scheduleTime', 'readyTime'] as const),
     ],
     { loaderImage: { description: 'image of the load generator: built from k8s/images/load' } },
   ),
@@ -52,6 +53,8 @@ export const THROUGHPUT_SETTINGS = {
   servers: SERVERS,
   ...LOAD,
   ...SHARED,
+  // For caching, server and load generator are one pod.
+  ...pick(['loaderNode', 'loaderTolerations', 'cpuRequest', 'loaderCpu']),
 } as const satisfies Record<string, Setting>;
 export type ThroughputSettings = SettingsOf<typeof THROUGHPUT_SETTINGS>;
 
@@ -82,6 +85,7 @@ export const CACHING_SETTINGS = {
   ...SHARED,
   // On a cluster the containers of a tier have no limit that they could share.
   tier: { ...SHARED.tier, targets: ['local'] },
+  warmup: { ...SHARED.warmup, targets: ['local'] },
   dnsmasqImage: image('--dnsmasq-image', 'an image whose entry point is dnsmasq'),
   kubeDnsImage: image(
     '--kube-dns-image',

@@ -89,7 +89,10 @@ function demandPossible({ cache }: CachingSettings): void {
 export async function clusterCachingPlan(given: CachingSettings, world: World): Promise<CasesPlan> {
   demandClusterServers(given.servers);
   demandPossible(given);
-  const settings = pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...given });
+  const { serverNode: loaderNode, serverTolerations: loaderTolerations } = given;
+  // The load generator is in the pod of the servers.
+  const place = { loaderNode, loaderTolerations };
+  const settings = pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...given, ...place });
   const [coredns] = await loadServers(world, given.servers, given);
   if (coredns === undefined) throw new Error('no server');
   const builtin = imagesOf(settings, 'builtin');
@@ -156,7 +159,7 @@ async function openTiers(
         upstreamDelaySeconds: given.upstreamDelay / 1000,
       }),
       ...{ name: `trial-${order + 1}`, isUnique: true, what: subject, signal },
-      runSeconds: given.duration + SECONDS_BESIDE,
+      runSeconds: given.duration + given.timeout + SECONDS_BESIDE,
       onLine(line) {
         const event = parseEvent(line);
         if (event?.event === 'result' || event?.event === 'error') end = event;
@@ -179,7 +182,7 @@ async function openTiers(
 export function tierLoad(
   lookup: LookupKind,
   { cluster, namespace }: Pick<SyntheticRun, 'cluster' | 'namespace'>,
-  { duration }: Pick<CachingSettings, 'duration'>,
+  { duration, timeout }: Pick<CachingSettings, 'duration' | 'timeout'>,
   port: number,
 ): CannonInput {
   const { search, ndots, types } = LOOKUP_RULES;
@@ -200,7 +203,7 @@ export function tierLoad(
     load: { kind: 'closed', outstanding: IN_FLIGHT, maxRate: null },
     durationSeconds: duration,
     workers: 1,
-    timeoutSeconds: 5,
+    timeoutSeconds: timeout,
     segmentation: SEGMENTATION,
   };
 }
@@ -230,7 +233,7 @@ export function evidenceOf(end: DriverEnd | null, usage: Used | null): CasesEvid
   const limitedBy = end.result.generator.wasTheLimit ? 'loader' : 'unknown';
   return {
     names: SERVICES,
-    saturation: figuresOf(load, usage, limitedBy, null),
+    saturation: figuresOf(load, usage && { ...usage, memorySource: 'anonymous' }, limitedBy),
     half: null,
     counters: {},
     // Every lookup had to find something instead.
