@@ -1,7 +1,10 @@
 /** The figures of a load of `bench capacity throughput` and `caching`, from what was counted. */
 import { describe, expect, it } from 'vitest';
+import type { PlannedTrial, TrialEvents } from '../src/engine/experiment.ts';
+import { BenchError } from '../src/errors.ts';
 import { ESTIMANDS } from '../src/experiments/capacity/cases/evidence.ts';
-import { figuresOf } from '../src/experiments/capacity/cases/server-cases.ts';
+import { figuresOf, measureCase, type ServerCases } from '../src/experiments/capacity/cases/server-cases.ts';
+import type { TrialContext } from '../src/measure/trial-context.ts';
 import type { LoadResult } from '../src/results/record.ts';
 
 /** Two seconds of 2,000 lookups of five queries. */
@@ -61,4 +64,30 @@ describe('CPU of a load', () => {
     expect(figure(null, 'cpu')).toBeNull();
     expect(figure(null, 'memory')).toBeNull();
   });
+});
+
+it('chooses other ports of its own where one was taken meanwhile', async () => {
+  const item = { key: 'a', subject: 'a', point: { tier: 0.5 }, expectedSeconds: 1 };
+  const trial: PlannedTrial = { key: 'a#0', case: item, round: 0, order: 0 };
+  const ports: (number | null)[] = [];
+  const cases = {
+    servers: { plan: { cases: [item.point] } },
+    runnable: async () => {
+      ports.push(9000 + ports.length);
+      return { server: { name: 'a' }, workload: 'w', names: 1, metricsPort: ports.at(-1) };
+    },
+  } as unknown as ServerCases;
+  const target = {
+    deploy: async () => {
+      const code = ports.length < 2 ? 'E_PORT_TAKEN' : 'E_SERVER_START';
+      throw new BenchError(code, 'it did not start', { fix: 'See its log.' });
+    },
+  };
+  const context = {
+    ...{ target, programOf: () => [], rawDirectory: 'raw', signal: new AbortController().signal },
+    configuration: { kubernetes: {} },
+  } as unknown as TrialContext;
+  const on = { phase: () => undefined } as unknown as TrialEvents;
+  await expect(measureCase(context, cases, trial, on)).rejects.toMatchObject({ code: 'E_SERVER_START' });
+  expect(ports).toEqual([9000, 9001]);
 });

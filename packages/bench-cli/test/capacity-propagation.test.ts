@@ -5,13 +5,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { ControlStatus, ServiceChange } from '@dinodns-bench/cluster-objects';
+import type { V1Job } from '@kubernetes/client-node';
 import { decode, encode } from 'dns-packet';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { createDnsClient, type DecodedAnswer, type DnsClient, type DnsQuery } from '../src/dns/client.ts';
+import { SERVICE_LABELS } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
 import { figuresOf, measureLoad } from '../src/experiments/capacity/propagation/here.ts';
 import { ESTIMANDS } from '../src/experiments/capacity/propagation/index.ts';
-import { readPropagation } from '../src/experiments/capacity/propagation/on-cluster.ts';
+import { measureStart, readPropagation } from '../src/experiments/capacity/propagation/on-cluster.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
+import { jobCluster } from './support/job-cluster.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -199,7 +203,8 @@ it.each([
 
 it.each([
   [['--churn', '101'], '--churn: "101" must be a list of changes a second, each from 0 to 100 on a cluster'],
-  [['--poll', '0.5'], '--poll: "0.5" must be milliseconds from 1 to 1000 on a cluster'],
+  [['--poll', '0.5'], '--poll: "0.5" must be whole milliseconds from 1 to 1000 on a cluster'],
+  [['--poll', '1.9'], '--poll: "1.9" must be whole milliseconds from 1 to 1000 on a cluster'],
   [['--objects', '30000'], '30,000 objects are more than --max-objects allows on a cluster (20,000)'],
   [['--max-objects', '0'], '--max-objects: "0" must be a whole number from 1'],
 ])('on a cluster, %j is refused with its reason', async (flags, message) => {
@@ -251,6 +256,41 @@ describe('the lines of the program on a cluster', () => {
     reader.onLine(line);
     expect(() => reader.figures()).toThrow(expect.objectContaining({ code }));
   });
+});
+
+it('a start on a cluster leaves none of its Services to the next, also where its program fails', async () => {
+  const { client, objects, print, end } = await jobCluster();
+  const settings = kubernetesOf({});
+  const run = { client, settings, namespace: 'n', runId: 'run', pullSecrets: [], jobs: 0 };
+  const path = '/api/v1/namespaces/n/services';
+  const made = () => [...objects.keys()].filter((each) => each.startsWith(path));
+  const { signal } = new AbortController();
+  await client.create(
+    'Service',
+    { metadata: { name: 'synthetic', namespace: 'n', labels: SERVICE_LABELS } },
+    signal,
+  );
+  const request = {
+    ...{ unit: 'trial-1', corednsImage: 'coredns:1', churn: 100, signal },
+    configuration: 'no-denial',
+    settings: { services: 100, timeout: 30, target: 'kubernetes' },
+  } as const;
+  const result = measureStart(run, request, { phase: () => undefined, files: () => undefined }, 'coredns');
+  result.catch(() => undefined);
+  const job = await vi.waitUntil(() => objects.get('/apis/batch/v1/namespaces/n/jobs/trial-1') as V1Job, {
+    timeout: 30_000,
+  });
+  const { env = [] } = job.spec?.template.spec?.containers[1] ?? {};
+  const settingOf = (wanted: string) => env.find(({ name }) => name === wanted)?.value ?? '';
+  for (const name of ['0-17', 'churn-0-4']) {
+    const metadata = { name: `${settingOf('PREFIX')}-${name}`, labels: JSON.parse(settingOf('LABELS')) };
+    await client.create('Service', { metadata: { ...metadata, namespace: 'n' } }, signal);
+  }
+  expect(made()).toHaveLength(3);
+  print('{"ended":"CoreDNS has ended"}\n');
+  end({ exitCode: 1 });
+  await expect(result).rejects.toThrow(expect.objectContaining({ code: 'E_SERVER_DIED' }));
+  expect(made()).toEqual([`${path}/synthetic`]);
 });
 
 /** Services as an API server keeps them, and a DNS server that knows those that exist. */

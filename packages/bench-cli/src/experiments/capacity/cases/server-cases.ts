@@ -17,6 +17,7 @@ import type { LoadResult } from '../../../results/record.ts';
 import type { LimitedBy } from '../../../results/record-units.ts';
 import type { Server } from '../../../servers/server.ts';
 import { percentileIn } from '../../../stats/percentile.ts';
+import { retryTaken } from '../../../targets/local/free-port.ts';
 import { corednsMetrics } from '../api-control.ts';
 import { metricIn } from '../memory/memory-of.ts';
 import { type CasesEvidence, COUNTERS, type LoadFigures, type MemorySource } from './evidence.ts';
@@ -46,11 +47,15 @@ export async function openServerCases(
   >);
   return {
     ...opened,
-    context: { measure: (planned, on) => measure(opened.context, cases, planned, on) },
+    context: { measure: (planned, on) => measureCase(opened.context, cases, planned, on) },
   };
 }
 
-async function measure(
+/** Some ports are chosen with what runs: others, where one of them was taken meanwhile. */
+export const measureCase = (...given: Parameters<typeof measureOnce>): Promise<CasesEvidence> =>
+  retryTaken(() => measureOnce(...given));
+
+async function measureOnce(
   trials: TrialContext,
   cases: ServerCases,
   trial: PlannedTrial,

@@ -1,6 +1,7 @@
 /** Propagation on a cluster: starts of a private CoreDNS, in whose pod Services are created and asked for until they resolve. */
-import { defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
+import { specForObjects } from '@dinodns-bench/cluster-objects';
 import { z } from 'zod';
+import { endedAfter } from '../../../engine/close.ts';
 import type {
   Measuring,
   Opened,
@@ -8,13 +9,15 @@ import type {
   TargetRequest,
   TrialEvents,
 } from '../../../engine/experiment.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, errorsOf } from '../../../errors.ts';
 import { seconds } from '../../../results/record-units.ts';
-import { runOnce } from '../../../targets/kubernetes/run-job.ts';
+import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
+import { type OnceRun, runOnce } from '../../../targets/kubernetes/run-job.ts';
 import { type LineReader, readLines } from '../beside/read-lines.ts';
 import { SERVICE_RULE } from '../cluster/dns-account.ts';
 import { dnsPod } from '../cluster/dns-job.ts';
 import { endIfRefused, openStarts } from '../cluster/open-starts.ts';
+import { removeServices } from '../cluster/start-dns.ts';
 import { SERVICE_LABELS } from '../cluster/synthetic-objects.ts';
 import { openSyntheticRun } from '../cluster/synthetic-run.ts';
 import { CONFIGURATIONS, type ConfigurationName } from '../configurations.ts';
@@ -89,20 +92,64 @@ export function readPropagation(onService: (done: number) => void): PropagationR
 const SECONDS_PER_SERVICE = 2;
 const SECONDS_BESIDE = 300;
 
+interface StartRequest {
+  /** `trial-1` */
+  readonly unit: string;
+  readonly corednsImage: string;
+  readonly configuration: ConfigurationName;
+  /** Changes a second. */
+  readonly churn: number;
+  readonly settings: Pick<PropagationSettings, 'services' | 'timeout' | 'poll' | 'target'>;
+  readonly signal: AbortSignal;
+}
+
+/** A start of CoreDNS, measured; its Services are gone at the end, or the next start would read them as well. */
+export async function measureStart(
+  run: OnceRun,
+  { unit, corednsImage, configuration, churn, settings, signal }: StartRequest,
+  on: Pick<TrialEvents, 'phase' | 'files'>,
+  server: string,
+): Promise<PropagationEvidence> {
+  const { services, timeout } = settings;
+  const { cache = 'on' } = CONFIGURATIONS[configuration];
+  const reader = readPropagation((done) => on.phase(`${done} of ${services} Services`));
+  const pod = dnsPod(run.settings, run.namespace, {
+    corednsImage,
+    corefile: { cache },
+    reads: 'by itself',
+    entry: 'propagation.mjs',
+    env: {
+      CHURN: String(churn),
+      SERVICES: String(services),
+      POLL_MS: String(pollSecondsOf(settings) * 1000),
+      TIMEOUT_SECONDS: String(timeout),
+      PREFIX: unit,
+      LABELS: JSON.stringify({ ...SERVICE_LABELS, ...unitSelector(run.runId, unit) }),
+    },
+  });
+  on.files(server, { Corefile: pod.corefile });
+  const request = { ...pod, name: unit, isUnique: true, signal, onLine: reader.onLine } as const;
+  const runSeconds = SECONDS_BESIDE + services * SECONDS_PER_SERVICE + timeout;
+  await endedAfter(
+    () => runOnce(run, { ...request, runSeconds }),
+    // At the end of a run, they go with the namespace.
+    async () => (signal.aborted ? [] : removeServices(run, unit, signal).then(() => [], errorsOf)),
+  );
+  const [evidence] = reader.figures();
+  if (evidence === undefined) throw new Error('no figures');
+  return evidence;
+}
+
 export async function openOnCluster(
   request: TargetRequest<PropagationSettings>,
 ): Promise<Opened<Measuring<PropagationEvidence>>> {
   const { settings } = request;
-  const { services, timeout } = settings;
   const { objectsOf, imageOf, signal, opened } = await openStarts(request, {
     withPods: false,
     podRules: [SERVICE_RULE],
     nameOf: String,
-    openObjects: (place, objects: number) => {
-      const { spec } = defineCluster({ ...specForObjects(objects), headless: 0.1 });
-      const { services, pods, endpoints } = spec;
-      return openSyntheticRun({ ...place, size: { services, pods, endpoints }, withPods: false });
-    },
+    openObjects: (place, objects: number) =>
+      openSyntheticRun({ ...place, size: specForObjects(objects), withPods: false }),
   });
 
   async function measure(
@@ -111,35 +158,13 @@ export async function openOnCluster(
   ): Promise<PropagationEvidence> {
     const { objects, churn } = loadOf(subject);
     const server = String(point.server);
-    const unit = `trial-${order + 1}`;
     // The plan has no others.
-    const { cache = 'on' } = CONFIGURATIONS[point.configuration as ConfigurationName];
-    const reader = readPropagation((done) => on.phase(`${done} of ${services} Services`));
+    const configuration = point.configuration as ConfigurationName;
+    const start = { unit: `trial-${order + 1}`, corednsImage: imageOf(server), configuration, churn };
     try {
       const run = await objectsOf(objects);
       on.phase('starting');
-      const pod = dnsPod(run.settings, run.namespace, {
-        corednsImage: imageOf(server),
-        corefile: { cache },
-        reads: 'by itself',
-        entry: 'propagation.mjs',
-        env: {
-          CHURN: String(churn),
-          SERVICES: String(services),
-          POLL_MS: String(pollSecondsOf(settings) * 1000),
-          TIMEOUT_SECONDS: String(timeout),
-          PREFIX: unit,
-          LABELS: JSON.stringify(SERVICE_LABELS),
-        },
-      });
-      on.files(server, { Corefile: pod.corefile });
-      await runOnce(run, {
-        ...{ ...pod, name: unit, isUnique: true, signal, onLine: reader.onLine },
-        runSeconds: SECONDS_BESIDE + services * SECONDS_PER_SERVICE + timeout,
-      });
-      const [evidence] = reader.figures();
-      if (evidence === undefined) throw new Error('no figures');
-      return evidence;
+      return await measureStart(run, { ...start, settings, signal }, on, server);
     } catch (error) {
       throw endIfRefused(error);
     }

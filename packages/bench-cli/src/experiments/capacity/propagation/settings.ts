@@ -46,7 +46,7 @@ export const PROPAGATION_SETTINGS = {
   poll: {
     flag: '--poll <milliseconds>',
     description:
-      'time between two queries for a Service that does not resolve yet (default: 0.5; on a cluster 1)',
+      'time between two queries for a Service that does not resolve yet (default: 0.5; on a cluster 1, and whole)',
     schema: numberFrom(MIN_POLL_MILLISECONDS, 1000, 'milliseconds'),
   },
   timeout: {
@@ -91,7 +91,9 @@ export function demandPossible(settings: PropagationSettings): void {
     refuse(
       `--churn: "${tooMany}" must be a list of changes a second, each from 0 to ${MAX_CLUSTER_CHURN} on a cluster`,
     );
-  if (poll !== undefined && poll < CLUSTER_POLL_MILLISECONDS)
-    refuse(`--poll: "${poll}" must be milliseconds from ${CLUSTER_POLL_MILLISECONDS} to 1000 on a cluster`);
+  if (poll !== undefined && (poll < CLUSTER_POLL_MILLISECONDS || !Number.isInteger(poll)))
+    refuse(
+      `--poll: "${poll}" must be whole milliseconds from ${CLUSTER_POLL_MILLISECONDS} to 1000 on a cluster`,
+    );
   for (const objects of objectsOf(settings)) demandBounded(objects, maxObjects);
 }
