@@ -142,6 +142,21 @@ describe('scaling', () => {
     expect(world.out()).not.toContain('the load generator');
   });
 
+  it('has a column for each of several tiers, and refuses a run of what was not published', async () => {
+    await saveCases(THROUGHPUT, headOf('20261122-100000-aaaa'), [
+      { lookup: 'external', lookupsPerSecond: 5000 },
+      { lookup: 'external', lookupsPerSecond: 10_000, tier: 1 },
+    ]);
+    const found = await reproduced('scaling');
+    expect(rowOf(found, 'default, external: lookups/s').ours.map(({ tier }) => tier)).toEqual([0.5, 1]);
+    expect(await world.bench('reproduce', 'scaling')).toBe(0);
+    expect(world.out()).toMatch(/ours, 1\.15\.0 at 1 CPU \[95 %\] +ours, 1\.15\.0 at 0\.5 CPUs \[95 %\]/);
+    expect(world.out()).toMatch(/default, external: lookups\/s +6,733 +10,200 .* 5,100/);
+    expect(await world.bench('reproduce', 'kube-dns', '20261122-100000-aaaa')).toBe(2);
+    expect(world.err()).toContain('is a run of throughput, which kube-dns did not publish');
+    expect(world.err()).toContain('Name runs of bench capacity caching or memory.');
+  });
+
   it('says where the load generator was the limit', async () => {
     await saveCases(THROUGHPUT, headOf('20261122-100000-aaaa'), [
       { lookup: 'external', lookupsPerSecond: 5000, otherwiseLimited: 3 },

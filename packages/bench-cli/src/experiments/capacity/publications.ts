@@ -35,9 +35,13 @@ const MEASURED: Readonly<Record<CapacityPublication, readonly What[]>> = {
 };
 
 /** The newest of this machine of each kind. */
-async function latestSources(world: World, store: RunStore): Promise<Map<What, Source>> {
+async function latestSources(
+  world: World,
+  store: RunStore,
+  wanted: readonly What[],
+): Promise<Map<What, Source>> {
   const found = new Map<What, Source>();
-  for (const what of ['memory', 'throughput', 'caching'] as const)
+  for (const what of wanted)
     for await (const record of ownRecords(store, KINDS[what], madeHere(world))) {
       found.set(what, record);
       break;
@@ -45,13 +49,24 @@ async function latestSources(world: World, store: RunStore): Promise<Map<What, S
   return found;
 }
 
-async function namedSources(world: World, known: RunIndex, names: string): Promise<Map<What, Source>> {
+/** Runs that are named, all of what the publication measured. */
+async function namedSources(
+  world: World,
+  known: RunIndex,
+  names: string,
+  publication: CapacityPublication,
+): Promise<Map<What, Source>> {
+  const wanted = MEASURED[publication];
   const store = createStore(world, known.resultsDirectory);
   const found = new Map<What, Source>();
   for (const name of names.split(POOL_SIGN)) {
     const path = await locateRun(world, known, name);
     const { experiment } = await store.find(path);
     const what = experiment === THROUGHPUT ? 'throughput' : experiment === CACHING ? 'caching' : 'memory';
+    if (!wanted.includes(what))
+      throw new BenchError('E_USAGE', `${name} is a run of ${what}, which ${publication} did not publish`, {
+        fix: `Name runs of bench capacity ${wanted.join(' or ')}.`,
+      });
     const other = found.get(what);
     if (other !== undefined)
       throw new BenchError('E_USAGE', `two runs of ${what} were named: ${other.id} and ${name}`, {
@@ -69,8 +84,8 @@ function capacityPublication(name: CapacityPublication): Publication {
     async reproduce({ world, known, run }) {
       const found =
         run === 'latest'
-          ? await latestSources(world, createStore(world, known.resultsDirectory))
-          : await namedSources(world, known, run);
+          ? await latestSources(world, createStore(world, known.resultsDirectory), MEASURED[name])
+          : await namedSources(world, known, run, name);
       // Each is of its own kind.
       const sources: Sources = Object.fromEntries(
         MEASURED[name].flatMap((what) => (found.has(what) ? [[what, found.get(what)]] : [])),

@@ -6,9 +6,10 @@ import { conditionsSection, VERDICT_TONES } from '../../../history/reproduce/doc
 import { type Judgement, judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
 import { answer, list, numbers, type ReportDocument, table } from '../../../report/document/document.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
+import { counted } from '../../../text.ts';
 import { kilobytesEach, megabytes } from '../figures.ts';
 import { type CapacityPublication, hasKubeDns } from './publications.ts';
-import type { ReproducedRow, Sources, Unit } from './rows.ts';
+import type { OurFigure, ReproducedRow, Sources, Unit } from './rows.ts';
 
 const SHOW: Readonly<Record<Unit, (value: number) => string>> = {
   'lookups/s': formatCount,
@@ -24,16 +25,24 @@ function verdictCell(judgement: Judgement | null | undefined) {
 }
 
 /** Newest first, as far as they are numbers. */
-const newestFirst = (versions: readonly string[]) =>
-  [...new Set(versions)].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+const newestFirst = (columns: readonly string[]) =>
+  [...new Set(columns)].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+
+/** Titles of columns: the version, with the tier where there are several. */
+function columnNames(all: readonly OurFigure[]): (figure: OurFigure) => string {
+  const isOne = new Set(all.map(({ tier }) => tier)).size < 2;
+  return ({ version, tier }) =>
+    isOne || tier === undefined ? version : `${version} at ${counted(tier, 'CPU')}`;
+}
 
 /** With verdicts where there are any. */
 function sectionOf(title: string, rows: readonly ReproducedRow[]): ReportDocument['sections'][number] {
   const all = rows.flatMap(({ ours }) => ours);
-  const versions = newestFirst(all.map(({ version }) => version));
+  const columnOf = columnNames(all);
+  const columns = newestFirst(all.map(columnOf));
   const hasVerdicts = all.some(({ judgement }) => judgement !== null);
-  const cellsOf = ({ unit, ours }: ReproducedRow, version: string) => {
-    const figure = ours.find((each) => each.version === version);
+  const cellsOf = ({ unit, ours }: ReproducedRow, column: string) => {
+    const figure = ours.find((each) => columnOf(each) === column);
     const text = interval(figure ?? null, SHOW[unit]);
     return hasVerdicts ? [text, verdictCell(figure?.judgement)] : [text];
   };
@@ -45,15 +54,15 @@ function sectionOf(title: string, rows: readonly ReproducedRow[]): ReportDocumen
         [
           'figure',
           ...numbers('published'),
-          ...versions.flatMap((version) => [
-            ...numbers(`ours, ${version} [95 %]`),
+          ...columns.flatMap((column) => [
+            ...numbers(`ours, ${column} [95 %]`),
             ...(hasVerdicts ? ['verdict'] : []),
           ]),
         ],
         rows.map((row) => [
           row.name,
           SHOW[row.unit](row.published),
-          ...versions.flatMap((version) => cellsOf(row, version)),
+          ...columns.flatMap((column) => cellsOf(row, column)),
         ]),
       ),
     ],

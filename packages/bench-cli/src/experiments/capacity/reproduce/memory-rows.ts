@@ -94,7 +94,9 @@ function lineRows(
   const row = (name: string, unit: ReproducedRow['unit'], published: number, wanted: string) => {
     const ours = fits.flatMap(({ server, terms }) =>
       terms.flatMap(({ of, bytes, low, high }) =>
-        source === undefined || of !== wanted ? [] : ourFigure(source, server, { median: bytes, low, high }),
+        source === undefined || of !== wanted
+          ? []
+          : ourFigure({ record: source, server }, { median: bytes, low, high }),
       ),
     );
     return { ...headed('Memory of an object', `${configuration}, ${title}: ${name}`), unit, published, ours };
@@ -117,7 +119,7 @@ export function growthOf(source: Source, before: MemoryFigure, after: MemoryFigu
     });
     // Intervals of ours are those of logarithms, which a difference near or below zero has none of.
     const summary = grown.length === 0 ? null : { median: median(grown), low: null, high: null };
-    return ourFigure(source, server, summary);
+    return ourFigure({ record: source, server }, summary);
   });
 }
 

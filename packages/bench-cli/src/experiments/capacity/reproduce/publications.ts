@@ -77,9 +77,11 @@ function table(name: CapacityPublication, source: CasesRecord | undefined, comma
       const besideOf = (record: CasesRecord, { of }: LookupFigure) =>
         own(record).map((item) => {
           const program = programOf(record, item);
+          // The plan has numbers, or none.
+          const tier = item.point.tier as number | undefined;
           return {
-            ...{ record, server: program, isBound: (item.bounds.lookups ?? 0) > 0 },
-            peer: `${versionOf(record, program)} at ${item.point.tier}`,
+            ...{ record, server: program, tier, isBound: (item.bounds.lookups ?? 0) > 0 },
+            peer: `${versionOf(record, program)} at ${tier}`,
             values: valuesOf(record, item.key, ({ saturation }) => of(saturation)),
           };
         });

@@ -22,6 +22,8 @@ export type Unit = 'lookups/s' | 'queries/s' | 'seconds' | 'bytes' | 'bytes an o
 export interface OurFigure extends Summary {
   /** Of CoreDNS. */
   readonly version: string;
+  /** CPUs of its limit; absent for memory, and where there was none. */
+  readonly tier?: number | undefined;
   readonly run: string;
   /** For a ratio, that of `bench reproduce`; for a figure of another machine, null. */
   readonly judgement: Judgement | null;
@@ -32,16 +34,20 @@ export interface ReproducedRow {
   readonly name: string;
   readonly unit: Unit;
   readonly published: number;
-  /** One for each version that was measured. */
+  /** One for each version and tier that was measured. */
   readonly ours: readonly OurFigure[];
   /** Measures it; null if none does. */
   readonly command: string | null;
 }
 
-export function ourFigure(record: AnyRecord, server: string, summary: Summary | null): OurFigure[] {
+export function ourFigure(
+  { record, server, tier }: Pick<OwnCase, 'record' | 'server' | 'tier'>,
+  summary: Summary | null,
+): OurFigure[] {
   if (summary === null) return [];
   const { median, low, high } = summary;
-  return [{ version: versionOf(record, server), run: record.id, median, low, high, judgement: null }];
+  const version = versionOf(record, server);
+  return [{ version, ...(tier && { tier }), run: record.id, median, low, high, judgement: null }];
 }
 
 /** What of ours stands for a published figure: the trials of a case. */
@@ -49,6 +55,7 @@ export interface OwnCase {
   readonly record: AnyRecord;
   /** The program of the record by whose version it is known. */
   readonly server: string;
+  readonly tier?: OurFigure['tier'];
   /** The same for the two cases of a ratio. */
   readonly peer: string;
   readonly values: readonly { readonly round: number; readonly value: number }[];
@@ -67,7 +74,7 @@ export const valuesOf = <E>(
     return value === null ? [] : [{ round, value }];
   });
 
-/** A published figure, with ours: one for each version. */
+/** A published figure, with ours: one for each version and tier. */
 export interface Beside extends Pick<ReproducedRow, 'unit'> {
   /** Undefined where it was not published: then there is no row. */
   readonly published: number | undefined;
@@ -78,14 +85,12 @@ type Heading = Pick<ReproducedRow, 'section' | 'name' | 'command'>;
 
 export function figureRow(heading: Heading, { published, unit, ours }: Beside): ReproducedRow[] {
   if (published === undefined) return [];
-  const figures = ours.flatMap(({ record, server, values }) =>
-    ourFigure(record, server, summaryOf(values.map(({ value }) => value))),
-  );
+  const figures = ours.flatMap((own) => ourFigure(own, summaryOf(own.values.map(({ value }) => value))));
   return [{ ...heading, unit, published, ours: figures }];
 }
 
 /** The ratio of the medians with the interval of the paired trials. */
-function ourRatio({ record, server, ...own }: OwnCase, other: OwnCase, published: number): OurFigure[] {
+function ourRatio(own: OwnCase, other: OwnCase, published: number): OurFigure[] {
   const delta = comparePairs(pairTrials(own.values, other.values, ({ value }) => ({ value })));
   if (delta === null) return [];
   const [low = null, high = null] = [delta.low, delta.high].map((end) => (end === null ? null : end + 1));
@@ -93,7 +98,7 @@ function ourRatio({ record, server, ...own }: OwnCase, other: OwnCase, published
   const judged = low === null || high === null ? without('too few trials') : verdictOn(published, low, high);
   // A rate that something else limited may be any higher.
   const judgement = own.isBound || other.isBound ? without('cannot tell') : judged;
-  const figures = ourFigure(record, server, { median: delta.relative + 1, low, high });
+  const figures = ourFigure(own, { median: delta.relative + 1, low, high });
   return figures.map((figure) => ({ ...figure, judgement }));
 }
 
