@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseCpuList, parseProcessStat, parsePss, parseRss } from '../src/machine/proc-stat.ts';
+import { bytesIn } from '../src/machine/proc-files.ts';
+import { parseCpuList, parseProcessStat } from '../src/machine/proc-stat.ts';
 import {
   parseCpuacctUsage,
   parseCpuStatV1,
@@ -43,15 +44,14 @@ Pss:                 410 kB
 Pss_Anon:            112 kB
 SwapPss:               7 kB
 `;
-    expect(parsePss(rollup)).toBe(410 * 1024);
-    expect(parsePss('')).toBeNull();
+    expect(bytesIn(rollup, 'Pss')).toBe(410 * 1024);
+    expect(bytesIn('', 'Pss')).toBeNull();
   });
 
   test('is VmRSS where only the status can be read', () => {
-    expect(parseRss('Name:\tcat\nVmHWM:\t    1900 kB\nVmRSS:\t    1752 kB\nRssAnon:\t     104 kB\n')).toBe(
-      1752 * 1024,
-    );
-    expect(parseRss('Name:\tkthreadd\nThreads:\t1\n')).toBeNull();
+    const status = 'Name:\tcat\nVmHWM:\t    1900 kB\nVmRSS:\t    1752 kB\nRssAnon:\t     104 kB\n';
+    expect(bytesIn(status, 'VmRSS')).toBe(1752 * 1024);
+    expect(bytesIn('Name:\tkthreadd\nThreads:\t1\n', 'VmRSS')).toBeNull();
   });
 });
 

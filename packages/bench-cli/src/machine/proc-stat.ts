@@ -67,22 +67,6 @@ export function parseProcessStat(text: string): ProcessStat | null {
   };
 }
 
-/** The value of a `Name:   123 kB` line in bytes, or null if there is none. */
-function kilobytesField(text: string, name: string): number | null {
-  const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text);
-  return match?.[1] === undefined ? null : Number(match[1]) * 1024;
-}
-
-/** Proportional set size in bytes from /proc/<pid>/smaps_rollup; null for a process that has just ended. */
-export function parsePss(smapsRollup: string): number | null {
-  return kilobytesField(smapsRollup, 'Pss');
-}
-
-/** Resident set size in bytes from /proc/<pid>/status; null for a kernel thread or an ended process. */
-export function parseRss(status: string): number | null {
-  return kilobytesField(status, 'VmRSS');
-}
-
 /** CPUs in the kernel's list format: `0-3,8` → 0, 1, 2, 3, 8. */
 export function parseCpuList(text: string): number[] {
   return text

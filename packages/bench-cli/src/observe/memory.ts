@@ -4,8 +4,7 @@
  * changed its user), the resident set size is used, and the record says so.
  */
 
-import { readIfThere } from '../machine/proc-files.ts';
-import { parsePss, parseRss } from '../machine/proc-stat.ts';
+import { bytesIn, readIfThere } from '../machine/proc-files.ts';
 import type { World } from '../world.ts';
 
 export interface MemoryMeter {
@@ -21,12 +20,10 @@ export function createMemoryMeter(world: World): MemoryMeter {
 
   const readOne = async (pid: number): Promise<number | null> => {
     if (source === 'pss') {
-      const rollup = await readIfThere(world, `/proc/${pid}/smaps_rollup`);
-      const pss = rollup === null ? null : parsePss(rollup);
+      const pss = bytesIn(await readIfThere(world, `/proc/${pid}/smaps_rollup`), 'Pss');
       if (pss !== null) return pss;
     }
-    const status = await readIfThere(world, `/proc/${pid}/status`);
-    const rss = status === null ? null : parseRss(status);
+    const rss = bytesIn(await readIfThere(world, `/proc/${pid}/status`), 'VmRSS');
     // A process that has just ended has neither; one with a resident set denied us the proportional one.
     if (rss !== null) source = 'rss';
     return rss;

@@ -17,9 +17,6 @@ import {
 import { dnsmasq } from '../../../servers/dnsmasq/index.ts';
 import type { InstanceRequest, ServerDefinition } from '../../../servers/server.ts';
 
-/** Entries of kube-dns's dnsmasq. */
-export const DNSMASQ_ENTRIES = 1000;
-
 export interface CachingTier {
   readonly spec: ClusterSpec;
   readonly upstreamDelaySeconds: number;

@@ -14,14 +14,17 @@ import type { World } from '../../../world.ts';
 import { demandClusterServers } from '../machine.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
 import { PUBLISHED_SEARCH } from '../published.ts';
-import { DNSMASQ_ENTRIES, dnsmasqTier, nodeLocalTier } from './caching-servers.ts';
+import { dnsmasqTier, nodeLocalTier } from './caching-servers.ts';
 import type { CasesPlan } from './evidence.ts';
 import { openServerCases, type Runnable, type ServerCases } from './server-cases.ts';
 import { type CachingSettings, secondsPerTrial } from './settings.ts';
 import {
+  corednsCache,
   DNSMASQ,
+  DNSMASQ_ENTRIES,
+  dnsmasqEntries,
+  isNegative,
   NEGATIVE,
-  NO_DENIAL,
   NODE_LOCAL,
   planTiers,
   type TierPoint,
@@ -79,7 +82,6 @@ async function definitionFor(
   { names, delay: upstreamDelaySeconds, coredns }: Running,
 ): Promise<{ readonly definition: ServerDefinition; readonly metricsPort: number }> {
   const metricsPort = await findFreePort(ADDRESS);
-  const isCached = point.cache !== 'uncached';
   const beside = { spec: clusterFor(point, names).spec, upstreamDelaySeconds };
   const tier = async () => ({ ...beside, coredns, backendPort: await findFreePort(ADDRESS) });
   if (subject === NODE_LOCAL) {
@@ -88,12 +90,14 @@ async function definitionFor(
   }
   if (subject.startsWith(DNSMASQ)) {
     const behind = { ...(await tier()), backendMetricsPort: metricsPort };
-    const size = isCached ? DNSMASQ_ENTRIES : 0;
-    return { definition: dnsmasqTier(behind, size, subject.endsWith(NEGATIVE)), metricsPort };
+    const definition = dnsmasqTier(behind, dnsmasqEntries(point.cache), isNegative(subject));
+    return { definition, metricsPort };
   }
-  const cache = !isCached ? 'off' : subject.endsWith(NO_DENIAL) ? 'no-denial' : 'on';
   const surroundings = { ...beside, metricsPort, nodeSearch: PUBLISHED_SEARCH, isReadyLate: true } as const;
-  return { definition: definitionOf({ cache }, surroundings), metricsPort };
+  return {
+    definition: definitionOf({ cache: corednsCache(subject, point.cache) }, surroundings),
+    metricsPort,
+  };
 }
 
 export async function cachingPlan(settings: CachingSettings, world: World): Promise<CasesPlan> {

@@ -23,15 +23,26 @@ const TITLES: Readonly<Record<string, string>> = {
   [NODE_LOCAL]: 'CoreDNS as NodeLocal DNSCache + CoreDNS',
 };
 
+export const isNegative = (subject: string) => subject.endsWith(NEGATIVE);
+
 /** For people. */
 export function tierName(subject: string): string {
-  const isNegative = subject.endsWith(NEGATIVE);
-  const kind = isNegative ? subject.slice(0, -NEGATIVE.length) : subject;
-  return `${TITLES[kind] ?? kind}${isNegative ? ' (negative cache)' : ''}`;
+  const kind = isNegative(subject) ? subject.slice(0, -NEGATIVE.length) : subject;
+  return `${TITLES[kind] ?? kind}${isNegative(subject) ? ' (negative cache)' : ''}`;
 }
 
 /** `--cache off` is a point of its own. */
 export type CacheState = 'cached' | 'uncached' | 'overflow';
+
+/** The cache of CoreDNS, where that is all that caches. */
+export function corednsCache(subject: string, cache: CacheState): 'on' | 'off' | 'no-denial' {
+  if (cache === 'uncached') return 'off';
+  return subject.endsWith(NO_DENIAL) ? 'no-denial' : 'on';
+}
+
+/** Entries of kube-dns's dnsmasq. */
+export const DNSMASQ_ENTRIES = 1000;
+export const dnsmasqEntries = (cache: CacheState) => (cache === 'uncached' ? 0 : DNSMASQ_ENTRIES);
 
 /** What is asked, and whether it is in the cache. */
 export interface TierPoint {

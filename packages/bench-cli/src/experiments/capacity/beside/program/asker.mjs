@@ -1,6 +1,6 @@
 /** Asks CoreDNS: names once, to fill its cache, or at a fixed rate, with every query accounted for. */
 import { createSocket } from 'node:dgram';
-import { numberOf } from './common.mjs';
+import { numberOf, sleep } from './common.mjs';
 
 /** By default as long as the resolver of the C library waits (resolv.conf(5), `timeout`). */
 const LOST_AFTER_MS = numberOf('LOST_AFTER_MS', 5000);
@@ -78,11 +78,10 @@ export async function openAsker({ address, port }) {
     counts.sent += 1;
     socket.send(encodeQuery(next, name, type));
   }
-  const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   async function settle() {
     while (pending.size > 0) {
       loseOld();
-      await sleep(TICK_MS);
+      await sleep(TICK_MS / 1000);
     }
   }
   return {
@@ -95,7 +94,7 @@ export async function openAsker({ address, port }) {
           send(question);
           sent += 1;
         }
-        await sleep(1);
+        await sleep(0.001);
       }
       await settle();
     },

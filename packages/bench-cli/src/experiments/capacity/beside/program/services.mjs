@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { percentile } from './memory.mjs';
 
 /** One that takes longer than this is given up. */
 const ANSWER_SECONDS = 15;
@@ -16,11 +17,6 @@ export const now = () => performance.now() / 1000;
 
 /** The API server got slow: nothing more is asked of it. */
 export class Slow extends Error {}
-
-function p99(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(0.99 * sorted.length) - 1)];
-}
 
 /**
  * @param server address of the API server
@@ -42,9 +38,11 @@ export function openServices({ server, tokenFile, caFile, namespace, labels, max
   function account(seconds) {
     recent.push(seconds);
     if (recent.length > WINDOW) recent.shift();
-    if (recent.length < MIN_REQUESTS || p99(recent) <= maxP99Seconds) return;
+    if (recent.length < MIN_REQUESTS) return;
+    const p99 = percentile(recent, 99);
+    if (p99 <= maxP99Seconds) return;
     throw new Slow(
-      `99 % of the last ${recent.length} requests took up to ${p99(recent).toFixed(2)} s, more than ${maxP99Seconds} s`,
+      `99 % of the last ${recent.length} requests took up to ${p99.toFixed(2)} s, more than ${maxP99Seconds} s`,
     );
   }
 

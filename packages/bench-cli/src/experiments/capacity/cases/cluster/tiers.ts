@@ -5,8 +5,8 @@
 import { renderCorefile } from '@dinodns-bench/cluster-objects';
 import type { V1Container, V1Probe } from '@kubernetes/client-node';
 import { dnsmasq as dnsmasqKind } from '../../../../servers/dnsmasq/index.ts';
-import { DNSMASQ_ENTRIES, dnsmasqFlags, kubeDnsFlags } from '../caching-servers.ts';
-import { type CacheState, DNSMASQ, KUBE_DNS, NEGATIVE, NO_DENIAL } from '../subjects.ts';
+import { dnsmasqFlags, kubeDnsFlags } from '../caching-servers.ts';
+import { type CacheState, corednsCache, DNSMASQ, dnsmasqEntries, isNegative, KUBE_DNS } from '../subjects.ts';
 
 export interface TierImages {
   readonly coredns: string;
@@ -77,16 +77,12 @@ function corednsContainer({ coredns: image }: TierImages): TierContainer {
 }
 
 function corednsTier(images: TierImages, { subject, cache }: Point): Tier {
-  const kept = subject.endsWith(NO_DENIAL) ? 'no-denial' : 'on';
   return {
     containers: [corednsContainer(images)],
-    files: { Corefile: corefileOf(FRONT_PORT, cache === 'uncached' ? 'off' : kept) },
+    files: { Corefile: corefileOf(FRONT_PORT, corednsCache(subject, cache)) },
     port: FRONT_PORT,
   };
 }
-
-const entriesOf = ({ cache }: Point) => (cache === 'uncached' ? 0 : DNSMASQ_ENTRIES);
-const isNegative = ({ subject }: Point) => subject.endsWith(NEGATIVE);
 
 function dnsmasqTier(images: TierImages, image: string, point: Point): Tier {
   const place = {
@@ -100,7 +96,7 @@ function dnsmasqTier(images: TierImages, image: string, point: Point): Tier {
   const front: TierContainer = {
     name: dnsmasqKind.name,
     image,
-    args: dnsmasqFlags(place, entriesOf(point), isNegative(point)),
+    args: dnsmasqFlags(place, dnsmasqEntries(point.cache), isNegative(point.subject)),
     startupProbe: probe({ tcpSocket: { port: FRONT_PORT } }),
     mountPath: FILES_DIRECTORY,
   };
@@ -147,7 +143,11 @@ function kubeDnsTier(images: NonNullable<TierImages['kubeDns']>, point: Point): 
         image: images.dnsmasq,
         args: [
           ...['-v=2', '-logtostderr', '-configDir=/etc/k8s/dns/dnsmasq-nanny', '-restartDnsmasq=true', '--'],
-          ...kubeDnsFlags(`${LOOPBACK}#${BACKEND_PORT}`, entriesOf(point), isNegative(point)),
+          ...kubeDnsFlags(
+            `${LOOPBACK}#${BACKEND_PORT}`,
+            dnsmasqEntries(point.cache),
+            isNegative(point.subject),
+          ),
           '--log-facility=-',
         ],
         securityContext: FOR_DNSMASQ,
