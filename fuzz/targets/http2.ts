@@ -3,10 +3,17 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
-import { encodeName, encodeOpt, encodeQuery, MAX_MESSAGE_BYTES, TYPE } from '@dinodns-bench/wire';
+import {
+  DOH_MEDIA_TYPE,
+  DOH_PATH,
+  encodeName,
+  encodeOpt,
+  encodeQuery,
+  MAX_MESSAGE_BYTES,
+  TYPE,
+} from '@dinodns-bench/wire';
 import { makeCertificates } from '../../packages/bench-cli/src/certificates/certificates.ts';
 import { HttpsNetwork } from '../../packages/server-cluster/src/network/https.ts';
-import { DNS_MESSAGE, DNS_PATH } from '../../packages/server-cluster/src/network/https-message.ts';
 import { createAnswerTable } from '../../packages/server-cluster/src/table/answer-table.ts';
 import { ensure, type Target } from '../engine/target.ts';
 import { checkReply } from '../reply.ts';
@@ -84,7 +91,7 @@ function fields(entries: Readonly<Record<string, string | Buffer>>): Buffer {
 
 function request(stream: number, method: string, path: string | Buffer, ends: boolean): Buffer {
   const head = { ':method': method, ':scheme': 'https', ':authority': 'dns.test', ':path': path };
-  const all = method === 'POST' ? { ...head, 'content-type': DNS_MESSAGE } : head;
+  const all = method === 'POST' ? { ...head, 'content-type': DOH_MEDIA_TYPE } : head;
   return frame(FRAME.headers, FLAG.endHeaders | (ends ? FLAG.endStream : 0), stream, fields(all));
 }
 
@@ -92,9 +99,9 @@ function frameOf({ action, stream, bytes }: Step): Buffer {
   const word = Buffer.alloc(4);
   switch (action) {
     case 'post':
-      return request(stream, 'POST', DNS_PATH, false);
+      return request(stream, 'POST', DOH_PATH, false);
     case 'get':
-      return request(stream, 'GET', `${DNS_PATH}?dns=${bytes.toString('base64url')}`, true);
+      return request(stream, 'GET', `${DOH_PATH}?dns=${bytes.toString('base64url')}`, true);
     case 'path':
       return request(stream, 'GET', bytes, true);
     case 'data':
@@ -252,7 +259,7 @@ export const http2: Target = {
   maxBytes: 1500,
   dictionary: [
     ...STEP.map((_action, kind) => String.fromCharCode(kind, 1, 8)),
-    DNS_PATH,
+    DOH_PATH,
     '?dns=',
     '\x00\x04\x00\x00\x00\x00',
   ],

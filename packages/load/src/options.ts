@@ -1,4 +1,5 @@
 /** All options of a run as one validated record: the library's argument, and what the flags become. */
+import { DOH_PATH } from '@dinodns-bench/wire';
 import { z } from 'zod';
 import { messageOptionsSchema } from './message/options.ts';
 import { workloadOptionsSchema } from './workload/options.ts';
@@ -92,7 +93,7 @@ export const optionsSchema = z.strictObject({
       /** PEM file of certificate authorities; null: the system's. */
       caFile: z.string().nullable().default(null),
       /** DoH: path, such as "/dns-query". */
-      path: z.string().startsWith('/').default('/dns-query'),
+      path: z.string().startsWith('/').default(DOH_PATH),
       method: z.enum(['GET', 'POST']).default('POST'),
     })
     .prefault({}),

@@ -1,5 +1,9 @@
-/** DNS messages in a stream, each after two bytes of length (RFC 1035 §4.2.2). */
+/** DNS messages in a stream, each after two bytes of length (RFC 1035 §4.2.2), and in HTTP (RFC 8484). */
 import { MAX_MESSAGE_BYTES } from './header.ts';
+
+/** Where servers of DNS over HTTPS answer. */
+export const DOH_PATH = '/dns-query';
+export const DOH_MEDIA_TYPE = 'application/dns-message';
 
 /** The longest message with its length bytes. */
 const MAX_FRAME = 2 + MAX_MESSAGE_BYTES;

@@ -26,7 +26,7 @@ export {
   OPT_BYTES,
   type OptFields,
 } from './edns.ts';
-export { createFrameReader, frameOf } from './framing.ts';
+export { createFrameReader, DOH_MEDIA_TYPE, DOH_PATH, frameOf } from './framing.ts';
 export {
   FLAG,
   HEADER_BYTES,

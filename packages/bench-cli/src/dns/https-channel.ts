@@ -5,11 +5,11 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { isIPv6 } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { DOH_MEDIA_TYPE, DOH_PATH } from '@dinodns-bench/wire';
 import type { Channel, ChannelHandlers } from './channel.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tlsOptions } from './tls-options.ts';
 
-const DNS_MESSAGE = 'application/dns-message';
 const HTTP_OK = 200;
 
 /** Opens no connection before the first `send`. */
@@ -35,10 +35,10 @@ export function openHttpsChannel(endpoint: Endpoint, handlers: ChannelHandlers):
     new Promise((resolve, reject) => {
       const stream = session.request({
         ':method': 'POST',
-        ':path': '/dns-query',
-        'content-type': DNS_MESSAGE,
+        ':path': DOH_PATH,
+        'content-type': DOH_MEDIA_TYPE,
         'content-length': message.length,
-        accept: DNS_MESSAGE,
+        accept: DOH_MEDIA_TYPE,
       });
       const chunks: Buffer[] = [];
       let status = 0;

@@ -8,12 +8,10 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import { DOH_MEDIA_TYPE } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
 import { ProtocolMismatch } from './failures.ts';
 import { Lane, type LaneShared } from './lane.ts';
-
-/** RFC 8484 §6. */
-const MEDIA_TYPE = 'application/dns-message';
 
 /** The longest DNS message; a longer body is not an answer. */
 const MAX_MESSAGE = 65_535;
@@ -35,8 +33,8 @@ export class HttpsLane extends Lane<ClientHttp2Session> {
       [constants.HTTP2_HEADER_PATH]: path,
       [constants.HTTP2_HEADER_SCHEME]: 'https',
       [constants.HTTP2_HEADER_AUTHORITY]: authority,
-      [constants.HTTP2_HEADER_ACCEPT]: MEDIA_TYPE,
-      ...(method === 'POST' ? { [constants.HTTP2_HEADER_CONTENT_TYPE]: MEDIA_TYPE } : {}),
+      [constants.HTTP2_HEADER_ACCEPT]: DOH_MEDIA_TYPE,
+      ...(method === 'POST' ? { [constants.HTTP2_HEADER_CONTENT_TYPE]: DOH_MEDIA_TYPE } : {}),
     };
   }
 
@@ -176,5 +174,5 @@ function responseProblem(headers: IncomingHttpHeaders): string | null {
   const status = headers[constants.HTTP2_HEADER_STATUS];
   if (Number(status) !== 200) return `HTTP status ${status}`;
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  return type === MEDIA_TYPE ? null : `HTTP content type ${type ?? 'missing'}`;
+  return type === DOH_MEDIA_TYPE ? null : `HTTP content type ${type ?? 'missing'}`;
 }

@@ -2,10 +2,9 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, isIPv6, type Socket } from 'node:net';
-import { frameOf } from '@dinodns-bench/wire';
+import { DOH_PATH, frameOf } from '@dinodns-bench/wire';
 import { encode } from 'dns-packet';
 import { ServerError } from '../errors.ts';
-import { DNS_PATH } from '../network/https-message.ts';
 import type { Ports } from './ports.ts';
 
 /** A lost query is sent again after this time. */
@@ -63,7 +62,7 @@ async function askHttps({ address, port }: Target, id: number): Promise<boolean>
   try {
     const failed = once(session, 'error').then(([error]) => Promise.reject(error));
     const dns = question(id).toString('base64url');
-    const stream = session.request({ ':path': `${DNS_PATH}?dns=${dns}` }, { endStream: true });
+    const stream = session.request({ ':path': `${DOH_PATH}?dns=${dns}` }, { endStream: true });
     const answered = once(stream, 'data', { signal: AbortSignal.timeout(HANDSHAKE_SECONDS * 1000) });
     const [answer] = await Promise.race([answered, failed]);
     return isAnswer(answer, id);

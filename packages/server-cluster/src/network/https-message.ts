@@ -1,10 +1,7 @@
 /** DNS messages in HTTP requests and responses (RFC 8484): what a request asks, and how long its answer may be kept. */
 import type { IncomingHttpHeaders } from 'node:http2';
-import { HEADER_BYTES, skipName, TYPE, u16 } from '@dinodns-bench/wire';
+import { DOH_MEDIA_TYPE, DOH_PATH, HEADER_BYTES, skipName, TYPE, u16 } from '@dinodns-bench/wire';
 import { MAX_QUERY_BYTES } from './tcp-connection.ts';
-
-export const DNS_PATH = '/dns-query';
-export const DNS_MESSAGE = 'application/dns-message';
 
 /** RFC 9110, section 15. Not from `node:http2`, which a server without HTTPS does not load. */
 export const STATUS = {
@@ -45,7 +42,7 @@ function fromQuery(search: string): DnsRequest {
 
 function fromBody(headers: IncomingHttpHeaders): DnsRequest {
   const [type = ''] = (headers['content-type'] ?? '').split(';');
-  if (type.trim().toLowerCase() !== DNS_MESSAGE) return refused(STATUS.unsupportedMediaType);
+  if (type.trim().toLowerCase() !== DOH_MEDIA_TYPE) return refused(STATUS.unsupportedMediaType);
   const length = Number(headers['content-length'] ?? 0);
   return length > MAX_QUERY_BYTES ? refused(STATUS.contentTooLarge) : { kind: 'body' };
 }
@@ -53,7 +50,7 @@ function fromBody(headers: IncomingHttpHeaders): DnsRequest {
 /** Reads the head of a request. */
 export function readRequest(headers: IncomingHttpHeaders): DnsRequest {
   const [path, search = ''] = (headers[':path'] ?? '').split('?', 2);
-  if (path !== DNS_PATH) return refused(STATUS.notFound);
+  if (path !== DOH_PATH) return refused(STATUS.notFound);
   switch (headers[':method']) {
     case 'GET':
       return fromQuery(search);

@@ -9,9 +9,10 @@ import type {
   ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { DOH_MEDIA_TYPE } from '@dinodns-bench/wire';
 import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import { DROP_REASON } from '../metrics/counters.ts';
-import { DNS_MESSAGE, freshSeconds, readRequest, STATUS } from './https-message.ts';
+import { freshSeconds, readRequest, STATUS } from './https-message.ts';
 import { waitUntil } from './managed-network.ts';
 import { type Admission, shakeHands } from './stream-listener.ts';
 import { StreamNetwork, type StreamNetworkOptions } from './stream-network.ts';
@@ -157,7 +158,7 @@ export class HttpsNetwork extends StreamNetwork {
     stream.once('close', () => this.#count(client, -reply.length));
     stream.respond({
       ':status': STATUS.ok,
-      'content-type': DNS_MESSAGE,
+      'content-type': DOH_MEDIA_TYPE,
       'content-length': reply.length,
       'cache-control': `max-age=${freshSeconds(reply)}`,
     });
