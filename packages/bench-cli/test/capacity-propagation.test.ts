@@ -4,17 +4,20 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import type { ControlStatus, ServiceChange } from '@dinodns-bench/cluster-objects';
+import { type ControlStatus, defineCluster, type ServiceChange } from '@dinodns-bench/cluster-objects';
 import type { V1Job } from '@kubernetes/client-node';
 import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { createDnsClient, type DecodedAnswer, type DnsClient, type DnsQuery } from '../src/dns/client.ts';
+import { BenchError } from '../src/errors.ts';
 import { SERVICE_LABELS } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
+import { type CorednsContext, withCoredns } from '../src/experiments/capacity/deploy-coredns.ts';
 import { figuresOf, measureLoad } from '../src/experiments/capacity/propagation/here.ts';
 import { ESTIMANDS } from '../src/experiments/capacity/propagation/index.ts';
 import { measureStart, readPropagation } from '../src/experiments/capacity/propagation/on-cluster.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
+import { API_SERVER } from '../src/servers/coredns-cluster/definition.ts';
 import { jobCluster } from './support/job-cluster.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -256,6 +259,39 @@ describe('the lines of the program on a cluster', () => {
     reader.onLine(line);
     expect(() => reader.figures()).toThrow(expect.objectContaining({ code }));
   });
+});
+
+it('a start on this machine says first why it failed, and then that CoreDNS cannot be removed', async () => {
+  const failing = (code: 'E_SERVER_DIED' | 'E_NO_ANSWER') =>
+    new BenchError(code, code, { fix: 'See its log.' });
+  const deployment = {
+    ...{
+      files: {},
+      instances: [{ pid: 1 }],
+      companionPorts: { [API_SERVER]: 1 },
+      died: new Promise(() => undefined),
+    },
+    remove: () => Promise.reject(failing('E_NO_ANSWER')),
+  };
+  const context = {
+    ...{ world, target: { deploy: async () => deployment }, programOf: () => [], onFiles: () => undefined },
+    ...{ servers: new Map([['coredns', {}]]), signal: new AbortController().signal },
+  } as unknown as CorednsContext;
+  const cluster = defineCluster().spec;
+  const request = {
+    key: 'a',
+    server: 'coredns',
+    configuration: 'no-denial',
+    cluster,
+    directory: '',
+  } as const;
+  let until: AbortSignal | undefined;
+  const start = withCoredns(context, request, (_deployed, signal) => {
+    until = signal;
+    return Promise.reject(failing('E_SERVER_DIED'));
+  });
+  await expect(start).rejects.toMatchObject({ code: 'E_SERVER_DIED', message: 'E_SERVER_DIED; E_NO_ANSWER' });
+  expect(until?.aborted).toBe(true);
 });
 
 it('a start on a cluster leaves none of its Services to the next, also where its program fails', async () => {

@@ -1,6 +1,7 @@
 /** Starts CoreDNS in a configuration beside an API server of a cluster's objects. */
 import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
-import { internalError } from '../../errors.ts';
+import { endedAfter } from '../../engine/close.ts';
+import { errorsOf, internalError } from '../../errors.ts';
 import type { TrialContext } from '../../measure/trial-context.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import { API_SERVER, definitionOf, type Surroundings } from '../../servers/coredns-cluster/definition.ts';
@@ -105,4 +106,25 @@ export async function deployCoredns(
   request: CorednsRequest,
 ): Promise<DeployedCoredns> {
   return retryTaken(() => deployOnce(context, request));
+}
+
+/**
+ * Removes it when `use` is over or CoreDNS has ended; the signal of `use` ends then as well.
+ * @throws BenchError first why that ended, or the reason of the signal
+ */
+export async function withCoredns<T>(
+  context: CorednsContext,
+  request: CorednsRequest,
+  use: (deployed: DeployedCoredns, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deployed = await deployCoredns(context, request);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([context.signal, ended.signal]);
+  return endedAfter(
+    () => Promise.race([use(deployed, signal), deployed.running.died]),
+    () => {
+      ended.abort();
+      return deployed.deployment.remove().then(() => [], errorsOf);
+    },
+  );
 }

@@ -11,7 +11,7 @@ import type {
 import { fileNameOf } from '../../../text.ts';
 import type { World } from '../../../world.ts';
 import type { ConfigurationName } from '../configurations.ts';
-import { type DeployedCoredns, deployCoredns } from '../deploy-coredns.ts';
+import { type DeployedCoredns, withCoredns } from '../deploy-coredns.ts';
 import { type CorednsMachine, openCoredns } from '../machine.ts';
 import { untilReady } from '../memory/start.ts';
 import { evidenceOf, loadOf, type PropagationEvidence } from './evidence.ts';
@@ -118,33 +118,27 @@ async function measureStart(
   const { world } = context;
   const { objects, churn } = loadOf(subject);
   const directory = `${context.rawDirectory}/${fileNameOf(key)}`;
-  // Nobody asks any longer when CoreDNS has ended.
-  const ended = new AbortController();
-  const signal = AbortSignal.any([context.signal, ended.signal]);
-  let deployed: DeployedCoredns | undefined;
-  let client: DnsClient | undefined;
-  try {
-    await world.fs.mkdir(directory, { recursive: true });
-    on.phase('starting');
-    deployed = await deployCoredns(
-      { ...context, onFiles: on.files },
-      {
-        ...{ key, directory, server: String(point.server) },
-        // The plan has no others.
-        configuration: point.configuration as ConfigurationName,
-        cluster: defineCluster({ ...specForObjects(objects), headless: HEADLESS }).spec,
-      },
-    );
-    const { running, instance } = deployed;
-    await untilReady({ ...context, key, running });
-    client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
-    const asking = { world, settings, signal, client, api: running.api, onPhase: on.phase };
-    return await Promise.race([measureLoad(asking, churn), running.died]);
-  } finally {
-    ended.abort();
-    client?.close();
-    await deployed?.deployment.remove();
-  }
+  await world.fs.mkdir(directory, { recursive: true });
+  on.phase('starting');
+  return withCoredns(
+    { ...context, onFiles: on.files },
+    {
+      ...{ key, directory, server: String(point.server) },
+      // The plan has no others.
+      configuration: point.configuration as ConfigurationName,
+      cluster: defineCluster({ ...specForObjects(objects), headless: HEADLESS }).spec,
+    },
+    async ({ running, instance }, signal) => {
+      await untilReady({ ...context, key, running });
+      const client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
+      try {
+        const asking = { world, settings, signal, client, api: running.api, onPhase: on.phase };
+        return await measureLoad(asking, churn);
+      } finally {
+        client.close();
+      }
+    },
+  );
 }
 
 export async function openHere(
