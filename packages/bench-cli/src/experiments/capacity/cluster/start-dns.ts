@@ -66,11 +66,10 @@ export function containerEnd({ metadata, status }: V1Pod): ContainerEnd | null {
   return { pod: metadata?.name ?? '', reason, exitCode, restarts: found.restartCount };
 }
 
-/** Those that the program of a pod has made, also where it ended before it was done with them. */
+/** Also where the program ended before it was done with them. */
 export async function removeServices(
   { client, namespace, runId }: OnceRun,
-  unit: string,
-  signal: AbortSignal,
+  { unit, signal }: Pick<StartRequest, 'unit' | 'signal'>,
 ): Promise<void> {
   const { items } = await client.list('Service', { namespace, labels: unitSelector(runId, unit) }, signal);
   for (const { metadata } of items) await client.delete('Service', metadata?.name ?? '', namespace, signal);
@@ -114,7 +113,7 @@ export async function startDns(run: OnceRun, request: StartRequest): Promise<Sta
     death = error.message;
     isKilled = true;
   } finally {
-    if (changes) await removeServices(run, unit, signal);
+    if (changes) await removeServices(run, request);
   }
   if (death !== null && !isKilled) reader.demandSound();
   const read = await Promise.all(workingSets);

@@ -133,7 +133,7 @@ export async function measureStart(
   await endedAfter(
     () => runOnce(run, { ...request, runSeconds }),
     // At the end of a run, they go with the namespace.
-    async () => (signal.aborted ? [] : removeServices(run, unit, signal).then(() => [], errorsOf)),
+    async () => (signal.aborted ? [] : removeServices(run, { unit, signal }).then(() => [], errorsOf)),
   );
   const [evidence] = reader.figures();
   if (evidence === undefined) throw new Error('no figures');
