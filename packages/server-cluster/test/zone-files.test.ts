@@ -233,6 +233,19 @@ test('loadZoneFile refuses many wrong names before the SOA record, and adds ever
   expect(store.get('www.a.example', 'A')).toEqual(['192.0.2.2']);
 });
 
+test.each(['before', 'after'])('records of other zones %s the SOA record are ignored', async (place) => {
+  const nsec3 = `${'0'.repeat(31)}w.victim.test. NSEC3 1 0 9999 - ${'0'.repeat(32)}\n`;
+  const stray = `victim.test. 60 A 203.0.113.66\nother.test. DNAME victim.test.\n${nsec3}`;
+  const text = place === 'before' ? `$TTL 60\n${stray}${HEAD}` : `${HEAD}${stray}`;
+  const evil = write('a.example.zone', `${text}www A 192.0.2.1\n`);
+  const victim = write('victim.test.zone', `${HEAD}@ A 192.0.2.2\n`);
+  const server = await startServer(['--zone', evil, '--zone', victim]);
+  expect(server.stderr).toBe('');
+  expect((await ask('udp', server.ready, 'victim.test')).answers).toMatchObject([{ data: '192.0.2.2' }]);
+  expect((await ask('udp', server.ready, 'x.other.test')).rcode).toBe(RCODE.REFUSED);
+  expect(await addressAt(server, 'www.a.example')).toBe('192.0.2.1');
+});
+
 test('a zone may have its NS records before its SOA record', async () => {
   const [ttl, soa, ns] = HEAD.replaceAll('@', 'b.example.').split('\n');
   const store = new ZoneStore();

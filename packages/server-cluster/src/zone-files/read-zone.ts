@@ -25,26 +25,33 @@ export function keyOf(name: Uint8Array): string {
 }
 
 /**
- * Writes the records of a zone file to `path`, and returns the zone's name. Rejects with a `ZonesError` for a file that is not valid, and
+ * Writes the records of a zone file to `path`, and returns the zone's name; records of other zones that come before it is known are among
+ * them. Rejects with a `ZonesError` for a file that is not valid, and
  * for records that are wrong by themselves; of what is wrong only together with others, `wrongNames` knows.
  */
 export async function readInto(path: string, option: ZoneFileOption, slices: Slices): Promise<Buffer> {
   const { file, origin } = option;
   const writer = new RecordsWriter(path);
   let zone = origin === undefined ? undefined : originFromText(origin);
-  const suspects: Uint8Array[] = [];
+  let suspects: Uint8Array[] = [];
   let soa: Uint8Array | undefined;
   try {
     for (const record of recordsOf(option)) {
       const { name, type, data } = record;
-      if (type === TYPE.SOA) zone ??= Buffer.from(name);
+      if (type === TYPE.SOA && zone === undefined) {
+        const apex = Buffer.from(name);
+        suspects = suspects.filter((suspect) => isWithin(suspect, apex)).slice(0, MAX_WRONG_NAMES);
+        zone = apex;
+      }
       if (zone === undefined || isWithin(name, zone)) {
         writer.add(record);
         const isApex = name.length === zone?.length;
         const isOtherSoa = type === TYPE.SOA && (!isApex || Buffer.compare(soa ?? data, data) !== 0);
         if (isApex && type === TYPE.SOA) soa ??= data;
         const isSuspect = isOtherSoa || hashFinding(record) !== undefined;
-        if (isSuspect && suspects.length < MAX_WRONG_NAMES) suspects.push(Buffer.from(name));
+        // Of those before the zone's name is known, it is not known either which are in the zone.
+        if (isSuspect && (zone === undefined || suspects.length < MAX_WRONG_NAMES))
+          suspects.push(Buffer.from(name));
       }
       if (slices.isOver) await slices.pause();
     }

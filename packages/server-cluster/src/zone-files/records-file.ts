@@ -5,7 +5,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { lowerCaseName } from '@dinodns-bench/wire';
-import type { ZoneRecord } from '@dinodns-bench/zones/data';
+import { isWithin, type ZoneRecord } from '@dinodns-bench/zones/data';
 import type { Slices } from '../store/slices.ts';
 import { RecordLoader } from '../table/record-loader.ts';
 import { openZone } from '../table/zone-cuts.ts';
@@ -52,7 +52,7 @@ export class RecordsWriter {
   }
 }
 
-/** Adds the records of a file to a zone. */
+/** Adds the records of a file to a zone. Those that are not in it are ignored. */
 export async function loadRecords(
   data: ZoneData,
   path: string,
@@ -72,9 +72,9 @@ export async function loadRecords(
       const end = kept + bytesRead;
       let at = 0;
       for (
-        let next = addRecord(loader, chunk, at, end);
+        let next = addRecord(loader, name, chunk, at, end);
         next !== -1;
-        next = addRecord(loader, chunk, at, end)
+        next = addRecord(loader, name, chunk, at, end)
       ) {
         at = next;
         if (slices.isOver) await slices.pause();
@@ -88,14 +88,16 @@ export async function loadRecords(
   }
 }
 
-/** Adds the record at an offset, and returns where it ends; -1 if it is not complete. */
-function addRecord(loader: RecordLoader, bytes: Buffer, at: number, end: number): number {
+/** Adds the record at an offset, if it is in the zone, and returns where it ends; -1 if it is not complete. */
+function addRecord(loader: RecordLoader, zone: Uint8Array, bytes: Buffer, at: number, end: number): number {
   const nameLength = bytes[at] ?? 0;
   const head = at + 1 + nameLength;
   if (at >= end || head + 8 > end) return -1;
   const from = head + 8;
   const to = from + bytes.readUInt16BE(head + 6);
   if (to > end) return -1;
+  // A zone file may have others before the SOA record that gives the zone its name.
+  if (!isWithin(bytes.subarray(at + 1, head), zone)) return to;
   const type = bytes.readUInt16BE(head);
   loader.add(bytes, at + 1, nameLength, type, bytes.readUInt32BE(head + 2), bytes, from, to);
   return to;
