@@ -11,8 +11,22 @@ import type { ServerOptions } from './options.ts';
 import type { Server } from './process/server.ts';
 import type { Profile } from './profiles/profile.ts';
 
+/** Nobody may read it any more, or its disk may be full: the server goes on. */
+const stderr = {
+  get isTTY() {
+    return process.stderr.isTTY;
+  },
+  write(text: string) {
+    try {
+      process.stderr.write(text);
+    } catch {
+      // As an error that the stream emits.
+    }
+  },
+};
+
 function report(error: unknown): number {
-  return reportError(error, 'dinodns-server', process);
+  return reportError(error, 'dinodns-server', { stderr, env: process.env });
 }
 
 /** A hung worker would not notice that the primary is gone. */
@@ -22,23 +36,32 @@ function killWorkers(): void {
 
 let isStopping = false;
 
-/** The first signal stops the server gracefully. The second ends it and all workers at once. */
-function stopOnSignals(server: Server): void {
-  const onSignal = (status: number) => () => {
-    if (isStopping) {
-      killWorkers();
-      process.exit(status);
-    }
+/**
+ * The first signal stops the server gracefully. The second ends it and all workers at once. Returns what stops it for another reason, which
+ * is no signal: what ends a launcher or a terminal often signals the server too.
+ */
+function stopOnSignals(server: Server): () => void {
+  const stop = () => {
+    if (isStopping) return;
     isStopping = true;
     server.stop().then(
       () => process.exit(EXIT_STATUS.success),
       (error: unknown) => process.exit(report(error)),
     );
   };
-  const onTerminate = onSignal(EXIT_STATUS.terminated);
-  process.on('SIGTERM', onTerminate);
-  onLauncherDeath(onTerminate);
+  let isSignalled = false;
+  const onSignal = (status: number) => () => {
+    if (isSignalled) {
+      killWorkers();
+      process.exit(status);
+    }
+    isSignalled = true;
+    stop();
+  };
+  process.on('SIGTERM', onSignal(EXIT_STATUS.terminated));
   process.on('SIGINT', onSignal(EXIT_STATUS.interrupted));
+  onLauncherDeath(stop);
+  return stop;
 }
 
 /** Whether the controlling terminal is gone, so that nobody is there to serve. */
@@ -55,7 +78,7 @@ function hasLostTerminal(): boolean {
  * SIGHUP reloads the zones. If the terminal is gone, it ends the program, as it would any other. However many signals come during a reload,
  * one more follows: it reads what is there when it begins.
  */
-function reloadOnHangUp(server: Server): void {
+function reloadOnHangUp(server: Server, stop: () => void): void {
   let isReloading = false;
   let isWanted = false;
   const reload = async () => {
@@ -65,7 +88,7 @@ function reloadOnHangUp(server: Server): void {
     while (isWanted) {
       isWanted = false;
       await server.reload().catch((error: unknown) => {
-        process.stderr.write('The zones were not reloaded; the server still serves the previous ones.\n');
+        stderr.write('The zones were not reloaded; the server still serves the previous ones.\n');
         report(error);
       });
     }
@@ -74,7 +97,7 @@ function reloadOnHangUp(server: Server): void {
   const hadTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   process.on('SIGHUP', () => {
     if (hadTerminal && hasLostTerminal()) {
-      process.kill(process.pid, 'SIGTERM');
+      stop();
       return;
     }
     void reload();
@@ -88,6 +111,7 @@ async function profileOf({ profile }: ServerOptions): Promise<Profile> {
 
 /** `args` excludes the names of the runtime and the program. Resolves once the server is ready. */
 export async function main(args: readonly string[]): Promise<void> {
+  process.stderr.on('error', () => undefined);
   try {
     const options = await parseCommandLine(args);
     if (options === null) return;
@@ -95,8 +119,7 @@ export async function main(args: readonly string[]): Promise<void> {
     const { serverOf } = await import('./process/of-profile.ts');
     const server = serverOf(options, await profileOf(options));
     if (cluster.isPrimary) {
-      stopOnSignals(server);
-      reloadOnHangUp(server);
+      reloadOnHangUp(server, stopOnSignals(server));
     }
     server.failed.catch((error: unknown) => process.exit(report(error)));
     const ready = await server.start();

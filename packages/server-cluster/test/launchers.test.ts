@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { until } from './support/server-process.ts';
+import { childrenOf, isAlive, sleep, until } from './support/server-process.ts';
 
 const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 /** Seconds. The tests prove that it ends, not how soon: the machine may be busy. */
@@ -24,21 +24,12 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Starts the server below programs of these names: each a shell script that waits for the next. */
-async function startBelow(scripts: readonly string[]): Promise<void> {
+async function startBelow(scripts: readonly string[], flags = ''): Promise<void> {
   directory = await mkdtemp(join(tmpdir(), 'launchers-test-'));
   const bin = join(directory, 'node_modules', '.bin');
   await mkdir(bin, { recursive: true });
-  let command = `"${process.execPath}" "${cli}" --port 0 --zones 3`;
+  let command = `"${process.execPath}" "${cli}" --port 0 --zones 3 ${flags}`;
   let program = '';
   for (const name of [...scripts].reverse()) {
     program = join(bin, name);
@@ -47,7 +38,7 @@ async function startBelow(scripts: readonly string[]): Promise<void> {
     await chmod(program, 0o755);
     command = `"${program}"`;
   }
-  child = spawn(program, { stdio: ['ignore', 'pipe', 'inherit'] });
+  child = spawn(program, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   const line = await new Promise<string>((resolve) =>
     child?.stdout?.once('data', (data) => resolve(String(data))),
   );
@@ -58,6 +49,21 @@ async function startBelow(scripts: readonly string[]): Promise<void> {
 test.each([['pnpm'], ['npx']])('a server below %s ends with it', async (name) => {
   await startBelow([name]);
   child?.kill('SIGTERM');
+  expect(await until(() => !isAlive(serverPid), PATIENCE)).toBe(true);
+});
+
+test('a signal to npx and the server together is one: queries under way are answered', async () => {
+  await startBelow(['npx'], '--mode multi --workers 1');
+  const [worker = -1] = childrenOf(serverPid);
+  process.kill(worker, 'SIGSTOP');
+  try {
+    process.kill(-(child?.pid ?? 0), 'SIGTERM');
+    // Every half a second, the server looks whether npx is still there.
+    await sleep(1.5);
+    expect(isAlive(serverPid)).toBe(true);
+  } finally {
+    process.kill(worker, 'SIGCONT');
+  }
   expect(await until(() => !isAlive(serverPid), PATIENCE)).toBe(true);
 });
 

@@ -124,6 +124,23 @@ describe.each([
     expect(metrics).toContain('dinodns_reloads_total{outcome="succeeded"} 1\n');
     expect(metrics).toContain('dinodns_reloads_total{outcome="failed"} 2\n');
   });
+
+  test('one that fails ends nothing if nobody reads standard error', async () => {
+    await writeZones('old');
+    const server = await start();
+    server.child.stderr?.destroy();
+    await writeFile(file, '{"no":"zones"}\n');
+    server.child.kill('SIGHUP');
+    const metrics = async () =>
+      (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/metrics`).catch(() => null))?.text();
+    const hasFailed = async () => (await metrics())?.includes('{outcome="failed"} 1\n') === true;
+    expect(await until(hasFailed, PATIENCE)).toBe(true);
+    await writeZones('new');
+    server.child.kill('SIGHUP');
+    const isNew = async () => (await ask('udp', server.ready, 'new1.example')).answers.length === 1;
+    expect(await until(isNew, PATIENCE)).toBe(true);
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
 });
 
 test('a replacement worker serves what the others serve, not the new contents of the file', async () => {
