@@ -8,7 +8,7 @@ import { COOKIE, COOKIE_OPTION_BYTES, Cookies, cookieSecrets } from '../src/limi
 
 import { ask, exchange, opt, query, RCODE, type Reply, sendUdp, TRANSPORTS } from './support/client.ts';
 import { startInProcess } from './support/in-process.ts';
-import { killAll, runToEnd, startServer } from './support/server-process.ts';
+import { childrenOf, isAlive, killAll, runToEnd, startServer, until } from './support/server-process.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -249,6 +249,29 @@ describe('the secret', () => {
     const message = query('example1.com', 'A', additionals(cookie));
     for (let count = 0; count < 30; count++) await exchange('udp', server.ready, message);
     expect(await validCount(server.ready.metricsPort)).toBe(30);
+  });
+
+  test('of a replacement worker is that of the others, whatever the file says by now', async () => {
+    const file = secretFile(`${A}\n`);
+    const flags = ['--mode', 'multi', '--workers', '2', '--cookie-secret-file', file, '--metrics-port', '0'];
+    const server = await startServer(flags);
+    const cookie = cookieIn(
+      await ask('udp', server.ready, 'example1.com', 'A', additionals(CLIENT)),
+    ) as Buffer;
+    for (const text of [`${B}\n`, 'half of a fi']) {
+      writeFileSync(file, text);
+      const [worker = -1] = childrenOf(server.pid);
+      process.kill(worker, 'SIGKILL');
+      expect(await until(() => !isAlive(worker), 20)).toBe(true);
+      const isReady = async () =>
+        (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/ready`)).status === 200;
+      expect(await until(async () => !childrenOf(server.pid).includes(worker) && (await isReady()), 20)).toBe(
+        true,
+      );
+      const message = query('example1.com', 'A', additionals(cookie));
+      for (let count = 0; count < 30; count++) await exchange('udp', server.ready, message);
+      expect(await validCount(server.ready.metricsPort, 'invalid')).toBe(0);
+    }
   });
 
   test('is shared by servers of one file, and replaced on SIGHUP', async () => {

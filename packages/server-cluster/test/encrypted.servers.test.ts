@@ -13,7 +13,15 @@ import { rcodeName } from '@dinodns-bench/wire';
 import { decode } from 'dns-packet';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { framed, query } from './support/client.ts';
-import { killAll, type RunningServer, runToEnd, startServer, until } from './support/server-process.ts';
+import {
+  childrenOf,
+  isAlive,
+  killAll,
+  type RunningServer,
+  runToEnd,
+  startServer,
+  until,
+} from './support/server-process.ts';
 
 const { it: test } = fileNeeds('openssl', 'kdig', 'dig');
 const execute = promisify(execFile);
@@ -323,6 +331,23 @@ test('SIGHUP shows a renewed certificate to clients that connect later', async (
   expect(await until(connects, PATIENCE)).toBe(true);
   expect(await askTls(before, 'example1.com')).toBe('NOERROR');
   before.destroy();
+});
+
+test('a replacement worker shows the certificate of the others while the file is half written', async () => {
+  const mine = mkdtempSync(join(directory, 'half-'));
+  const file = join(mine, 'c.pem');
+  copyFileSync(certificate, file);
+  const server = await start('--mode', 'multi', '--workers', '1', '--tls-cert', file, '--tls-key', key);
+  writeFileSync(file, readFileSync(certificate).subarray(0, 100));
+  const [worker = -1] = childrenOf(server.pid);
+  process.kill(worker, 'SIGKILL');
+  expect(await until(() => !isAlive(worker), PATIENCE)).toBe(true);
+  const connects = () =>
+    dialTls(server.tlsPort).then(
+      (socket) => socket.destroy() !== undefined,
+      () => false,
+    );
+  expect(await until(connects, PATIENCE)).toBe(true);
 });
 
 test('a certificate that cannot be used is refused before anything listens, with the fix', async () => {

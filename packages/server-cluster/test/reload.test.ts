@@ -171,6 +171,35 @@ test('a replacement worker serves what the others serve, not the new contents of
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 
+test.each(['the copy of the zones', 'its directory'])(
+  'a replacement worker, and a reload, do without %s',
+  async (removed) => {
+    await writeZones('old');
+    const flags = ['--mode', 'multi', '--workers', '1', '--zones-file', file];
+    const server = await startServer(flags, { wrapper: ['env', `TMPDIR=${directory}`] });
+    const [copies = ''] = (await readdir(directory)).filter((name) => name.startsWith('dinodns-server-'));
+    const isDirectory = removed === 'its directory';
+    for (const name of await readdir(join(directory, copies))) await rm(join(directory, copies, name));
+    if (isDirectory) await rm(join(directory, copies), { recursive: true });
+    await writeFile(file, 'nothing that could be served');
+    // The second one reads the file that was written for the first.
+    for (let count = 0; count < 2; count++) {
+      const [worker = -1] = childrenOf(server.pid);
+      process.kill(worker, 'SIGKILL');
+      expect(await until(() => childrenOf(server.pid).some((pid) => pid !== worker), PATIENCE)).toBe(true);
+      const isServing = async () =>
+        (await ask('udp', server.ready, 'old1.example').catch(() => undefined))?.answers.length === 1;
+      expect(await until(isServing, PATIENCE)).toBe(true);
+    }
+    await writeZones('new');
+    server.child.kill('SIGHUP');
+    const isNew = async () => (await ask('udp', server.ready, 'new1.example')).answers.length === 1;
+    expect(await until(isNew, PATIENCE)).toBe(true);
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+    expect((await readdir(directory)).filter((name) => name.startsWith('dinodns-server-'))).toEqual([]);
+  },
+);
+
 test('reload() with zones reaches all workers of a program, and those that replace them', async () => {
   const server = await startServer([], { file: RELOADING });
   expect(await addressAt(server, 'www.example.org')).toEqual(['192.0.2.1']);

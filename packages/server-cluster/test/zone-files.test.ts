@@ -189,6 +189,17 @@ test('a zone whose kept records are gone does not hold up the reload of others',
   expect(await addressAt(server, 'www.good.example')).toBe('192.0.2.2');
 });
 
+test('a reload does without the directory of the kept records', async () => {
+  const good = writeZone('good.example.zone', '192.0.2.1');
+  const server = await startServer(['--zone', good], { wrapper: ['env', `TMPDIR=${directory}`] });
+  const copies = readdirSync(directory).filter((name) => name.startsWith('dinodns-server-'));
+  for (const name of copies) rmSync(join(directory, name), { recursive: true });
+  writeZone('good.example.zone', '192.0.2.2');
+  server.child.kill('SIGHUP');
+  const isNew = async () => (await addressAt(server, 'www.good.example')) === '192.0.2.2';
+  expect(await until(isNew, 15)).toBe(true);
+});
+
 test('zones whose long names begin alike are kept apart', async () => {
   const tail = Array.from({ length: 3 }, () => 'x'.repeat(60)).join('.');
   const zones = ['1', '2'].map((last) => `${tail}.${'y'.repeat(50)}${last}`);

@@ -9,10 +9,12 @@ import type { Log } from '../log/log.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import { waitUntil } from '../network/managed-network.ts';
 import { TICKET_SALT_VARIABLE, ticketSalt } from '../network/tls-credentials.ts';
+import type { Secrets } from '../profiles/profile.ts';
 import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
-import { asMessage, PORTS_VARIABLE, WORKERS_VARIABLE } from './protocol.ts';
+import { asMessage, PORTS_VARIABLE, type Sent, toError, toFailure, WORKERS_VARIABLE } from './protocol.ts';
 import { nobodyServes, reloadMembers } from './reload.ts';
+import type { SnapshotFile } from './zones-snapshot.ts';
 
 /** A worker that takes longer to answer is omitted from the metrics; it may be loading zones. */
 const SNAPSHOT_SECONDS = 1;
@@ -37,13 +39,20 @@ export interface Primary {
   readonly failed: Promise<never>;
 }
 
+/** What all workers serve, and those that replace them. */
+export interface Served {
+  /** Null: the zones that the program loads. */
+  readonly zones: SnapshotFile | null;
+  readonly secrets: Secrets;
+}
+
 interface PoolOptions {
   readonly size: number;
   /** Additional standby workers, which replace a worker that ends at once. */
   readonly standby: number;
   readonly ports: Ports;
-  /** The zones that workers start with; null: those that the program loads. */
-  readonly zonesFile: string | null;
+  /** What workers start with. */
+  readonly served: Served;
   readonly log: Log;
 }
 
@@ -54,6 +63,11 @@ function describeEnd(worker: Worker, code: number | null, signal: string | null)
 /** Signals sent from outside; a worker causes the others itself. */
 function isKill(signal: string | null): boolean {
   return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT';
+}
+
+/** As workers are told. */
+async function sent({ zones, secrets }: Served): Promise<Sent> {
+  return { zonesFile: zones === null ? null : await zones.path(), secrets };
 }
 
 /** A pool of workers that run this program again and serve these ports. */
@@ -72,14 +86,14 @@ export class PoolPrimary implements Primary {
   #hasStarted = false;
   #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #isStopping = false;
-  #zonesFile: string | null;
+  #served: Served;
   #generation = 0;
   #attempts = 0;
 
   constructor(options: PoolOptions) {
     this.size = options.size;
     this.#options = options;
-    this.#zonesFile = options.zonesFile;
+    this.#served = options.served;
     // The last one is for the standby workers.
     this.#backoffs = Array.from({ length: options.size + 1 }, () => new Backoff());
     // Without this, a rejection that nobody awaits yet would count as unhandled.
@@ -104,19 +118,19 @@ export class PoolPrimary implements Primary {
     this.#started?.reject(stoppedEarly());
   }
 
-  /** Switches all workers and their later replacements to the zones of this file; null: to those that the program loads. */
-  async reload(zonesFile: string | null): Promise<void> {
+  /** Switches all workers and their later replacements to these zones and secrets. */
+  async reload(served: Served): Promise<void> {
     // Right after a worker died there may be none, but there soon is.
     await waitUntil(() => this.#loadedMembers().length > 0 || this.#isStopping, FIRST_LOADED_SECONDS);
     if (this.#loadedMembers().length === 0) throw nobodyServes();
     const generation = this.#generation + 1;
     await reloadMembers(
       () => this.#loadedMembers(),
-      { zonesFile, generation, attempt: ++this.#attempts },
+      { ...(await sent(served)), generation, attempt: ++this.#attempts },
       this.#options.log,
       () => {
         this.#generation = generation;
-        this.#zonesFile = zonesFile;
+        this.#served = served;
       },
     );
   }
@@ -173,17 +187,18 @@ export class PoolPrimary implements Primary {
     } catch (error) {
       // The exit handler deals with workers that end.
       if (member.isGone) return;
-      if (error instanceof ServerError) this.#onFailure(error);
+      this.#onFailure(toError(toFailure(error)));
       await member.stop(SNAPSHOT_SECONDS);
     }
   }
 
   async #load(member: Member): Promise<void> {
     member.generation = this.#generation;
-    await member.ask({ task: 'load', zonesFile: this.#zonesFile }, LOAD_SECONDS);
+    await member.ask({ task: 'load', ...(await sent(this.#served)) }, LOAD_SECONDS);
     while (member.generation !== this.#generation && !member.isGone) {
-      const [zonesFile, generation, attempt] = [this.#zonesFile, this.#generation, ++this.#attempts];
-      await reloadMembers(() => [member], { zonesFile, generation, attempt }, this.#options.log);
+      const [served, generation, attempt] = [this.#served, this.#generation, ++this.#attempts];
+      const reload = { ...(await sent(served)), generation, attempt };
+      await reloadMembers(() => [member], reload, this.#options.log);
     }
     member.isLoaded = true;
   }

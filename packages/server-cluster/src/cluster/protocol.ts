@@ -3,6 +3,7 @@
 import { isExplained, messageOf } from '@dinodns-bench/program';
 import { type ErrorCode, isErrorCode, ServerError } from '../errors.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import type { Secrets } from '../profiles/profile.ts';
 
 /** Environment variable that tells a worker the ports that the primary chose, as `Ports` in JSON. */
 export const PORTS_VARIABLE = 'DINODNS_SERVER_PORTS';
@@ -22,14 +23,21 @@ export interface Failure {
   readonly fix: string;
 }
 
+/** What a worker serves. */
+export interface Sent {
+  /** The file of the zones; null: those that the program loads. */
+  readonly zonesFile: string | null;
+  readonly secrets: Secrets;
+}
+
 /** A task from the primary to a worker. */
 export type Task =
-  /** Load the initial zones: from this file, or as the program does. */
-  | { readonly task: 'load'; readonly zonesFile: string | null }
+  /** Load the initial zones. */
+  | ({ readonly task: 'load' } & Sent)
   /** Bind and serve. The result is the UDP backend. */
   | { readonly task: 'open' }
-  /** Load the zones (from this file, or as the program does) beside the present ones. `attempt` is used only once. */
-  | { readonly task: 'prepare'; readonly attempt: number; readonly zonesFile: string | null }
+  /** Load the zones beside the present ones. `attempt` is used only once. */
+  | ({ readonly task: 'prepare'; readonly attempt: number } & Sent)
   /** Switch to them, unless those of a later generation are already served. */
   | { readonly task: 'commit'; readonly attempt: number; readonly generation: number }
   /** Discard them, even if they are still being loaded. */

@@ -6,6 +6,7 @@ import { messageOf } from '@dinodns-bench/program';
 import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Member } from './member.ts';
+import type { Sent } from './protocol.ts';
 
 /** Loading a million zones on a slow CPU takes about a minute. */
 const PREPARE_SECONDS = 120;
@@ -23,9 +24,7 @@ async function askAll(members: readonly Member[], ask: (member: Member) => Promi
   }
 }
 
-export interface Reload {
-  /** The file of the new zones; null: those that the program loads. */
-  readonly zonesFile: string | null;
+export interface Reload extends Sent {
   /** Which zones they are: they replace those of earlier generations. */
   readonly generation: number;
   /** Which attempt to load zones it is, of any generation. What was aborted cannot be taken for a later attempt. */
@@ -40,12 +39,13 @@ export interface Reload {
  */
 export async function reloadMembers(
   members: () => readonly Member[],
-  { zonesFile, generation, attempt }: Reload,
+  { zonesFile, secrets, generation, attempt }: Reload,
   log: Log,
   onPrepared: () => void = () => undefined,
 ): Promise<void> {
   const prepared = new Set<Member>();
-  const prepare = (member: Member) => member.ask({ task: 'prepare', attempt, zonesFile }, PREPARE_SECONDS);
+  const prepare = (member: Member) =>
+    member.ask({ task: 'prepare', attempt, zonesFile, secrets }, PREPARE_SECONDS);
   const abort = (member: Member) => member.ask({ task: 'abort', attempt }, COMMIT_SECONDS);
   try {
     for (;;) {

@@ -7,6 +7,7 @@ import {
   type ReplyMessage,
   type RequestMessage,
   type Result,
+  type Sent,
   STOP_MESSAGE,
   type StartedMessage,
   toFailure,
@@ -14,13 +15,13 @@ import {
 
 /** The tasks that the primary can give to a worker. */
 export interface WorkerTasks {
-  /** Loads the initial zones, from this file or as the program does. */
-  load(zonesFile: string | null): Promise<void>;
+  /** Loads the initial zones. */
+  load(sent: Sent): Promise<void>;
   /** Binds and serves. Resolves with the UDP backend. */
   open(): Promise<string>;
   shutdown(): Promise<void>;
-  /** Loads zones, from this file or as the program does; the returned function switches to them. */
-  prepare(zonesFile: string | null): Promise<() => void>;
+  /** Loads zones; the returned function switches to them. */
+  prepare(sent: Sent): Promise<() => void>;
   snapshot(): WorkerSnapshot;
 }
 
@@ -55,12 +56,12 @@ class RequestHandler {
   async #run(task: RequestMessage['task']): Promise<Result> {
     switch (task.task) {
       case 'load':
-        await this.#tasks.load(task.zonesFile);
+        await this.#tasks.load(task);
         return null;
       case 'open':
         return this.#tasks.open();
       case 'prepare':
-        await this.#zones.prepare(task.attempt, () => this.#tasks.prepare(task.zonesFile));
+        await this.#zones.prepare(task.attempt, () => this.#tasks.prepare(task));
         return null;
       case 'commit':
         this.#zones.commit(task.attempt, task.generation);

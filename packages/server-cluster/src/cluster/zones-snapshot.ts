@@ -3,10 +3,11 @@
  * two workers' reads, and a replacement worker must serve what the others serve, not the file's newer contents. The file
  * holds the arrays of a store as they are, so that workers read it at the speed of the disk.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { turns } from '../process/server.ts';
 import { loadStore, type Zones } from '../store/load.ts';
 import { ZoneStore } from '../store/zone-store.ts';
 
@@ -47,70 +48,119 @@ export function removeSnapshots(path: string): void {
   rmSync(dirname(path), { recursive: true, force: true });
 }
 
+/**
+ * Zones in a file. It stays open, so that they are still there for a new worker when another program, which removes what is old in the
+ * directory for temporary files, has removed it.
+ */
+export class SnapshotFile {
+  readonly #create: () => Promise<{ path: string; file: FileHandle }>;
+  #path: string;
+  #file: FileHandle;
+
+  /** `create` creates another, empty one. */
+  constructor(path: string, file: FileHandle, create: () => Promise<{ path: string; file: FileHandle }>) {
+    this.#path = path;
+    this.#file = file;
+    this.#create = create;
+  }
+
+  /** Where it can be read: if it has been removed, it is written again. One call at a time: several workers may start at once. */
+  readonly path = turns()(async () => {
+    // By now, the name may be that of somebody else's file.
+    if (statOf(this.#path)?.ino === (await this.#file.stat()).ino) return this.#path;
+    const { path, file } = await this.#create();
+    try {
+      await file.writeFile(this.#file.createReadStream({ start: 0, autoClose: false }));
+    } catch (error) {
+      removeOpen(path, file);
+      throw error;
+    }
+    void this.#file.close();
+    this.#path = path;
+    this.#file = file;
+    return path;
+  });
+
+  remove(): void {
+    removeOpen(this.#path, this.#file);
+  }
+}
+
+function removeOpen(path: string, file: FileHandle): void {
+  rmSync(path, { force: true });
+  void file.close();
+}
+
+/** Undefined if nothing is there, or nothing that we may see. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 export class ZonesSnapshot {
   #directory: string | undefined;
   #count = 0;
-  #current: string | null = null;
-  #previous: string | null = null;
+  #current: SnapshotFile | null = null;
+  #previous: SnapshotFile | null = null;
 
   /** The file that workers read; null if they load what the program loads. */
-  get current(): string | null {
+  get current(): SnapshotFile | null {
     return this.#current;
   }
 
   /** Loads zones and writes them to a file. Rejects as `loadStore`. */
-  async write(zones: Zones): Promise<string> {
+  async write(zones: Zones): Promise<SnapshotFile> {
     const store = new ZoneStore();
     await loadStore(store, zones);
-    const path = join(this.directory(), `zones-${++this.#count}`);
+    const { path, file } = await this.#create();
     try {
-      const file = await open(path, 'w', 0o600);
-      try {
-        for (const part of store.data.parts()) {
-          await file.writeFile(Uint32Array.of(part.length));
-          await file.writeFile(part);
-        }
-      } finally {
-        await file.close();
+      for (const part of store.data.parts()) {
+        await file.writeFile(Uint32Array.of(part.length));
+        await file.writeFile(part);
       }
     } catch (error) {
       // Half of a file would take the space of the next one.
-      this.drop(path);
+      removeOpen(path, file);
       throw error;
     }
-    return path;
+    return new SnapshotFile(path, file, () => this.#create());
+  }
+
+  async #create(): Promise<{ path: string; file: FileHandle }> {
+    const path = join(this.directory(), `zones-${++this.#count}`);
+    return { path, file: await open(path, 'w+', 0o600) };
   }
 
   /**
    * Makes this the file that workers serve. The previous one is kept until the next call: a worker that has just
    * started may not have opened it yet.
    */
-  keep(path: string | null): void {
-    if (this.#previous !== null) this.drop(this.#previous);
+  keep(file: SnapshotFile | null): void {
+    this.#previous?.remove();
     this.#previous = this.#current;
-    this.#current = path;
-  }
-
-  /** Removes a file that is not needed. */
-  drop(path: string): void {
-    rmSync(path, { force: true });
+    this.#current = file;
   }
 
   /** Removes everything. */
   clear(): void {
+    this.#current?.remove();
+    this.#previous?.remove();
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
     this.#directory = undefined;
     this.#current = null;
     this.#previous = null;
   }
 
-  /** A directory of this process's own, until `clear`. */
+  /** A directory of this process's own, until `clear`; a new one if it has been removed, as by what removes old temporary files. */
   directory(): string {
-    if (this.#directory === undefined) {
-      this.#directory = mkdtempSync(join(tmpdir(), 'dinodns-server-'));
-      // Also when a second signal ends the process immediately.
-      process.once('exit', () => this.clear());
-    }
+    // Also when a second signal ends the process immediately.
+    if (this.#directory === undefined) process.once('exit', () => this.clear());
+    // Where everybody may write, somebody else may have taken the name.
+    else if (statOf(this.#directory)?.uid === process.getuid?.()) return this.#directory;
+    this.#directory = mkdtempSync(join(tmpdir(), 'dinodns-server-'));
     return this.#directory;
   }
 }

@@ -28,7 +28,8 @@ const NO_ERROR = 0;
 const REFUSED_STREAM = 7;
 
 export interface HttpsNetworkOptions extends StreamNetworkOptions {
-  readonly tls: TlsCredentials;
+  /** Or `{}` if `renew` is called before it is opened. */
+  readonly tls: TlsCredentials | Readonly<Record<string, never>>;
 }
 
 /** A client's connection. */
@@ -74,7 +75,7 @@ export class HttpsNetwork extends StreamNetwork {
   }
 
   /** Not bound to a port: it serves the connections that the listener accepts. */
-  #createHttp(credentials: TlsCredentials): Http2SecureServer {
+  #createHttp(credentials: HttpsNetworkOptions['tls']): Http2SecureServer {
     const server = process.getBuiltinModule('node:http2').createSecureServer({
       ...credentials,
       handshakeTimeout: this.idleSeconds * 1000,

@@ -21,8 +21,8 @@ import type { TlsCredentials } from './tls-credentials.ts';
 const LINGER_SECONDS = 0.5;
 
 export interface TcpNetworkOptions extends StreamNetworkOptions {
-  /** DNS over TLS with this certificate. Default: plain TCP. */
-  readonly tls?: TlsCredentials;
+  /** DNS over TLS with this certificate, or `{}` if `renew` is called before it is opened. Default: plain TCP. */
+  readonly tls?: TlsCredentials | Readonly<Record<string, never>>;
   /** Zone transfers. Default: none; the framework then answers those queries too. */
   readonly transfers?: Transfers;
 }
@@ -122,7 +122,7 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
   }
 
   /** Not bound to a port: it shakes hands with the connections that the listener accepts. */
-  #createTls(credentials: TlsCredentials): TlsServer {
+  #createTls(credentials: TcpNetworkOptions['tls']): TlsServer {
     const handshakeTimeout = this.idleSeconds * 1000;
     const options = { ...credentials, ALPNProtocols: ['dot'], handshakeTimeout };
     const server = process.getBuiltinModule('node:tls').createServer(options, (socket) => {

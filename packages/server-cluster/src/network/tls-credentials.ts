@@ -26,6 +26,12 @@ export interface TlsCredentials extends SecureContextOptions {
   readonly ticketKeys: Buffer;
 }
 
+/** The contents of the files. */
+export interface Pem {
+  readonly cert: string;
+  readonly key: string;
+}
+
 function readPem(what: string, file: string): Buffer {
   try {
     return readFileSync(file);
@@ -50,6 +56,15 @@ export function ticketSalt(): string {
  */
 function ticketKeys(key: Buffer, salt: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, salt, 'dinodns-server session tickets', TICKET_KEYS_BYTES));
+}
+
+export function pemOf({ cert, key }: TlsCredentials): Pem {
+  return { cert: cert.toString('latin1'), key: key.toString('latin1') };
+}
+
+export function credentialsOf(pem: Pem): TlsCredentials {
+  const [cert, key] = [Buffer.from(pem.cert, 'latin1'), Buffer.from(pem.key, 'latin1')];
+  return { cert, key, ticketKeys: ticketKeys(key, process.env[TICKET_SALT_VARIABLE] ?? ticketSalt()) };
 }
 
 /** Reads the files and tries them. Throws `E_UNREADABLE`, or `E_TLS` if they are not a certificate and its key. */

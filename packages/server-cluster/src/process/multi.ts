@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { watchFramework } from '../cluster/framework-primary.ts';
 import { PoolPrimary, type Primary } from '../cluster/pool-primary.ts';
 import { PORTS_VARIABLE } from '../cluster/protocol.ts';
-import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
+import { type SnapshotFile, ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
 import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
@@ -16,7 +16,7 @@ import { SLICE_SECONDS } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { counted, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
-import { cannotReload, zonesOf } from './zones.ts';
+import { cannotReload, secretsOf, zonesOf } from './zones.ts';
 
 /**
  * UDP and TCP clients per worker that must get an answer. There are several because the kernel picks the worker.
@@ -50,6 +50,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   const zones = new ZonesSnapshot();
+  const secrets = secretsOf(options);
   const { zoneFiles } = options;
   const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, log);
   // A reload that is asked for during the start follows it: both write the same files.
@@ -60,7 +61,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   let endpoint: MetricsEndpoint | undefined;
 
   /** The zones that the options name, in a file for the workers; null if they load them by themselves. */
-  async function own(): Promise<string | null> {
+  async function own(): Promise<SnapshotFile | null> {
     if (files !== undefined)
       return zones.write(await files.load(zones.directory(), new Slices(SLICE_SECONDS)));
     return zonesFile === undefined ? null : zones.write(await zonesOf(options));
@@ -91,7 +92,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
         size,
         standby: options.standby,
         ports,
-        zonesFile: zones.current,
+        served: { zones: zones.current, secrets },
         log,
       });
       pool = workers;
@@ -120,9 +121,9 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
         const start = performance.now();
         const file = source === undefined ? await own() : await zones.write(source);
         try {
-          await pool?.reload(file);
+          await pool?.reload({ zones: file, secrets: secretsOf(options) });
         } catch (error) {
-          if (file !== null) zones.drop(file);
+          file?.remove();
           throw error;
         }
         zones.keep(file);

@@ -11,13 +11,15 @@ import { SLICE_SECONDS, type Zones } from '../store/load.ts';
 import { Slices } from '../store/slices.ts';
 import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { counted, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
-import { cannotReload, reloadHere, zonesOf } from './zones.ts';
+import { cannotReload, reloadHere, secretsOf, zonesOf } from './zones.ts';
 
 type State = 'starting' | 'serving' | 'stopping';
 
 export function singleProcess(options: ResolvedOptions, built: BuiltServer): Server {
   const stopping = new AbortController();
   const { managed } = built;
+  // The published framework reads its certificate itself.
+  const secrets = managed === null ? { cookies: [] } : secretsOf(options);
   let state: State = 'starting';
   let endpoint: MetricsEndpoint | undefined;
 
@@ -33,7 +35,7 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
 
   async function open(ports: Ports): Promise<void> {
     if (managed === null) await built.load(await zonesOf(options));
-    else await managed.load(await zonesNow());
+    else await managed.load(await zonesNow(), secrets);
     await built.open(ports);
     try {
       const limits = { sockets: 1, seconds: READY_SECONDS, signal: stopping.signal };

@@ -1,5 +1,5 @@
 /** A worker process in mode `multi`. */
-import { PORTS_VARIABLE } from '../cluster/protocol.ts';
+import { PORTS_VARIABLE, type Sent } from '../cluster/protocol.ts';
 import { serveAsWorker } from '../cluster/serve-as-worker.ts';
 import { readSnapshot, removeSnapshots } from '../cluster/zones-snapshot.ts';
 import type { Ports } from '../endpoint/ports.ts';
@@ -43,8 +43,8 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
 
 function tasksOf(managed: Managed, read: (file: string | null) => Promise<Zones>) {
   return {
-    load: async (file: string | null) => managed.load(await read(file)),
-    prepare: async (file: string | null) => managed.prepare(await read(file)),
+    load: async ({ zonesFile, secrets }: Sent) => managed.load(await read(zonesFile), secrets),
+    prepare: async ({ zonesFile, secrets }: Sent) => managed.prepare(await read(zonesFile), secrets),
     snapshot: () => managed.snapshot(),
   };
 }

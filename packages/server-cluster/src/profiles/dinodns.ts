@@ -12,7 +12,7 @@ import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';
 import { Bypass } from '../framework/bypass.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
-import { Cookies, cookieSecrets } from '../limits/cookies.ts';
+import { Cookies } from '../limits/cookies.ts';
 import { PendingLimit } from '../limits/pending-limit.ts';
 import { Counters } from '../metrics/counters.ts';
 import {
@@ -27,13 +27,13 @@ import { BatchedUdpNetwork } from '../network/batched-udp.ts';
 import { HttpsNetwork } from '../network/https.ts';
 import { canReusePort } from '../network/reuse-port.ts';
 import { RobustTcpNetwork } from '../network/tcp.ts';
-import { readCredentials, type TlsCredentials } from '../network/tls-credentials.ts';
+import { credentialsOf } from '../network/tls-credentials.ts';
 import type { ResolvedOptions } from '../options.ts';
 import { loadStore } from '../store/load.ts';
 import { ZoneStore } from '../store/zone-store.ts';
 import { createAnswerTable } from '../table/answer-table.ts';
 import { Transfers } from '../transfer/transfer.ts';
-import type { BuiltServer, Managed, Profile } from './profile.ts';
+import type { BuiltServer, Managed, Profile, Secrets } from './profile.ts';
 
 function finish(): void {
   // The store comes last in the chain.
@@ -96,36 +96,33 @@ function snapshotOf(counters: Counters, { udp, tcp, tls, https }: Networks): Wor
   };
 }
 
-/** Reads the certificate and the cookie secrets again; calling the result puts them in use. */
-function renewal(
-  options: ResolvedOptions,
+function use(
+  { cookies: secrets, pem }: Secrets,
   { tls, https }: Networks,
   cookies: Cookies | undefined,
-): () => void {
-  const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
-  const secrets = options.cookies === false ? [] : cookieSecrets(options.cookies?.secretFile);
-  return () => {
-    cookies?.renew(secrets);
-    if (credentials !== undefined) for (const network of [...tls, ...https]) network.renew(credentials);
-  };
+): void {
+  cookies?.renew(secrets.map((secret) => Buffer.from(secret, 'hex')));
+  const credentials = pem === undefined ? undefined : credentialsOf(pem);
+  if (credentials !== undefined) for (const network of [...tls, ...https]) network.renew(credentials);
 }
 
 function manage(
-  options: ResolvedOptions,
   store: ZoneStore,
   counters: Counters,
   networks: Networks,
   cookies: Cookies | undefined,
 ): Managed {
   return {
-    load: (zones) => loadStore(store, zones),
-    async prepare(zones) {
+    async load(zones, secrets) {
+      use(secrets, networks, cookies);
+      await loadStore(store, zones);
+    },
+    async prepare(zones, secrets) {
       const next = new ZoneStore();
-      const renew = renewal(options, networks, cookies);
       await loadStore(next, zones);
       return () => {
         store.replaceWith(next);
-        renew();
+        use(secrets, networks, cookies);
       };
     },
     snapshot: () => snapshotOf(counters, networks),
@@ -179,20 +176,14 @@ export const dinodnsProfile: Profile = {
     const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
     // One for all networks: what it bounds is the memory of the process.
     const pending = new PendingLimit(options.maxPending);
-    const cookies =
-      options.cookies === false ? undefined : new Cookies(cookieSecrets(options.cookies?.secretFile));
+    // These and the networks get their secrets with the first zones.
+    const cookies = options.cookies === false ? undefined : new Cookies([]);
     const shows = cookies === undefined ? {} : { cookies };
     const common = { port, reusePort, log, pending, responder, bypass, ...shows };
     const streams = { ...common, ...tcp };
-    const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
     /** On each address, if the options have this port. */
-    const encrypted = <T>(
-      at: number | undefined,
-      create: (address: string, tls: TlsCredentials) => T,
-    ): T[] =>
-      credentials === undefined || at === undefined
-        ? []
-        : addresses.map((address) => create(address, credentials));
+    const encrypted = <T>(at: number | undefined, create: (address: string) => T): T[] =>
+      at === undefined ? [] : addresses.map(create);
     const networks: Networks = {
       udp: addresses.map((address) => {
         const limit = rateLimit === undefined ? {} : { rateLimit };
@@ -214,12 +205,12 @@ export const dinodnsProfile: Profile = {
       ),
       tls: encrypted(
         options.tls?.port,
-        (address, tls) =>
-          new RobustTcpNetwork({ ...streams, ...transfers, tls, address, counters: counters.tls }),
+        (address) =>
+          new RobustTcpNetwork({ ...streams, ...transfers, tls: {}, address, counters: counters.tls }),
       ),
       https: encrypted(
         options.tls?.httpsPort,
-        (address, tls) => new HttpsNetwork({ ...streams, tls, address, counters: counters.https }),
+        (address) => new HttpsNetwork({ ...streams, tls: {}, address, counters: counters.https }),
       ),
     };
     const server = new DefaultServer({
@@ -229,7 +220,7 @@ export const dinodnsProfile: Profile = {
     });
     return {
       server,
-      managed: manage(options, store, counters, networks, cookies),
+      managed: manage(store, counters, networks, cookies),
       get udpBackend() {
         return networks.udp[0]?.backend ?? 'dgram';
       },

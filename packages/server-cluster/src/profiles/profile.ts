@@ -6,18 +6,27 @@
 import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import type { Pem } from '../network/tls-credentials.ts';
 import type { ProfileName, ResolvedOptions, ZoneSource } from '../options.ts';
 import type { Zones } from '../store/load.ts';
 
+/** What a server reads from files beside its zones, as text: the primary sends it to its workers. */
+export interface Secrets {
+  /** Those of cookies, in hexadecimal digits. */
+  readonly cookies: readonly string[];
+  /** Absent without TLS. */
+  readonly pem?: Pem;
+}
+
 /** What a server with this package's networks and store can do besides serving. */
 export interface Managed {
-  /** Loads the initial zones. Rejects with a `ServerError` if they cannot be served. */
-  load(zones: Zones): Promise<void>;
+  /** Loads the initial zones and takes these secrets. Rejects with a `ServerError` if the zones cannot be served. */
+  load(zones: Zones, secrets: Secrets): Promise<void>;
   /**
-   * Builds the replacement for the present zones; calling the result swaps it in at once. Rejects with a
+   * Builds the replacement for the present zones and secrets; calling the result swaps it in at once. Rejects with a
    * `ServerError`, and then nothing has changed.
    */
-  prepare(zones: Zones): Promise<() => void>;
+  prepare(zones: Zones, secrets: Secrets): Promise<() => void>;
   snapshot(): WorkerSnapshot;
 }
 

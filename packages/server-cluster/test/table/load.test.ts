@@ -39,7 +39,7 @@ function plain(set: typeof zoneSet): ZoneSource {
 
 test('a zone set, its file, its snapshot, and its zones added one by one give the same answers', async () => {
   const snapshot = new ZonesSnapshot();
-  const copy = await readSnapshot(await snapshot.write(zoneSet));
+  const copy = await readSnapshot(await (await snapshot.write(zoneSet)).path());
   snapshot.clear();
   const sources = [plain(zoneSet), zoneSet, new ZonesFile(await fileOf(zoneSet, 'rich')), copy];
   const tables = await Promise.all(sources.map((source) => buildTable(source, { sliceSeconds: 0 })));
@@ -72,10 +72,10 @@ test('a store that was read from a snapshot can change like any other', async ()
   for (let host = 0; host < 200; host++) first.append(`h${host}.example`, 'A', `192.0.2.${host}`);
   for (let host = 0; host < 100; host++) first.delete(`h${host}.example`);
   const snapshot = new ZonesSnapshot();
-  const second = await readSnapshot(await snapshot.write({ zones: () => [] }));
+  const second = await readSnapshot(await (await snapshot.write({ zones: () => [] })).path());
   expect(second.data.isEmpty).toBe(true);
   const bytes = first.data.byteLength;
-  const copy = await readSnapshot(await snapshot.write(first));
+  const copy = await readSnapshot(await (await snapshot.write(first)).path());
   snapshot.clear();
   expect(copy.data.byteLength).toBe(bytes);
   expect(copy.get('h150.example', 'A')).toEqual(['192.0.2.150']);
