@@ -77,10 +77,11 @@ export class Lookup {
       node = child;
       label--;
     }
-    // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8).
-    if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
+    // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8), nor encloses other names. It is
+    // below the apex.
+    if ((this.flags & SHAPE_FLAG.nsec3) !== 0 && node !== this.apex.node && node !== names.root) {
       node = names.parentOf(node);
-      label = 1;
+      label++;
     }
     this.name.node = node;
     this.name.surplus = 0;

@@ -55,6 +55,20 @@ test('a zone of many slices is in canonical order', async () => {
   expect(keys).toEqual(keys.toSorted());
 });
 
+test('a name that only holds NSEC3 records encloses no other', async () => {
+  const hash = '0'.repeat(32);
+  const file = join(directory, 'hashed.zone');
+  const records = `* TXT any\n@ NSEC3PARAM 1 0 0 -\n${hash} NSEC3 1 0 0 - ${hash} SOA NS\n`;
+  writeFileSync(file, `${HEAD.replace(/@ NSEC .*\n/, '')}${records}`);
+  const store = new ZoneStore();
+  await loadZoneFile(store, file, { origin: 'signed.test.' });
+  const table = createAnswerTable(store);
+  for (const name of [hash, `x.${hash}`, `x.y.${hash}`]) {
+    const { answers } = decoded(answerTo(table, query(`${name}.signed.test`, 'TXT')));
+    expect(answers).toMatchObject([{ name: `${name}.signed.test`, type: 'TXT' }]);
+  }
+});
+
 test('the order after changes is that of building it anew', async () => {
   const store = await storeOf(someNames(300));
   expect(nodesOf(store).kept).toHaveLength(301);
