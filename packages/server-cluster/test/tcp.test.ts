@@ -5,7 +5,9 @@ import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { afterEach, expect, test } from 'vitest';
 import { RobustTcpNetwork, type TcpNetworkOptions, ZoneStore } from '../src/index.ts';
+import type { TcpConnection } from '../src/network/tcp-connection.ts';
 import { createAnswerTable } from '../src/table/answer-table.ts';
+import { Transfers } from '../src/transfer/transfer.ts';
 import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/client.ts';
 import { record, zone } from './support/in-process.ts';
 import { freePort, sleep, until } from './support/server-process.ts';
@@ -53,6 +55,26 @@ function connectTo(endpoint: Endpoint): TcpClient {
 function connections(network: RobustTcpNetwork): Promise<number> {
   return new Promise((resolve) => network.server.getConnections((_error, count) => resolve(count)));
 }
+
+test('a client that waits for a transfer is not idle', async () => {
+  const store = new ZoneStore();
+  store.addZone(
+    zone(Array.from({ length: 5000 }, (_, index) => record(`h${index}.example.org`, 'AAAA', '::1'))),
+  );
+  store.addZone(zone([], 'small.test'));
+  const seen = { messages: 0, touches: 0 };
+  const socket = { writable: true, write: () => true };
+  const connection = {
+    socket,
+    touch: () => seen.touches++,
+    skip: () => undefined,
+  } as unknown as TcpConnection;
+  const message = query('small.test', 'AXFR');
+  const asked = { query: message, questionEnd: message.length, opt: Buffer.alloc(0), connection };
+  await new Transfers(store, []).send({ ...asked, onMessage: () => seen.messages++ });
+  expect(seen.messages).toBe(1);
+  expect(seen.touches).toBeGreaterThan(2);
+});
 
 test('a query in chunks of one byte is answered', async () => {
   const { endpoint } = await start();

@@ -59,10 +59,10 @@ export class Transfers {
     const { socket } = connection;
     for (const message of transferMessages(this.#store.data, query, questionEnd, opt)) {
       if (!socket.writable) break;
+      // Not idle: the client is reading its answer, or waiting for it.
+      connection.touch();
       if (message.length > 0) {
         onMessage(message);
-        // Not idle: the client is reading its answer.
-        connection.touch();
         if (!socket.write(message)) await drained(connection);
       }
       await nextTurn();
