@@ -335,6 +335,8 @@ describe('the route guard', () => {
     ['*', 'anything', true],
     ['www.*', 'www.example.org', true],
     ['*ample.org', 'example.org', true],
+    ['.', '.', true],
+    ['.', 'org', false],
   ])('%s for %s: %s', (pattern, name, expected) => {
     expect(matches([pattern], name)).toBe(expected);
   });

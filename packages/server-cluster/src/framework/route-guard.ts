@@ -45,7 +45,8 @@ export class RouteGuard {
     }
     const star = name.lastIndexOf('*');
     if (star === -1) {
-      this.#exact.add(hashText(name.split('.')));
+      // The root has no labels.
+      this.#exact.add(hashText(name === '.' ? [] : name.split('.')));
       return;
     }
     // Every matching name ends with these labels: the whole labels after the last star.
