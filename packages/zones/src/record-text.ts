@@ -36,11 +36,12 @@ export interface UncheckedRecord {
 const NUMBER_KINDS: readonly string[] = ['u8', 'u16', 'u32', 'seconds'];
 
 interface Token {
+  /** Within quotes as it is meant, else as it is written. */
   readonly text: string;
   readonly quoted: boolean;
 }
 
-/** Splits at blanks, except within double quotes, where a backslash escapes the next character. */
+/** Splits at blanks, except within double quotes, where a backslash escapes the next character, or is followed by a byte in decimal. */
 function tokenize(line: string): Token[] | Problem {
   const tokens: Token[] = [];
   const pattern = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|([^\s"]+)(?=\s|$))\s*/suy;
@@ -57,10 +58,19 @@ function tokenize(line: string): Token[] | Problem {
       };
     }
     end = pattern.lastIndex;
-    const quoted = match[1] !== undefined;
-    tokens.push({ text: quoted ? (match[1] ?? '').replace(/\\(.)/gsu, '$1') : (match[2] ?? ''), quoted });
+    const [, inQuotes, word = ''] = match;
+    tokens.push({
+      text: inQuotes === undefined ? word : unescaped(inQuotes),
+      quoted: inQuotes !== undefined,
+    });
   }
   return tokens;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(\d{3}|.)/gsu, (_, meant: string) =>
+    meant.length === 3 ? String.fromCharCode(Number(meant)) : meant,
+  );
 }
 
 function number(text: string | undefined): unknown {
@@ -115,7 +125,10 @@ function missingType(word: string | undefined): Problem {
 
 function dataOf(type: RecordType, tokens: readonly Token[]): unknown {
   const texts = tokens.map(({ text }) => text);
-  if (type === 'TXT') return texts.length === 0 ? undefined : texts.length === 1 ? texts[0] : texts;
+  if (type === 'TXT') {
+    const strings = tokens.map(({ text, quoted }) => (quoted ? text : unescaped(text)));
+    return strings.length <= 1 ? strings[0] : strings;
+  }
   const parts = partsOf(type, undefined);
   if (texts.length !== parts.length) return undefined;
   return joinParts(

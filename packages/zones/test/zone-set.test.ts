@@ -204,6 +204,7 @@ describe('records', () => {
       recordsOf(
         'www 300 IN A 192.0.2.1',
         '5 TXT "a b" c',
+        String.raw`5 TXT "\065\"\\065" \066`,
         'mx A 192.0.2.2',
         'CAA 0 issue "x; y"',
         'MX 5 mx.{zone}',
@@ -211,6 +212,7 @@ describe('records', () => {
     ).toEqual([
       { name: 'www.example1.com', ttl: 300, type: 'A', data: '192.0.2.1' },
       { name: 'example1.com', ttl: 5, type: 'TXT', data: ['a b', 'c'] },
+      { name: 'example1.com', ttl: 5, type: 'TXT', data: ['A"\\065', 'B'] },
       { name: 'mx.example1.com', ttl: 60, type: 'A', data: '192.0.2.2' },
       { name: 'example1.com', ttl: 60, type: 'CAA', data: { flags: 0, tag: 'issue', value: 'x; y' } },
       { name: 'example1.com', ttl: 60, type: 'MX', data: { preference: 5, exchange: 'mx.example1.com' } },
