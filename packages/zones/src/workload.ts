@@ -141,12 +141,12 @@ function describe(spec: WorkloadSpec, size: number): string {
 /**
  * The workload that matches a zone set as the published workload matches the published set: the same pattern and twice
  * as many names, half of which exist. The missing names are the even (odd) numbers between and after odd (even) ones;
- * if every number is a zone, they are as many numbers after the last zone.
+ * if every number is a zone, they are as many numbers after the last zone. A pattern that is the name of one zone gives no others.
  */
 export function workloadFor(zoneSet: ZoneSet): WorkloadInput {
   const { pattern, from, to, parity } = zoneSet.spec;
   const range = numberRange(from, to, parity);
   if (range === undefined) throw new Error('workloadFor: a zone set is never empty');
-  const last = parity === 'all' ? range.last + range.count : range.last + 1;
-  return { pattern, from: range.first, to: last, parity: 'all' };
+  const missing = parsePattern(pattern).isName ? 0 : parity === 'all' ? range.count : 1;
+  return { pattern, from: range.first, to: range.last + missing, parity: 'all' };
 }

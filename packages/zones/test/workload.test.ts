@@ -42,6 +42,11 @@ describe('the workload for a zone set', () => {
   });
 });
 
+it('the workload for a zone set of one name asks for that', () => {
+  const zoneSet = defineZoneSet({ pattern: 'example.com', from: 0, to: 0, parity: 'all' });
+  expect([...defineWorkload(workloadFor(zoneSet)).queries()]).toEqual([{ name: 'example.com', type: 'A' }]);
+});
+
 describe('a workload', () => {
   it('asks every host for every type', () => {
     const workload = defineWorkload({ from: 1, to: 2, hosts: ['@', 'www'], types: ['A', 'aaaa'] });
