@@ -150,7 +150,7 @@ function readZone(line: string, number: number, knownData: KnownData): Zone {
   const name = normalizeName(given);
   const bad = ORDINARY_NAME.test(name) ? undefined : nameProblem(name, 'the zone');
   if (bad !== undefined) throw failure(`line ${number}: ${bad.problem}`, bad.fix);
-  const below = `.${name}`;
+  const below = name === '.' ? '' : `.${name}`;
   const records = values.map((record) => readRecord(record, name, number, knownData));
   const stray = records.find((record) => record.name !== name && !record.name.endsWith(below));
   if (stray === undefined) return { name, records };
@@ -175,7 +175,8 @@ const MAX_KNOWN_DATA = 1000;
 
 function readRecord(value: unknown, zone: string, number: number, knownData: KnownData): ResourceRecord {
   if (hasOrdinaryHead(value, zone)) {
-    const key = `${value.type} ${typeof value.data === 'string' ? value.data : JSON.stringify(value.data)}`;
+    // JSON shows where it ends, and tells a list from a string that looks like one.
+    const key = `${JSON.stringify(value.data)} ${value.type}`;
     const known = knownData.get(key) ?? checkedData(value, number);
     if (knownData.size < MAX_KNOWN_DATA) knownData.set(key, known);
     return { name: value.name, ttl: value.ttl, type: known.type, data: known.data } as ResourceRecord;

@@ -50,6 +50,21 @@ it('reads chunks of any size, text or bytes', async () => {
   }
 });
 
+it('tells a text that looks like a list from a list', async () => {
+  const texts = [['a'], '["a"]'].map((data) => ({ name: 'a.test', ttl: 60, type: 'TXT', data }));
+  const zone = JSON.stringify({ name: 'a.test', records: texts });
+  const [found] = await read(`{"format":"dinodns-zones","version":1,"zones":1}\n${zone}\n`);
+  expect(found?.records.map(({ data }) => data)).toEqual([['a'], ['["a"]']]);
+});
+
+it('reads the root zone', async () => {
+  const names = ['.', 'test', 'a.test'];
+  const records = names.map((name) => ({ name, ttl: 60, type: 'TXT', data: 'a' }));
+  const zone = JSON.stringify({ name: '.', records });
+  const [found] = await read(`{"format":"dinodns-zones","version":1,"zones":1}\n${zone}\n`);
+  expect(found?.records.map(({ name }) => name)).toEqual(names);
+});
+
 const good = textOf(zoneSet);
 /** The text with its first zone changed. */
 const line = (change: (zone: Record<string, unknown>) => unknown) => {
