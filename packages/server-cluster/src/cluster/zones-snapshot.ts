@@ -3,13 +3,16 @@
  * two workers' reads, and a replacement worker must serve what the others serve, not the file's newer contents. The file
  * holds the arrays of a store as they are, so that workers read it at the speed of the disk.
  */
-import { lstatSync, mkdtempSync, rmSync, type Stats } from 'node:fs';
+import { lstatSync, lutimesSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { turns } from '../process/server.ts';
 import { loadStore, type Zones } from '../store/load.ts';
 import { ZoneStore } from '../store/zone-store.ts';
+
+/** How often files are made new, in seconds: what removes old temporary files often waits for ten days. */
+const TOUCH_SECONDS = 24 * 3600;
 
 /** Read at once, beside the event loop. */
 const CHUNK_BYTES = 16 * 1024 * 1024;
@@ -100,8 +103,19 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
+/** Makes a directory and its files look new. */
+function touch(directory: string): void {
+  const now = new Date();
+  try {
+    for (const name of ['', ...readdirSync(directory)]) lutimesSync(join(directory, name), now, now);
+  } catch {
+    // It, or one of them, has been removed.
+  }
+}
+
 export class ZonesSnapshot {
   #directory: string | undefined;
+  #touching: NodeJS.Timeout | undefined;
   #count = 0;
   #current: SnapshotFile | null = null;
   #previous: SnapshotFile | null = null;
@@ -149,6 +163,7 @@ export class ZonesSnapshot {
     this.#current?.remove();
     this.#previous?.remove();
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    clearInterval(this.#touching);
     this.#directory = undefined;
     this.#current = null;
     this.#previous = null;
@@ -160,7 +175,10 @@ export class ZonesSnapshot {
     if (this.#directory === undefined) process.once('exit', () => this.clear());
     // Where everybody may write, somebody else may have taken the name.
     else if (statOf(this.#directory)?.uid === process.getuid?.()) return this.#directory;
-    this.#directory = mkdtempSync(join(tmpdir(), 'dinodns-server-'));
-    return this.#directory;
+    const directory = mkdtempSync(join(tmpdir(), 'dinodns-server-'));
+    clearInterval(this.#touching);
+    this.#touching = setInterval(() => touch(directory), TOUCH_SECONDS * 1000).unref();
+    this.#directory = directory;
+    return directory;
   }
 }

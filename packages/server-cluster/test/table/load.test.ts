@@ -1,10 +1,11 @@
 /** Zones loaded in bulk equal zones added one by one. */
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomFrom } from '@dinodns-bench/test-support';
 import { defineZoneSet, findFormat, writeFiles } from '@dinodns-bench/zones';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readSnapshot, ZonesSnapshot } from '../../src/cluster/zones-snapshot.ts';
 import type { ZoneSource } from '../../src/options.ts';
 import { buildTable, loadStore } from '../../src/store/load.ts';
@@ -64,6 +65,21 @@ test('DNAME records of a zone set are followed as it says, also from a file', as
     const { rcode, answers } = decoded(answerTo(table, query(name, 'A')));
     expect(rcode).toBe(lookup.kind === 'no-such-name' ? 3 : 0);
     expect(answers).toEqual('records' in lookup ? lookup.records : []);
+  }
+});
+
+test('files that are kept never look old to what removes such', () => {
+  vi.useFakeTimers();
+  const snapshot = new ZonesSnapshot();
+  try {
+    const kept = join(snapshot.directory(), 'zone.records');
+    writeFileSync(kept, '');
+    for (const path of [kept, snapshot.directory()]) utimesSync(path, 0, 0);
+    vi.advanceTimersByTime(9 * 24 * 3600 * 1000);
+    for (const path of [kept, snapshot.directory()]) expect(statSync(path).mtimeMs).toBeGreaterThan(0);
+  } finally {
+    snapshot.clear();
+    vi.useRealTimers();
   }
 });
 
