@@ -47,6 +47,7 @@ export {
   parseNameBytes,
 } from './name-text.ts';
 export {
+  compareLabels,
   type ExpandedName,
   expandName,
   findNameEnd,

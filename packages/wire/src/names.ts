@@ -95,6 +95,18 @@ export function lowerCaseName(name: Uint8Array): Buffer<ArrayBuffer> {
   return lower;
 }
 
+/** Compares two labels, whose length bytes are at these offsets, byte by byte in lower case; negative if the first is the smaller one. */
+export function compareLabels(one: Uint8Array, oneAt: number, other: Uint8Array, otherAt: number): number {
+  const length = one[oneAt] ?? 0;
+  const otherLength = other[otherAt] ?? 0;
+  for (let index = 1; index <= length && index <= otherLength; index++) {
+    const difference =
+      (LOWER_CASE[one[oneAt + index] ?? 0] ?? 0) - (LOWER_CASE[other[otherAt + index] ?? 0] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return length - otherLength;
+}
+
 /** `name` below `parent`; undefined if it would be longer than a name may be. */
 export function joinNames(name: Uint8Array, parent: Uint8Array): Uint8Array | undefined {
   const length = name.length - 1 + parent.length;

@@ -2,7 +2,7 @@
  * The NSEC or NSEC3 records of each zone in order, to find the one that covers a nonexistent name. Loading zones ends with building
  * it, in slices that let queries through; later changes move single records. Look-ups allocate nothing.
  */
-import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
+import { compareLabels, TYPE, u16 } from '@dinodns-bench/wire';
 import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones/data';
 import { NONE } from './arena.ts';
 import { RECORD_HEAD, recordEnd, SET, SHAPE_FLAG } from './block-layout.ts';
@@ -232,16 +232,4 @@ function isHashedBy(data: ZoneData, node: number, { salt, iterations }: Hashing)
   if (u16(bytes, at + 2) !== iterations || bytes[at + 4] !== salt.length) return false;
   for (let index = 0; index < salt.length; index++) if (bytes[at + 5 + index] !== salt[index]) return false;
   return true;
-}
-
-/** Compares labels with their length bytes, byte by byte in lower case. */
-export function compareLabels(one: Uint8Array, oneAt: number, other: Uint8Array, otherAt: number): number {
-  const length = one[oneAt] ?? 0;
-  const otherLength = other[otherAt] ?? 0;
-  for (let index = 1; index <= length && index <= otherLength; index++) {
-    const difference =
-      (LOWER_CASE[one[oneAt + index] ?? 0] ?? 0) - (LOWER_CASE[other[otherAt + index] ?? 0] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return length - otherLength;
 }

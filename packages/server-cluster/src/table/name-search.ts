@@ -1,8 +1,8 @@
 /** Finds the NSEC or NSEC3 record of a zone for a name in a message. */
 import { hash } from 'node:crypto';
-import { LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, u8 } from '@dinodns-bench/wire';
+import { compareLabels, LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, u8 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { compareLabels, type Denials } from './denial-index.ts';
+import type { Denials } from './denial-index.ts';
 import type { Lookup } from './find.ts';
 
 const WILDCARD = Uint8Array.of(1, 0x2a);

@@ -1,5 +1,5 @@
 /** Domain names in zone files (RFC 1035, section 5.1): from text, which may be relative, to wire format, and back. */
-import { LOWER_CASE, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
+import { compareLabels, LOWER_CASE, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { TokenError } from './problem.ts';
 
 const DOT = 0x2e;
@@ -133,16 +133,6 @@ export function compareNames(a: Uint8Array, b: Uint8Array): number {
     if (difference !== 0) return difference;
   }
   return ours.length - theirs.length;
-}
-
-function compareLabels(a: Uint8Array, ours: number, b: Uint8Array, theirs: number): number {
-  const ourLength = a[ours] ?? 0;
-  const theirLength = b[theirs] ?? 0;
-  for (let index = 1; index <= ourLength && index <= theirLength; index++) {
-    const difference = (LOWER_CASE[a[ours + index] ?? 0] ?? 0) - (LOWER_CASE[b[theirs + index] ?? 0] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return ourLength - theirLength;
 }
 
 /** Whether `name` is `zone` or below it. */
