@@ -231,6 +231,16 @@ describe('the private CoreDNS', () => {
     expect(made()).toEqual([`${path}/synthetic`]);
   });
 
+  it('gets the same load with and without Services: few names, which it soon knows', async () => {
+    const program = new URL('../src/experiments/capacity/beside/program/common.mjs', import.meta.url);
+    const { loadQuestions }: { loadQuestions: (services: string[]) => (n: number) => { name: string } } =
+      await import(program.href);
+    const asked = (services: string[]) =>
+      new Set(Array.from({ length: 30_000 }, (_, n) => loadQuestions(services)(n).name));
+    expect(asked(['a.example', 'b.example'])).toEqual(new Set(['a.example', 'b.example']));
+    expect(asked([]).size).toBe(1000);
+  });
+
   it('is measured by lines of JSON; others are not its', () => {
     const reader = readPhases();
     for (const line of ['(node:7) Warning: something', '{"phase":"unknown"}', '{broken']) reader.onLine(line);

@@ -5,6 +5,7 @@ import { resolveSettings } from '../src/config/configuration.ts';
 import { tableOf } from '../src/engine/settings.ts';
 import { cachingKind, throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
 import { countCharts } from '../src/experiments/capacity/memory/chart.ts';
+import { memoryDocument } from '../src/experiments/capacity/memory/document.ts';
 import { type MemoryEvidence, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import { memoryLines } from '../src/experiments/capacity/memory/lines.ts';
 import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
@@ -217,6 +218,42 @@ describe('the line through the starts', () => {
       endpoints: 300,
     });
   });
+});
+
+it('of a cluster, the line counts what the cluster has itself, and only what was created tells counts apart', () => {
+  const points = memoryPoints(memorySettings({ target: 'kubernetes', objects: '0,2000' }));
+  const record = recordOf(points, ({ objects }) => 40 * MB + 1500 * (15_820 + objects));
+  const trials = record.trials.map((trial) => {
+    // A pod comes while it runs.
+    const own = { services: 820, pods: 15_000 + trial.round, endpoints: 15_000 };
+    const counts = { services: 0, endpointSlices: 0, endpoints: 0, pods: 0 };
+    const creation = { created: 0, seconds: 0, worstP99Seconds: 0 };
+    const queries = { sent: 1, answered: 1, lost: 0, wrong: 0 };
+    const cluster = { own, counts, creation, clusterDns: null, queries, workingSetBytes: null };
+    return { ...trial, evidence: { ...trial.evidence, cluster } };
+  });
+  const lines = (own: typeof record.trials) =>
+    memoryLines({ ...record, trials: own }).find(({ figure }) => figure === 'steady');
+  const fit = lines(trials);
+  expect(fit?.terms.map(({ of }) => of)).toEqual(['constant', 'objects']);
+  expect(Math.abs((fit?.terms[0]?.bytes ?? 0) / MB - 40)).toBeLessThan(0.1);
+  expect(fit?.maxObjects).toBe(17_821);
+  // Of an older record.
+  expect(lines(record.trials)?.maxObjects).toBe(2000);
+});
+
+it('a cache that did not get full is said', () => {
+  const points = memoryPoints(memorySettings({ objects: '0,1000', configurations: 'default,no-denial' }));
+  const stored = memoryKind.schema.parse(JSON.parse(referenceText('capacity-memory')));
+  const record = recordOf(points, () => MB);
+  const trials = record.trials.map((trial) => ({
+    ...trial,
+    evidence: { ...trial.evidence, cacheEntries: { success: 9950, denial: 4000 } },
+  }));
+  const { warnings = [] } = memoryDocument({ ...stored, ...record, trials });
+  expect(warnings).toContain(
+    'The cache did not get full in 4 starts: memory with a full cache and under load is a lower bound there.',
+  );
 });
 
 it('a published figure lies within our interval, below or above it', () => {

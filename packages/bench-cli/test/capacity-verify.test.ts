@@ -4,8 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineCluster } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sizeWith } from '../src/experiments/capacity/memory-basis.ts';
 import { startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
+import { restOf, sizeWarnings } from '../src/experiments/capacity/verify/verification.ts';
 import { realWorld, type World } from '../src/world.ts';
+
+it('on a cluster, only what the cluster has not is created, and another size than that of the plan is said', () => {
+  const wanted = { services: 100, pods: 1000, endpoints: 1500 };
+  const rest = { services: 70, pods: 600, endpoints: 1100 };
+  expect(restOf(wanted, { services: 30, pods: 400, endpoints: 400 })).toEqual(rest);
+  expect(sizeWarnings(wanted, sizeWith({ services: 30, pods: 400, endpoints: 400 }, rest))).toEqual([]);
+  const own = { services: 120, pods: 400, endpoints: 400 };
+  expect(restOf(wanted, own)).toEqual({ services: 0, pods: 600, endpoints: 0 });
+  expect(sizeWarnings(wanted, sizeWith(own, restOf(wanted, own)))).toEqual([
+    'The plan is for 100 services, and CoreDNS read 120.',
+    'The plan is for 1,500 endpoints, and CoreDNS read 400.',
+  ]);
+});
 
 let directory: string;
 beforeEach(async () => {

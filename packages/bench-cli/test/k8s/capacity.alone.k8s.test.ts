@@ -90,7 +90,10 @@ describe('bench capacity memory --target kubernetes', () => {
       [31, 569],
     ]);
     for (const { cluster, stages, coldStart, relist } of evidence) {
-      const { creation, clusterDns, queries } = cluster ?? {};
+      const { creation, clusterDns, queries, own } = cluster ?? {};
+      // At least that of its API server.
+      expect(own?.services).toBeGreaterThan(0);
+      expect(own?.services).toBeLessThan(31);
       expect((creation?.created ?? 0) / (creation?.seconds ?? 0)).toBeLessThan(55);
       expect(clusterDns?.after.restarts).toBe(clusterDns?.before.restarts);
       expect(queries?.wrong).toBe(0);

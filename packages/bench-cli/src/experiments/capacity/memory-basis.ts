@@ -51,6 +51,13 @@ export interface MemoryBasis {
 /** A line is used up to twice the range that it was measured over. */
 export const EXTRAPOLATION = { times: 2, text: 'twice' } as const;
 
+/** What there is together: the cluster's own, and what was created beside it. */
+export const sizeWith = (own: Size, more: Size): Size => ({
+  services: own.services + more.services,
+  pods: own.pods + more.pods,
+  endpoints: own.endpoints + more.endpoints,
+});
+
 export const objectsOf = ({ services, pods }: Pick<Size, 'services' | 'pods'>): number => services + pods;
 
 const exactly = (value: number): Expected => ({ value, low: value, high: value });

@@ -77,6 +77,7 @@ const attemptSchema = z.object({
   memoryLimitBytes: z.number().positive(),
   /** Asked of the one replica that was started. */
   queriesPerSecond: z.number().nonnegative(),
+  /** What CoreDNS read: on a cluster, with what that has itself. */
   services: count,
   pods: count,
   endpoints: count,

@@ -6,10 +6,12 @@ import { ENDPOINT_SLICES, PODS, SERVICES } from '@dinodns-bench/cluster-objects'
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { corednsImageReference } from '../../../servers/coredns/image.ts';
 import { existingNames } from '../beside/existing-names.ts';
+import { countObjects } from '../cluster-counts.ts';
+import type { Size } from '../memory-basis.ts';
 import type { Configuration } from '../published.ts';
 import type { Created } from './created.ts';
 import { type StartRequest, type StartResult, startDns } from './start-dns.ts';
-import { needsPods } from './synthetic-objects.ts';
+import { needsPods, type SyntheticSize } from './synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRequest, type SyntheticRun } from './synthetic-run.ts';
 
 /** The image of a version that was named; null for the default one. */
@@ -17,8 +19,10 @@ export function corednsImage(settings: KubernetesSettings, version: string | nul
   return corednsImageReference({ settings, version, isNamed: version !== null });
 }
 
-export interface PrivateDnsRequest extends Omit<SyntheticRequest, 'withPods'> {
+export interface PrivateDnsRequest extends Omit<SyntheticRequest, 'withPods' | 'size'> {
   readonly configuration: Configuration;
+  /** What is created, where the cluster has this. */
+  sizeBeside(own: Size): SyntheticSize;
 }
 
 /** What each start decides for itself. */
@@ -29,14 +33,18 @@ export interface DnsStart
 
 export interface PrivateDns extends AsyncDisposable, Created {
   readonly clusterDns: SyntheticRun['clusterDns'];
+  /** What the cluster had before: its CoreDNS reads that as well. */
+  readonly own: Size;
   /** One after the other. */
   start(start: DnsStart): Promise<StartResult>;
 }
 
-/** @throws as `openSyntheticRun` does */
+/** @throws as `openSyntheticRun` and `sizeBeside` do */
 export async function openPrivateDns(request: PrivateDnsRequest): Promise<PrivateDns> {
   const withPods = needsPods(request.configuration);
-  const run = await openSyntheticRun({ ...request, withPods });
+  // Before anything is created: if it fails, there is nothing to delete.
+  const own = await countObjects(request.client, request.signal);
+  const run = await openSyntheticRun({ ...request, size: request.sizeBeside(own), withPods });
   const { cluster, creation, clusterDns } = run;
   return {
     counts: {
@@ -45,8 +53,7 @@ export async function openPrivateDns(request: PrivateDnsRequest): Promise<Privat
       endpoints: cluster.spec.endpoints,
       pods: withPods ? PODS.count(cluster) : 0,
     },
-    creation,
-    clusterDns,
+    ...{ creation, clusterDns, own },
     start: ({ image, ...start }) =>
       startDns(run, {
         ...start,

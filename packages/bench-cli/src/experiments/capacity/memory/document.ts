@@ -9,15 +9,16 @@ import { publishedAs } from '../configurations.ts';
 import { kilobytesEach, serverWords } from '../figures.ts';
 import { dataBytes, formulaBytes } from '../published.ts';
 import { countCharts, memoryChart, memorySeries } from './chart.ts';
-import type { MemoryRecord } from './evidence.ts';
-import { type MemoryFit, memoryLines, seriesOf } from './lines.ts';
+import type { MemoryEvidence, MemoryRecord } from './evidence.ts';
+import { type MemoryFit, memoryLines, observe, seriesOf } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
+import { isFull } from './start.ts';
 import {
   besideTable,
   createdTable,
   fitTable,
   heapTable,
-  MEANINGS,
+  meanings,
   publishedLines,
   seriesTitle,
 } from './tables.ts';
@@ -27,6 +28,7 @@ const HELD_RATIO = 0.98;
 
 /** What CoreDNS needed at the largest point of a server and configuration that has a start, and what is published. Bytes. */
 interface Need {
+  /** With all that was read. */
   readonly point: MemoryCase;
   readonly steady: number;
   readonly relist: number;
@@ -39,8 +41,9 @@ function needsOf(record: MemoryRecord): Need[] {
     const [point] = started.toSorted((a, b) => b.objects - a.objects);
     const { steady, relistPeak: relist } = point?.summary ?? {};
     if (point === undefined || steady == null || relist == null) return [];
-    const formula = formulaBytes(publishedAs(point.configuration), point.objects);
-    return [{ point, steady: steady.median, relist: relist.median, formula }];
+    const { point: read } = observe(record, [point], 'steady').at(-1) ?? { point };
+    const formula = formulaBytes(publishedAs(read.configuration), read.objects);
+    return [{ point: read, steady: steady.median, relist: relist.median, formula }];
   });
 }
 
@@ -101,8 +104,15 @@ function warningsOf(record: MemoryRecord, fits: readonly MemoryFit[]): string[] 
   });
   const slow = loads.filter(({ wanted, held }) => held < HELD_RATIO * wanted);
   const rates = slow.map(({ held }) => held);
+  const partial = memoryCases(record).flatMap(({ key, configuration }) =>
+    evidencesOf<MemoryEvidence>(record, key).filter(
+      ({ cacheEntries }) => !isFull(configuration, cacheEntries),
+    ),
+  );
   const unstable = starts.flat().filter(({ settling }) => settling?.isStable === false);
-  const wrong = sum(starts.flat().map(({ cluster }) => cluster?.queries.wrong ?? 0));
+  const queries = starts.flat().flatMap(({ cluster }) => cluster?.queries ?? []);
+  const total = (of: 'sent' | 'lost' | 'wrong') => sum(queries.map((each) => each[of]));
+  const [lost, wrong] = [total('lost'), total('wrong')];
   return [
     ...(slow.length === 0
       ? []
@@ -114,9 +124,29 @@ function warningsOf(record: MemoryRecord, fits: readonly MemoryFit[]): string[] 
       : [
           `Memory still fell after ${counted(unstable.length, 'start')} when the time to settle was over: the settled figure is an upper bound there.`,
         ]),
+    ...(partial.length === 0
+      ? []
+      : [
+          `The cache did not get full in ${counted(partial.length, 'start')}: memory with a full cache and under load is a lower bound there.`,
+        ]),
+    ...(lost === 0
+      ? []
+      : [
+          `${formatCount(lost)} of ${formatCount(total('sent'))} queries had no answer within 5 seconds: memory under load and peaks are for fewer answers.`,
+        ]),
     ...(wrong === 0 ? [] : [`${counted(wrong, 'answer')} had a wrong response code.`]),
     ...new Set(fits.flatMap(({ merged }) => (merged === null ? [] : [`In the lines, ${merged}.`]))),
   ];
+}
+
+/** What the cluster had itself, and how the lines take it. */
+function ownText(record: MemoryRecord): string {
+  const own = memoryCases(record)
+    .flatMap(({ key }) => evidencesOf(record, key))
+    .at(-1)?.cluster?.own;
+  if (own === undefined) return 'What the cluster had before is part of the constants of the lines.';
+  const { services, pods, endpoints } = own;
+  return `The lines also count what the cluster had before: ${counted(services, 'service')}, ${counted(pods, 'pod')} and ${counted(endpoints, 'endpoint')} before the last start.`;
 }
 
 const PROCEDURE = {
@@ -131,7 +161,7 @@ const PROCEDURE = {
   onCluster: [
     'Services without a selector, mostly without an address, which kube-proxy skips for their label; EndpointSlices with a manager of their own and addresses of 198.18.0.0/15; pods only where the configuration reads them, never scheduled.',
     "At most 50 creations a second, stopped when the API server takes more than a second for the slowest of a hundred, or the cluster's own DNS gets near its limit. All in one namespace, which is deleted at the end.",
-    'A private CoreDNS, unmodified, reads the API server through a program beside it that passes everything on as it is, so it also reads the objects that the cluster had before: they are part of the constants of the lines. A restart of the API server is simulated: this program stops for a second and then answers 410 Gone. The API server itself is left alone.',
+    'A private CoreDNS, unmodified, reads the API server through a program beside it that passes everything on as it is, so it also reads the objects that the cluster had before. A restart of the API server is simulated: this program stops for a second and then answers 410 Gone. The API server itself is left alone.',
     "Just loaded: all objects were read, and nothing was asked. The cluster's objects are created once for starts that follow each other at the same point.",
   ],
 };
@@ -159,7 +189,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
     sections: [
       {
         title: 'Memory by pods and services',
-        blocks: [MEANINGS, ...charts(memoryChart(record), ...countCharts(record))],
+        blocks: [meanings(record), ...charts(memoryChart(record), ...countCharts(record))],
       },
       {
         title: 'Lines',
@@ -179,7 +209,7 @@ export function memoryDocument(record: MemoryRecord): DocumentParts {
         title: 'The objects, and the cluster meanwhile',
         blocks: isOnCluster
           ? [
-              text('Objects are pods and services, as the published formulas count them.'),
+              text(`Objects are pods and services, as the published formulas count them. ${ownText(record)}`),
               createdTable(record),
             ]
           : [],

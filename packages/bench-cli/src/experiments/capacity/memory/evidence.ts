@@ -82,6 +82,8 @@ export const memoryEvidenceSchema = z.object({
   cluster: z
     .object({
       ...createdSchema.shape,
+      /** What the cluster had before anything was created. Older records do not have it: there it is part of the constants of the lines. */
+      own: z.object({ services: count, pods: count, endpoints: count }).optional(),
       clusterDns: clusterDnsChangeSchema,
       /** Of all stages. */
       queries: queriesSchema,

@@ -11,7 +11,7 @@ import { fileNameOf } from '../../../text.ts';
 import { deployCoredns } from '../deploy-coredns.ts';
 import { loadsInto, openCoredns } from '../machine.ts';
 import type { MemoryEvidence } from './evidence.ts';
-import { type MemoryPoint, pointOf, rateOf } from './points.ts';
+import { type MemoryPoint, pointOf, RATES, rateOf } from './points.ts';
 import { writeQueryFiles } from './queries.ts';
 import type { MemorySettings } from './settings.ts';
 import { measureStart, PACE, QUICK_PACE } from './start.ts';
@@ -51,17 +51,20 @@ export async function openHere(
           ...{ world, point, queries, rate, signal },
           running: deployed.running,
           pace: settings.quick ? QUICK_PACE : PACE,
-          load: (queryFile, durationSeconds, stage) =>
-            alone(() =>
+          load(queryFile, durationSeconds, stage) {
+            // A slow one would not have filled the cache when the time for it is over.
+            const ratePerSecond = queryFile === queries.fill ? Math.max(rate, RATES.local) : rate;
+            return alone(() =>
               send(
                 deployed.instance,
                 {
-                  ...{ queryFile, durationSeconds, signal, ratePerSecond: rate, openLoop: false },
+                  ...{ queryFile, durationSeconds, signal, ratePerSecond, openLoop: false },
                   timeoutSeconds: TIMEOUT_SECONDS,
                 },
                 `-${stage}`,
               ),
-            ),
+            );
+          },
           onPhase: on.phase,
         });
         return { ...measured, neighbours, cluster: null };

@@ -2,6 +2,7 @@
 import { evidencesOf } from '../../../engine/record.ts';
 import { proportionalFit } from '../../../stats/proportional-fit.ts';
 import { watchesPods } from '../configurations.ts';
+import { objectsOf, sizeWith } from '../memory-basis.ts';
 import {
   FIGURES,
   MEMORY_FIGURES,
@@ -48,7 +49,10 @@ export function termCounts({ terms }: Pick<MemoryFit, 'terms'>, counts: Counts):
 
 /** A figure of a start. */
 export interface Observed {
+  /** With all that was read. */
   readonly point: MemoryCase;
+  /** The case of the record: what was created. */
+  readonly created: MemoryCase;
   readonly bytes: number;
 }
 
@@ -80,10 +84,13 @@ function lineOf(
   { terms, merged }: Model,
 ): MemoryFit | null {
   const [first] = observed;
-  const columns = terms.map((term) => observed.map(({ point }) => countOf(term, point)));
+  const columnsOf = (of: 'point' | 'created') =>
+    terms.map((term) => observed.map((each) => countOf(term, each[of])));
   const values = observed.map(({ bytes }) => bytes);
-  const fit = first === undefined ? null : proportionalFit(columns, values);
-  if (first === undefined || fit === null) return null;
+  // Only what was created tells counts apart: a cluster that has a pod more in one start than in another says nothing of pods.
+  if (first === undefined || proportionalFit(columnsOf('created'), values) === null) return null;
+  const fit = proportionalFit(columnsOf('point'), values);
+  if (fit === null) return null;
   const { server, configuration } = first.point;
   return {
     ...{ server, configuration, figure, merged },
@@ -100,6 +107,14 @@ function lineOf(
 
 export type MemoryTrials = Pick<MemoryRecord, 'cases' | 'trials'>;
 
+/** With what the cluster had itself, which its CoreDNS has read as well. */
+function allRead(point: MemoryCase, { cluster }: MemoryEvidence): MemoryCase {
+  const { own } = cluster ?? {};
+  if (own === undefined) return point;
+  const size = sizeWith(own, point);
+  return { ...point, ...size, objects: objectsOf(size) };
+}
+
 /** A figure of all starts of some cases. */
 export function observe(
   record: Pick<MemoryTrials, 'trials'>,
@@ -109,7 +124,7 @@ export function observe(
   return points.flatMap((point) =>
     evidencesOf<MemoryEvidence>(record, point.key).flatMap((evidence) => {
       const bytes = FIGURES[figure].of(evidence);
-      return bytes === null ? [] : [{ point, bytes }];
+      return bytes === null ? [] : [{ point: allRead(point, evidence), created: point, bytes }];
     }),
   );
 }

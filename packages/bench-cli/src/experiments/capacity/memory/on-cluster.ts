@@ -50,7 +50,7 @@ const peakOf = ({ peakBytes }: PhaseFigures, seconds: number | null) => ({
 /** @throws BenchError `E_SERVER_DIED` if CoreDNS ended before its time */
 function evidenceOf(
   { phases, queries, death }: StartResult,
-  { counts, creation, clusterDns }: PrivateDns,
+  { counts, creation, clusterDns, own }: PrivateDns,
   wantedQps: number,
   seconds: number,
 ): MemoryEvidence {
@@ -81,7 +81,7 @@ function evidenceOf(
     load: { wantedQps, heldQps: answered / seconds, lostRatio: sent === 0 ? 0 : lost / sent },
     apiServerBytes: null,
     neighbours: 0,
-    cluster: { counts, creation, clusterDns, queries, workingSetBytes: load.workingSetBytes },
+    cluster: { own, counts, creation, clusterDns, queries, workingSetBytes: load.workingSetBytes },
   };
 }
 
@@ -96,7 +96,7 @@ export async function openOnCluster(
     openObjects: (place, point) =>
       openPrivateDns({
         ...place,
-        size: createdSize(point),
+        sizeBeside: () => createdSize(point),
         configuration: clusterConfiguration(point.configuration),
       }),
   });

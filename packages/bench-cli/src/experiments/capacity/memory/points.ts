@@ -47,7 +47,7 @@ const CONFIGURATIONS_MEASURED = {
 } as const satisfies Record<string, readonly ConfigurationName[]>;
 
 /** As published. On a cluster, the program beside CoreDNS asks; more would take the CPU from it. */
-const RATES = { local: 30_000, kubernetes: 2000 } as const;
+export const RATES = { local: 30_000, kubernetes: 2000 } as const;
 
 /** @throws BenchError `E_CONFIG` for more than a cluster is asked */
 export function rateOf({ target, rate = RATES[target] }: Pick<MemorySettings, 'target' | 'rate'>): number {

@@ -79,7 +79,7 @@ const STABLE_RATIO = 0.02;
 const SETTLE_SECONDS = 90;
 
 /** The cache is full when this part of its entries is in use: the shards do not fill evenly. */
-const FULL_RATIO = 0.97;
+export const FULL_RATIO = 0.97;
 const FILL_CHUNKS = 10;
 
 /** Resources that CoreDNS reads in this configuration. */
@@ -191,23 +191,24 @@ async function cacheEntriesNow({ running, signal }: StartParts) {
   return { success: entries('success'), denial: entries('denial') };
 }
 
-export function isFull(
-  { success, denial }: NonNullable<Measured['cacheEntries']>,
-  { configuration }: Pick<MemoryPoint, 'configuration'>,
-): boolean {
-  const least = FULL_RATIO * CACHE_ENTRIES;
-  return success >= least && (configuration === 'no-denial' || denial >= least);
+/** Whether the cache holds as much as it can in this configuration; yes where nothing was counted. */
+export function isFull(configuration: string, entries: Measured['cacheEntries']): boolean {
+  if (entries === null) return true;
+  const { success, denial } = entries;
+  const counts = configuration === 'no-denial' ? [success] : [success, denial];
+  return counts.every((count) => count >= FULL_RATIO * CACHE_ENTRIES);
 }
 
-/** Null where this configuration caches nothing. */
+/** Null where this configuration caches nothing of the kind. */
 export async function fillCache(
   context: StartParts & Pick<StartContext, 'queries' | 'load'>,
 ): Promise<Measured['cacheEntries']> {
-  if (context.point.configuration === 'nocache') return null;
+  const { configuration } = context.point;
+  if (configuration === 'nocache') return null;
   for (let chunk = 1; ; chunk += 1) {
     await context.load(context.queries.fill, context.pace.chunkSeconds, `fill-${chunk}`);
     const entries = await cacheEntriesNow(context);
-    if (isFull(entries, context.point) || chunk === FILL_CHUNKS) return entries;
+    if (isFull(configuration, entries) || chunk === FILL_CHUNKS) return entries;
   }
 }
 

@@ -27,7 +27,7 @@ import {
   type MemoryStage,
   maximumWithoutCache,
 } from './evidence.ts';
-import type { MemoryFit } from './lines.ts';
+import { type MemoryFit, observe } from './lines.ts';
 import { type MemoryCase, memoryCases } from './points.ts';
 
 /** Which server and configuration. */
@@ -177,13 +177,16 @@ export function besideTable(record: MemoryRecord): Block {
       const starts = evidencesOf(record, point.key);
       const maximum = oursOf(starts.map(maximumWithoutCache));
       const steady = oursOf(starts.map(({ stages }) => stages.underLoad.anonymousBytes));
+      const { objects } = observe(record, [point], 'steady').at(-1)?.point ?? point;
+      // The formula and the data are for a load that no cluster was asked to take.
+      const comparable = record.environment.cluster === null ? steady.range : null;
       return [
         ...pointCells(point),
         maximum.text,
-        besideCell(measuredBytes(configuration, point.objects), maximum.range),
+        besideCell(measuredBytes(configuration, objects), maximum.range),
         steady.text,
-        besideCell(formulaBytes(configuration, point.objects), steady.range),
-        besideCell(dataBytes(configuration, point.objects), steady.range),
+        besideCell(formulaBytes(configuration, objects), comparable),
+        besideCell(dataBytes(configuration, objects), comparable),
       ];
     }),
   );
@@ -250,7 +253,14 @@ export function createdTable(record: MemoryRecord): Block {
   );
 }
 
+const FULL_CACHE = {
+  here: '9,984 positive and 9,984 negative answers',
+  onCluster:
+    'filled once with names of addresses and names that do not exist; what it held was not counted. With autopath, only addresses of pods have names, so that most answers are negative',
+};
+
 /** What the figures mean. */
-export const MEANINGS: Block = text(
-  'Anonymous memory. It is what the kubelet counts as the working set, within about a megabyte, and out-of-memory kills depend on it; 40 to 50 MiB of the program file come on top in the resident set. Just loaded: with the garbage of reading. Settled: after that was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
-);
+export const meanings = ({ environment }: Pick<MemoryRecord, 'environment'>): Block =>
+  text(
+    `Anonymous memory. It is what the kubelet counts as the working set, within about a megabyte, and out-of-memory kills depend on it; 40 to 50 MiB of the program file come on top in the resident set. Just loaded: with the garbage of reading. Settled: after that was collected under light load, the cache nearly empty. Full cache: ${FULL_CACHE[environment.cluster === null ? 'here' : 'onCluster']}. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.`,
+  );

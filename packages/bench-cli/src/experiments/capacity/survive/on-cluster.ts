@@ -7,9 +7,9 @@ import { SERVICE_RULE } from '../cluster/dns-account.ts';
 import { endIfRefused, openStarts } from '../cluster/open-starts.ts';
 import { openPrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
-import { countObjects } from '../cluster-counts.ts';
 import { clusterConfiguration, createdSize } from '../memory/points.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
+import { sizeWith } from '../memory-basis.ts';
 import type { Scenario, SurviveEvidence } from './evidence.ts';
 import { findLimit, limitConditions, titleOf } from './find-limit.ts';
 import { patienceSeconds, type Step, type StepSeconds } from './patience.ts';
@@ -93,27 +93,18 @@ export async function openOnCluster(
     podRules: POD_RULES,
     nameOf: ({ configuration, cluster: { services, pods, endpoints } }: SurvivePoint) =>
       [configuration, services, pods, endpoints].join('/'),
-    async openObjects(place, point) {
-      // Before they are created: if it fails, there is nothing to delete.
-      const own = await countObjects(place.client, place.signal);
-      const dns = await openPrivateDns({
+    openObjects: (place, point) =>
+      openPrivateDns({
         ...place,
-        size: createdSize(point),
+        sizeBeside: () => createdSize(point),
         configuration: clusterConfiguration(point.configuration),
-      });
-      const read = {
-        services: own.services + dns.counts.services,
-        pods: own.pods + dns.counts.pods,
-        endpoints: own.endpoints + dns.counts.endpoints,
-      };
-      return { dns, read, [Symbol.asyncDispose]: () => dns[Symbol.asyncDispose]() };
-    },
+      }),
   });
 
   let starts = 0;
 
   async function start(point: SurvivePoint, limitBytes: number, usual: StepSeconds) {
-    const { dns } = await objectsOf(point);
+    const dns = await objectsOf(point);
     starts += 1;
     const replaced = Math.ceil(point.cluster.endpoints * REPLACED_SHARE);
     const phases = PHASES.filter(({ phase }) => phase !== 'replace' || replaced > 0);
@@ -161,7 +152,8 @@ export async function openOnCluster(
               return start(point, bytes, usual);
             },
           );
-          return { ...found, read: (await objectsOf(point)).read };
+          const { own, counts } = await objectsOf(point);
+          return { ...found, read: sizeWith(own, counts) };
         } catch (error) {
           throw endIfRefused(error);
         }

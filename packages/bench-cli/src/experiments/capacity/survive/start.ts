@@ -195,7 +195,7 @@ async function readAgain(start: Running, scenarios: ScenarioResult[]): Promise<v
     }),
   );
   // Ten loads of a second were not enough: it would be relisted with less in memory than others.
-  if (entries !== null && !isFull(entries, start.point)) throw new Stuck();
+  if (!isFull(start.point.configuration, entries)) throw new Stuck();
   scenarios.push(await inTime(start, 'relist', () => relist(start)));
   scenarios.push(await inTime(start, 'replaced endpoints', () => replaced(start)));
 }

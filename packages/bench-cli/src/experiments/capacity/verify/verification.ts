@@ -1,6 +1,7 @@
 /** Whether a recommendation held: what was tried, what was seen, and the verdict. Pure. */
 import { beside, formatBytes, formatCount } from '../../../report/numbers.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import type { Size } from '../memory-basis.ts';
 import type { Attempt, Verification } from '../plan-record.ts';
 
 /** What a CoreDNS was put through under the limit: queries go on while the API server is away and everything is read again. */
@@ -20,6 +21,22 @@ export function queriesForOne(queriesPerSecond: number, replicas: number): numbe
   if (queriesPerSecond === 0) return DEFAULT_QUERIES_PER_SECOND;
   const share = Math.ceil(queriesPerSecond / Math.max(1, replicas - 1));
   return Math.min(MAX_QUERIES_PER_SECOND, share);
+}
+
+/** What is created beside what a cluster has: CoreDNS reads both. Endpoints belong to Services and pods of ours. */
+export function restOf(wanted: Size, own: Size): Size {
+  const more = (of: keyof Size) => Math.max(0, wanted[of] - own[of]);
+  const [services, pods] = [more('services'), more('pods')];
+  return { services, pods, endpoints: services === 0 || pods === 0 ? 0 : more('endpoints') };
+}
+
+/** Where CoreDNS did not read what the plan is for. */
+export function sizeWarnings(wanted: Size, read: Size): string[] {
+  return (['services', 'pods', 'endpoints'] as const)
+    .filter((of) => read[of] !== wanted[of])
+    .map(
+      (of) => `The plan is for ${formatCount(wanted[of])} ${of}, and CoreDNS read ${formatCount(read[of])}.`,
+    );
 }
 
 function sumOf(phases: readonly PhaseFigures[]): QueryCounts {

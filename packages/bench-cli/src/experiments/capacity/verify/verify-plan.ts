@@ -15,10 +15,11 @@ import type { World } from '../../../world.ts';
 import { corednsImage, openPrivateDns } from '../cluster/private-dns.ts';
 import { demandBounded } from '../cluster/settings.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
+import { objectsOf, sizeWith } from '../memory-basis.ts';
 import { sizeOf } from '../plan.ts';
 import type { Attempt, CapacityPlan, Verification } from '../plan-record.ts';
 import { startLocally } from './start-locally.ts';
-import { judge, queriesForOne, VERIFIED_PHASES } from './verification.ts';
+import { judge, queriesForOne, restOf, sizeWarnings, VERIFIED_PHASES } from './verification.ts';
 
 export interface VerifyRequest {
   readonly world: World;
@@ -81,16 +82,20 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
   const requested = Math.min(plan.memoryRequestMegabytes, trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
   const tell = (text: string) => display.line(`verifying: ${text}`);
   const image = corednsImage(settings, request.version);
-  demandBounded(trial.pods + trial.services, request.maxObjects);
   tell('creating objects');
   const client = await openClient(world, settings.context);
   const described = await describeBoth(world, client, settings, signal);
   const dns = await openPrivateDns({
     ...{ world, client, settings, signal },
     runId: newRunId(world.clock.now()),
-    size: sizeOf(plan.demand),
+    sizeBeside(own) {
+      const rest = restOf(trial, own);
+      demandBounded(objectsOf(rest), request.maxObjects);
+      return rest;
+    },
     configuration: plan.configuration,
   });
+  const read = sizeWith(dns.own, restOf(trial, dns.own));
   return endedAfter(
     async () => {
       tell('starting the private CoreDNS');
@@ -98,7 +103,11 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
         ...{ ...PROCEDURE, image, queriesPerSecond: trial.queriesPerSecond },
         memory: { request: memoryQuantity(requested * BYTES_PER_MEGABYTE), limit },
       });
-      return { verification: judge({ ...trial, coredns: image }, start), ...described };
+      return {
+        verification: judge({ ...trial, ...read, coredns: image }, start),
+        ...described,
+        warnings: [...described.warnings, ...sizeWarnings(trial, read)],
+      };
     },
     () => {
       tell('deleting everything');

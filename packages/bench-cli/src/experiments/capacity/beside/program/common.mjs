@@ -59,8 +59,12 @@ export const missingQuestion = (n) => ({
   type: 'A',
   code: NXDOMAIN,
 });
-export const serviceQuestions = (names) => (n) => ({
-  name: names[n % names.length] ?? '',
-  type: 'A',
-  code: NOERROR,
-});
+
+/** As many as names of Services that are asked for. */
+const LOAD_NAMES = 1000;
+
+/** The Services by turns; without any, as few other names, so that it is as much work for CoreDNS. */
+export const loadQuestions = (services) => (n) =>
+  services.length === 0
+    ? podQuestion(n % LOAD_NAMES)
+    : { name: services[n % services.length] ?? '', type: 'A', code: NOERROR };

@@ -19,13 +19,13 @@ import {
   Ended,
   isReady,
   Late,
+  loadQuestions,
   METRICS_URL,
   missingQuestion,
   numberOf,
   podQuestion,
   print,
   SERVER,
-  serviceQuestions,
   sleep,
   until,
 } from './common.mjs';
@@ -36,7 +36,8 @@ import { now, Slow } from './services.mjs';
 const { PHASES = '', CHANGES, PATIENCE = '{}' } = process.env;
 const SECONDS = numberOf('SECONDS', 20);
 const QUERIES_PER_SECOND = numberOf('QUERIES_PER_SECOND', 0);
-const CACHE_NAMES = numberOf('CACHE_NAMES', 9984);
+/** Names are spread over the shards of the cache by their hash: with three times as many as there is room for, each shard is full. */
+const CACHE_NAMES = numberOf('CACHE_NAMES', 3 * 9984);
 const OUTAGE = numberOf('OUTAGE', 120);
 const patience = JSON.parse(PATIENCE);
 /** Time for what follows a list: objects are stored, and the first garbage collection. */
@@ -73,7 +74,7 @@ async function run(onFailure) {
     }
   }, LIFE_MS);
   const asker = await openAsker(DNS);
-  const question = services.length > 0 ? serviceQuestions(services) : podQuestion;
+  const question = loadQuestions(services);
 
   /** Until `expected` is right, where changes are made, and everything was read; then for what follows that. */
   async function settle(phase, expected) {
