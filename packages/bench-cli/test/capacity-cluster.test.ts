@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
 import { readPhases } from '../src/experiments/capacity/beside/read-phases.ts';
-import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
+import { dangerOf, unwatched } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
 import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
 import { dnsAccount } from '../src/experiments/capacity/cluster/dns-account.ts';
 import { dnsPod } from '../src/experiments/capacity/cluster/dns-job.ts';
@@ -20,7 +20,7 @@ import {
 } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
 import { jobOf } from '../src/targets/kubernetes/objects/job.ts';
 import { realWorld } from '../src/world.ts';
-import { jobCluster } from './support/job-cluster.ts';
+import { type JobCluster, jobCluster } from './support/job-cluster.ts';
 
 const { signal } = new AbortController();
 
@@ -159,6 +159,14 @@ describe("the cluster's own DNS", () => {
   });
 });
 
+it('what of it cannot be watched is said', () => {
+  const state = { pods: 2, restarts: 0, memoryBytes: null, memoryLimitBytes: 170e6 };
+  expect(unwatched(null)).toEqual([expect.stringContaining("The cluster's own DNS was not watched")]);
+  expect(unwatched(state)).toEqual([expect.stringContaining('The memory of')]);
+  expect(unwatched({ ...state, memoryBytes: 20e6 })).toEqual([]);
+  expect(unwatched({ ...state, memoryLimitBytes: null })).toEqual([]);
+});
+
 describe('the private CoreDNS', () => {
   const settings = kubernetesOf({});
   const pod = {
@@ -229,6 +237,36 @@ describe('the private CoreDNS', () => {
     end({ exitCode: 137, reason: 'OOMKilled' });
     expect((await result).container).toMatchObject({ reason: 'OOMKilled', exitCode: 137 });
     expect(made()).toEqual([`${path}/synthetic`]);
+  });
+
+  /** A start whose pod ends as the kubelet says, after these lines of its program. */
+  async function ended(lines: string, ...end: Parameters<JobCluster['end']>) {
+    const cluster = await jobCluster();
+    const run = { client: cluster.client, settings, namespace: 'n', runId: 'run', pullSecrets: [], jobs: 0 };
+    const result = startDns(run, {
+      ...{ ...pod, unit: 'start-1', phases: ['cold-start'], seconds: 1, queriesPerSecond: 0 },
+      ...{ changes: false, signal },
+    });
+    await vi.waitUntil(() => cluster.objects.get('/apis/batch/v1/namespaces/n/jobs/start-1'), {
+      timeout: 30_000,
+    });
+    cluster.print(lines);
+    cluster.end(...end);
+    return result;
+  }
+
+  it('that is late has not held; that Kubernetes ended is no finding about it', async () => {
+    const killed = { exitCode: 137, reason: 'Error' };
+    expect(await ended('{"late":"relist"}\n', killed)).toMatchObject({
+      death: 'it lived, but the phase relist took too long',
+    });
+    expect(await ended('', { exitCode: 1, reason: 'Error' })).toMatchObject({
+      death: 'CoreDNS ended by itself',
+    });
+    await expect(ended('', killed, 'Evicted')).rejects.toMatchObject({
+      code: 'E_SERVER_DIED',
+      message: expect.stringContaining('Evicted'),
+    });
   });
 
   it('gets the same load with and without Services: few names, which it soon knows', async () => {

@@ -59,8 +59,19 @@ describe('the points of a measurement', () => {
       'coredns-cluster/default/1000/services=0.5/headless=1',
     ]);
     for (const point of points) {
-      const stored = JSON.parse(JSON.stringify({ subject: point.server, point: enginePoint(point) }));
+      const stored = JSON.parse(
+        JSON.stringify({ subject: point.server, point: enginePoint(point, 'local') }),
+      );
       expect(pointOf(stored)).toEqual(point);
+    }
+  });
+
+  it('on a cluster have no share of headless Services, which depends on their number', () => {
+    const points = memoryPoints(memorySettings({ target: 'kubernetes', objects: '0,1000' }));
+    for (const point of points) {
+      const made = enginePoint(point, 'kubernetes');
+      expect(made).not.toHaveProperty('headless share');
+      expect(pointOf({ subject: point.server, point: made })).toEqual(point);
     }
   });
 });
@@ -169,7 +180,7 @@ function recordOf(points: readonly MemoryPoint[], bytesOf: (point: MemoryPoint) 
   return {
     cases: points.map((point) => ({
       ...someCase,
-      ...{ key: point.key, subject: point.server, point: enginePoint(point), aa: false },
+      ...{ key: point.key, subject: point.server, point: enginePoint(point, 'local'), aa: false },
     })),
     trials: points.flatMap((point) =>
       [0, 1].map((round) => ({
@@ -337,6 +348,7 @@ describe('bad input', () => {
       ['--target', 'kubernetes', '--rate', '5000'],
       /--rate: 5,000 queries a second are more than a cluster is asked/,
     ],
+    [['--target', 'kubernetes', '--loader', 'dnsperf'], /--loader: has no effect without --target local/],
     [['--target', 'kubernetes', '--memory', '4G'], /--memory: has no effect without --target local/],
   ])('%j is one clear message', async (flags, message) => {
     expect(await world.bench('capacity', 'memory', ...flags)).toBe(2);

@@ -14,8 +14,8 @@ export interface JobCluster {
   readonly objects: Map<string, KubernetesObject>;
   /** Lines of the pod's log, which end with its end. */
   print(text: string): void;
-  /** Of the first container of each pod. */
-  end(terminated: NonNullable<V1ContainerState['terminated']>): void;
+  /** Of the first container of each pod; `reason` is that of Kubernetes where it ended the pod. */
+  end(terminated: NonNullable<V1ContainerState['terminated']>, reason?: string): void;
   /** The node of all pods: they are unready, and nothing more is heard of them. */
   loseNode(): void;
 }
@@ -92,13 +92,17 @@ export async function jobCluster(): Promise<JobCluster> {
       log += text;
       for (const response of logs) response.write(text);
     },
-    end(terminated) {
+    end(terminated, reason) {
       for (const [path, object] of objects) {
         const { status, ...pod } = object as V1Pod;
         if (!path.includes('/pods/')) continue;
         const [first] = status?.containerStatuses ?? [];
         keep(path, {
-          ...{ ...pod, status: { ...status, containerStatuses: [{ ...first, state: { terminated } }] } },
+          ...pod,
+          status: {
+            ...{ ...status, ...(reason && { reason, phase: 'Failed' }) },
+            containerStatuses: [{ ...first, state: { terminated } }],
+          },
         } as V1Pod);
       }
       isEnded = true;

@@ -80,7 +80,7 @@ function useless(id: string, what: keyof typeof USED, request: BasisRequest): Be
   );
 }
 
-/** Of the version that the memory is of: request and limit of one pod are those of one program. */
+/** Of the version that the memory is of: request, limit and throughput of one pod are those of one program. */
 const sameVersion = <R extends BasisRequest>(
   request: R,
   other: { version: string | null } | undefined,
@@ -218,7 +218,7 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
   const [line, limit] = [madeAt.get(memoryKind.experiment), madeAt.get(surviveKind.experiment)];
   if (line !== undefined && limit !== undefined && line !== limit)
     notes.push(`The line of memory was measured on ${line}, but the limit was survived on ${limit}.`);
-  const own = { ...request, origin: HISTORY };
+  const own = { ...sameVersion(request, survived ?? basis), origin: HISTORY };
   const chosen = basis ?? publishedBasis(configuration);
   const made = {
     basis: chosen,

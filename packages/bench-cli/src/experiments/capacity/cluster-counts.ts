@@ -75,13 +75,18 @@ function memoryLimitOf({ pods, podPort }: FoundService): number | null {
   return limits.length === 0 || limits.length < pods.length ? null : Math.min(...limits);
 }
 
-/** Whether the Corefile of kubeadm's ConfigMap turns autopath on; false where it may not be read. */
-async function hasAutopath(client: KubeClient, dns: FoundService, signal: AbortSignal): Promise<boolean> {
+/** Whether the Corefile of kubeadm's ConfigMap turns autopath on; null where there is none, or it may not be read. */
+async function hasAutopath(
+  client: KubeClient,
+  dns: FoundService,
+  signal: AbortSignal,
+): Promise<boolean | null> {
   const map = await orNull(
     ['E_CLUSTER_FORBIDDEN'],
     client.get('ConfigMap', 'coredns', dns.namespace, signal),
   );
-  return /^\s*autopath\b/m.test(map?.data?.Corefile ?? '');
+  const corefile = map?.data?.Corefile;
+  return corefile === undefined ? null : /^\s*autopath\b/m.test(corefile);
 }
 
 /**
@@ -108,6 +113,6 @@ export async function countCluster(world: World, context: string | undefined): P
     nodes,
     replicas: dns === null ? null : dns.pods.length,
     memoryLimitBytes: dns === null ? null : memoryLimitOf(dns),
-    autopath: dns !== null && (await hasAutopath(client, dns, signal)),
+    autopath: dns === null ? null : await hasAutopath(client, dns, signal),
   };
 }

@@ -1,10 +1,11 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
 import { relative, resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { resolveSettings } from '../../config/configuration.ts';
 import { kubernetesOf } from '../../config/kubernetes-settings.ts';
 import { SETTINGS, variableOf } from '../../config/settings.ts';
 import type { Call } from '../../engine/registered.ts';
-import { decideSettings as decide, noteIdleVariables } from '../../engine/settings.ts';
+import { noteIdleVariables, readConfigurationFile } from '../../engine/settings.ts';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { BenchError, refuse } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
@@ -60,7 +61,8 @@ function targetOf(flag: unknown, missing: CapacityTarget): CapacityTarget {
 async function decideSettings(world: World, { flags, file }: PlanOptions): Promise<PlanSettings> {
   const variables = Object.keys(FROM_ENVIRONMENT).map(variableOf);
   const env = Object.fromEntries(Object.entries(world.env).filter(([name]) => variables.includes(name)));
-  const settings = await decide({ ...world, env }, 'capacity plan', PLAN_SETTINGS, { flags, file });
+  const sources = { file: await readConfigurationFile(world, file), env, flags };
+  const settings = resolveSettings(PLAN_SETTINGS, sources, 'capacity plan');
   // Whether programs may be installed is asked when the plan is verified.
   const read = { ...FROM_ENVIRONMENT, provision: SETTINGS.provision };
   noteIdleVariables(world, 'capacity plan', read, settings);
@@ -82,6 +84,9 @@ function basisOf(
     pathOf: (name) => runPath(out, name),
   });
 }
+
+const AUTOPATH_ASSUMED =
+  'Autopath is assumed off, because the Corefile of the cluster could not be read: pass --autopath if it is on.';
 
 /** Why the number of endpoints changes nothing, in words; null where it is counted, or is the one that the line expects. */
 function uncountedEndpoints(demand: Demand, { countsEndpoints, source }: MemoryBasis): string | null {
@@ -173,6 +178,7 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
   );
   const made = planCapacity(demand, basis, throughput, survived);
   const uncounted = uncountedEndpoints(demand, basis);
+  const isAssumed = cluster?.autopath === null && settings.autopath === undefined;
   // The limit that survived counts them.
   if (uncounted !== null && settings.endpoints !== undefined && survived === null) {
     throw new BenchError('E_USAGE', `--endpoints: ${uncounted}`, {
@@ -182,7 +188,12 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
   }
   const plan = {
     ...made,
-    notes: [...notes, ...(uncounted === null ? [] : [`${uncounted}.`]), ...made.notes],
+    notes: [
+      ...notes,
+      ...(isAssumed ? [AUTOPATH_ASSUMED] : []),
+      ...(uncounted === null ? [] : [`${uncounted}.`]),
+      ...made.notes,
+    ],
   };
   if (settings.chart !== undefined) {
     const path = resolve(world.cwd, settings.chart);

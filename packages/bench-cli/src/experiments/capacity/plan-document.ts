@@ -18,15 +18,15 @@ import {
   text,
 } from '../../report/document/index.ts';
 import { clusterFacts, environmentFacts } from '../../report/facts.ts';
-import { formatCount, formatCpus, formatMebibytes } from '../../report/numbers.ts';
+import { formatBytes, formatCount, formatCpus, formatMebibytes } from '../../report/numbers.ts';
 import { asSentence } from '../../text.ts';
 import type { PhaseFigures } from './beside/phases.ts';
-import { memoryText, wholeMebibytes } from './figures.ts';
+import { memoryText, PROGRAM_BYTES, wholeMebibytes } from './figures.ts';
 import { MEMORY_LIMIT, MEMORY_REQUEST } from './plan.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
 import type { CapacityPlan, Figure, PlanRecord, Verdict, Verification } from './plan-record.ts';
 import { planYaml } from './plan-yaml.ts';
-import { heldReason } from './verify/verification.ts';
+import { heldReason, marginOf } from './verify/verification.ts';
 
 const TONES: Readonly<Record<Verdict['fit'], Tone>> = {
   fits: 'good',
@@ -103,10 +103,12 @@ const reasonFor = (verification: Verification) =>
   verification.held ? heldReason(verification) : inMebibytes(verification.because);
 
 /** What was left of a limit that held. Whether a smaller one would have held was not tried: what is used differs from start to start. */
-function marginText({ held, marginRatio }: Verification): string {
-  if (!held || marginRatio === null) return '';
-  const less = marginRatio > 0.2 ? 'more' : 'no more';
-  return `; ${Math.round(marginRatio * 100)} % of the limit was never used: 80 % of it is ${less} than was used`;
+function marginText({ held, memoryLimitBytes, peakBytes }: Verification): string {
+  // Not as it was recorded: older records leave the program out.
+  const margin = marginOf(memoryLimitBytes, peakBytes);
+  if (!held || margin === null || margin <= 0) return '';
+  const less = margin > 0.2 ? 'more' : 'no more';
+  return `; with ${formatBytes(PROGRAM_BYTES)} for the program, ${Math.round(margin * 100)} % of the limit was never used: 80 % of it is ${less} than was used`;
 }
 
 function verifiedFinding(verification: Verification): Finding {

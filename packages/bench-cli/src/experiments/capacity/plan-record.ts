@@ -92,7 +92,10 @@ const verificationSchema = attemptSchema.extend({
   steadyBytes: z.number().nullable(),
   /** The largest of all phases; null without any. */
   peakBytes: z.number().nullable(),
-  /** Which part of the limit was left at the peak; null without a peak. */
+  /**
+   * Which part of the limit was left at the peak, with the pages of the program; below 0 where both together are more. Null without a
+   * peak. Older records leave the program out.
+   */
   marginRatio: z.number().nullable(),
   queries: queriesSchema,
   phases: z.array(phaseSchema),

@@ -19,10 +19,23 @@ const yes = z.boolean('must be true or false');
 const count = (least: number) => wholeNumber(least, MOST);
 
 /** Without `--target`, which says where a plan is verified: the others also say which cluster is counted. */
-const { target: _target, ...ON_CLUSTER } = CLUSTER_SETTINGS;
+const { target: _target, context, ...ON_CLUSTER } = CLUSTER_SETTINGS;
+
+const needs: Setting['needs'] = { give: '--verify', met: ({ verify }) => verify === true };
+
+/** Settings that only a verification has. */
+function verifying<const T extends SettingTable>(table: T): T {
+  const limited = Object.entries(table).map(([name, setting]) => [name, { ...setting, needs }]);
+  // With the same schemas and defaults.
+  return Object.fromEntries(limited) as T;
+}
+
 const PLAN_CLUSTER_SETTINGS = {
-  ...ON_CLUSTER,
-  maxObjects: { ...ON_CLUSTER.maxObjects, targets: ['local', 'kubernetes'] },
+  context,
+  ...verifying({
+    ...ON_CLUSTER,
+    maxObjects: { ...ON_CLUSTER.maxObjects, targets: ['local', 'kubernetes'] },
+  }),
 } as const satisfies Record<string, Setting>;
 
 export const PLAN_SETTINGS = {
@@ -102,7 +115,7 @@ export const PLAN_SETTINGS = {
     flag: '--verify-limit <quantity>',
     description: 'verify this memory limit instead of the recommended one: 120Mi',
     schema: amount,
-    needs: { give: '--verify', met: ({ verify }: Readonly<Record<string, unknown>>) => verify === true },
+    needs,
   },
   corednsVersion: {
     flag: SETTINGS.corednsVersion.flag,
@@ -130,7 +143,15 @@ export interface ClusterCounts {
   readonly nodes: number;
   readonly replicas: number | null;
   readonly memoryLimitBytes: number | null;
-  readonly autopath: boolean;
+  /** Null where the Corefile cannot be read. */
+  readonly autopath: boolean | null;
+}
+
+/** Where pods and services come from. */
+function sourceOf({ pods, services }: PlanSettings, counted: string | undefined): string {
+  const given = [pods === undefined ? '' : 'pods', services === undefined ? '' : 'services'].filter(Boolean);
+  if (counted === undefined || given.length === 2) return 'given';
+  return given.length === 0 ? counted : `${given[0]} given, the rest ${counted}`;
 }
 
 /** @throws BenchError `E_USAGE` for too little, and for endpoints that belong to nothing. */
@@ -141,7 +162,9 @@ export function demandOf(settings: PlanSettings, cluster: ClusterCounts | null):
       fix: 'Give --pods and --services, or --from-cluster to count them.',
     });
   }
-  const endpoints = settings.endpoints ?? cluster?.endpoints ?? null;
+  const isCounted = settings.pods === undefined && settings.services === undefined;
+  // Those that there are now belong to the pods and services that there are now.
+  const endpoints = settings.endpoints ?? (isCounted ? cluster?.endpoints : null) ?? null;
   if (endpoints !== null && endpoints > 0 && (pods === 0 || services === 0)) {
     throw new BenchError(
       'E_USAGE',
@@ -149,12 +172,11 @@ export function demandOf(settings: PlanSettings, cluster: ClusterCounts | null):
       { fix: 'Give at least one of each, or no endpoints.' },
     );
   }
-  const isGiven = settings.pods !== undefined && settings.services !== undefined;
   return {
     pods,
     services,
     endpoints,
-    source: isGiven ? 'given' : (cluster?.source ?? 'given'),
+    source: sourceOf(settings, cluster?.source),
     internalLookups: settings.lookupsInternal,
     externalLookups: settings.lookupsExternal,
     autopath: settings.autopath ?? cluster?.autopath ?? false,

@@ -25,7 +25,8 @@ function deploymentPatch({ replicas, figures, memoryRequestMegabytes, memoryLimi
 /** What cluster-proportional-autoscaler reads, in `linear` mode. */
 function autoscalerConfigMap({ replicas, demand: { nodes } }: CapacityPlan) {
   const linear = {
-    nodesPerReplica: nodes === null ? DEFAULT_NODES_PER_REPLICA : Math.max(1, Math.floor(nodes / replicas)),
+    // No more than are planned: as few as that are made by `min`.
+    nodesPerReplica: nodes === null ? DEFAULT_NODES_PER_REPLICA : Math.ceil(nodes / replicas),
     coresPerReplica: DEFAULT_CORES_PER_REPLICA,
     min: replicas,
     preventSinglePointFailure: true,

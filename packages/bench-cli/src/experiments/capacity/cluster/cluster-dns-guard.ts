@@ -78,6 +78,17 @@ export function dangerOf(before: ClusterDnsState, now: ClusterDnsState): string 
   return `it uses ${mebibytes(memoryBytes)} of its limit of ${mebibytes(memoryLimitBytes)}`;
 }
 
+/** What is not watched while objects are created, as sentences: its restarts, or its memory. */
+export function unwatched(before: ClusterDnsState | null): string[] {
+  if (before === null)
+    return ["The cluster's own DNS was not watched: it is not known, or its pods may not be read."];
+  // Without a limit, there is nothing to get near to.
+  const isUnknown = before.memoryBytes === null && before.memoryLimitBytes !== null;
+  return isUnknown
+    ? ["The memory of the cluster's own DNS was not watched: the kubelet's figures may not be read."]
+    : [];
+}
+
 /** Looks every five seconds, until `stop`. */
 export async function guardClusterDns(client: KubeClient, signal: AbortSignal): Promise<ClusterDnsGuard> {
   const before = await clusterDnsState(client, signal);

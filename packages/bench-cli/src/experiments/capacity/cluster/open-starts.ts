@@ -11,7 +11,7 @@ import { describeBoth } from '../../../targets/kubernetes/cluster-facts.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import { demandPermissions } from '../../../targets/kubernetes/permissions.ts';
-import { guardClusterDns } from './cluster-dns-guard.ts';
+import { guardClusterDns, unwatched } from './cluster-dns-guard.ts';
 import { corednsImage } from './private-dns.ts';
 import type { CLUSTER_SETTINGS } from './settings.ts';
 import { type SyntheticRequest, syntheticPermissions } from './synthetic-run.ts';
@@ -82,6 +82,7 @@ export async function openStarts<Point, Objects extends AsyncDisposable>(
     signal,
     opened: {
       ...described,
+      warnings: [...described.warnings, ...unwatched(guard.before)],
       programs: servers.map((server) => imageRecord(server, 'coredns-cluster', imageOf(server))),
       provisioned: [],
       lost: guard.signal,

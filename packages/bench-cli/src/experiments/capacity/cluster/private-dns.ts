@@ -33,6 +33,7 @@ export interface DnsStart
 
 export interface PrivateDns extends AsyncDisposable, Created {
   readonly clusterDns: SyntheticRun['clusterDns'];
+  readonly warnings: SyntheticRun['warnings'];
   /** What the cluster had before: its CoreDNS reads that as well. */
   readonly own: Size;
   /** One after the other. */
@@ -45,7 +46,7 @@ export async function openPrivateDns(request: PrivateDnsRequest): Promise<Privat
   // Before anything is created: if it fails, there is nothing to delete.
   const own = await countObjects(request.client, request.signal);
   const run = await openSyntheticRun({ ...request, size: request.sizeBeside(own), withPods });
-  const { cluster, creation, clusterDns } = run;
+  const { cluster, creation, clusterDns, warnings } = run;
   return {
     counts: {
       services: SERVICES.count(cluster),
@@ -53,7 +54,7 @@ export async function openPrivateDns(request: PrivateDnsRequest): Promise<Privat
       endpoints: cluster.spec.endpoints,
       pods: withPods ? PODS.count(cluster) : 0,
     },
-    ...{ creation, clusterDns, own },
+    ...{ creation, clusterDns, warnings, own },
     start: ({ image, ...start }) =>
       startDns(run, {
         ...start,

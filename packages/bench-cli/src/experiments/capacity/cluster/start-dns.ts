@@ -1,6 +1,8 @@
 /** A start of a private CoreDNS whose memory is measured. */
 import type { V1Pod } from '@kubernetes/client-node';
-import { BenchError } from '../../../errors.ts';
+import { endedAfter } from '../../../engine/close.ts';
+import { BenchError, errorsOf } from '../../../errors.ts';
+import { tidyingSignal } from '../../../kubernetes-api/client.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { type OnceRun, runOnce } from '../../../targets/kubernetes/run-job.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
@@ -66,11 +68,25 @@ export function containerEnd({ metadata, status }: V1Pod): ContainerEnd | null {
   return { pod: metadata?.name ?? '', reason, exitCode, restarts: found.restartCount };
 }
 
+/** @throws BenchError for a pod that Kubernetes ended, as by an eviction: that says nothing of CoreDNS */
+function demandOwnEnd(status: V1Pod['status'], late: StartResult['late']): void {
+  const { reason, message = '' } = status ?? {};
+  if (reason === undefined || late !== null) return;
+  throw new BenchError(
+    'E_SERVER_DIED',
+    `Kubernetes ended the private CoreDNS (${reason}) ${message}`.trim(),
+    {
+      fix: 'See the events of the node: `kubectl describe node NAME`.',
+    },
+  );
+}
+
 /** Also where the program ended before it was done with them. */
 export async function removeServices(
   { client, namespace, runId }: OnceRun,
-  { unit, signal }: Pick<StartRequest, 'unit' | 'signal'>,
+  { unit, signal: asked }: Pick<StartRequest, 'unit' | 'signal'>,
 ): Promise<void> {
+  const signal = tidyingSignal(asked);
   const { items } = await client.list('Service', { namespace, labels: unitSelector(runId, unit) }, signal);
   for (const { metadata } of items) await client.delete('Service', metadata?.name ?? '', namespace, signal);
 }
@@ -84,11 +100,9 @@ export async function startDns(run: OnceRun, request: StartRequest): Promise<Sta
   const { unit, phases, seconds, moreSeconds = 0, changes, signal } = request;
   const workingSets: Promise<number | null>[] = [];
   const reader = readPhases(() => workingSets.push(workingSetOf(run, unit, signal).catch(() => null)));
-  let death: string | null = null;
-  let isKilled = false;
-  let container: ContainerEnd | null = null;
-  try {
-    await runOnce(run, {
+  const seen: { container: ContainerEnd | null; status: V1Pod['status'] } = { container: null, status: {} };
+  const perform = () =>
+    runOnce(run, {
       ...dnsPod(settings, namespace, {
         ...request,
         reads: 'through the program',
@@ -104,23 +118,33 @@ export async function startDns(run: OnceRun, request: StartRequest): Promise<Sta
       ...{ name: unit, isUnique: true, signal, onLine: reader.onLine },
       runSeconds: SECONDS_BESIDE_PHASES + seconds * phases.length + moreSeconds,
       onEnd: (pod) => {
-        container = containerEnd(pod);
+        Object.assign(seen, { container: containerEnd(pod), status: pod.status });
       },
     });
-    if (reader.total === null) death = 'CoreDNS ended by itself';
-  } catch (error) {
-    if (!(error instanceof BenchError) || error.code !== 'E_SERVER_DIED') throw error;
-    death = error.message;
-    isKilled = true;
-  } finally {
-    if (changes) await removeServices(run, request);
+  const isKilled = () => seen.container?.reason === 'OOMKilled';
+  const killed = await endedAfter(
+    () =>
+      perform().then(
+        () => null,
+        (error: unknown) => {
+          if (error instanceof BenchError && error.code === 'E_SERVER_DIED' && isKilled())
+            return error.message;
+          throw error;
+        },
+      ),
+    async () => (changes ? removeServices(run, request).then(() => [], errorsOf) : []),
+  );
+  const { late, total, streamed } = reader;
+  if (killed === null && total === null) {
+    reader.demandSound();
+    demandOwnEnd(seen.status, late);
   }
-  if (death !== null && !isKilled) reader.demandSound();
+  const ended = late === null ? 'CoreDNS ended by itself' : `it lived, but the phase ${late} took too long`;
   const read = await Promise.all(workingSets);
   return {
     phases: reader.figures.map((phase, index) => ({ ...phase, workingSetBytes: read[index] ?? null })),
-    queries: reader.total,
-    death: reader.total === null ? death : null,
-    ...{ late: reader.late, streamed: reader.streamed, container },
+    queries: total,
+    death: total === null ? (killed ?? ended) : null,
+    ...{ late, streamed, container: seen.container },
   };
 }

@@ -5,6 +5,7 @@
 import type { Cluster } from '@dinodns-bench/cluster-objects';
 import type { V1PolicyRule } from '@kubernetes/client-node';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { closedAfter } from '../../../engine/close.ts';
 import { describeAccess } from '../../../kubernetes-api/access.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { LABELS, labelValue, namespaceOf, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
@@ -17,7 +18,7 @@ import {
   waitUntilNamespaceGone,
 } from '../../../targets/kubernetes/run-namespace.ts';
 import type { World } from '../../../world.ts';
-import { guardClusterDns } from './cluster-dns-guard.ts';
+import { guardClusterDns, unwatched } from './cluster-dns-guard.ts';
 import { createPaced } from './create-paced.ts';
 import type { ClusterDnsChange, Created } from './created.ts';
 import { ACCOUNT, dnsAccount, grantPermissions } from './dns-account.ts';
@@ -87,6 +88,8 @@ export interface SyntheticRun extends OnceRun, AsyncDisposable {
   readonly creation: Created['creation'];
   /** The cluster's own DNS before and after the creation; null where there is none that bench knows. */
   readonly clusterDns: ClusterDnsChange;
+  /** What of it could not be watched, as sentences. */
+  readonly warnings: readonly string[];
 }
 
 /** A pod that never ran, with the status of one that runs: CoreDNS knows it by its address. */
@@ -118,7 +121,7 @@ async function createAccount(
 }
 
 async function isOfRun(client: KubeClient, name: string, runId: string): Promise<boolean> {
-  const found = await client.get('Namespace', name, undefined, AbortSignal.timeout(10_000)).catch(() => null);
+  const found = await client.get('Namespace', name, undefined, AbortSignal.timeout(10_000));
   return found?.metadata?.labels?.[LABELS.run] === labelValue(runId);
 }
 
@@ -162,14 +165,15 @@ export async function openSyntheticRun(request: SyntheticRequest): Promise<Synth
     return {
       ...{ client, runId, namespace, cluster, creation, pullSecrets, jobs: 0 },
       settings: { ...settings, serviceAccount: ACCOUNT },
+      warnings: unwatched(guard.before),
       clusterDns: guard.before === null || after === null ? null : { before: guard.before, after },
       [Symbol.asyncDispose]: () => removeAll(client, namespace, expected),
     };
   } catch (error) {
     // Only what this run made: a namespace of the same name that is somebody else's was refused above.
-    if (await isOfRun(client, namespace, runId))
-      await removeAll(client, namespace, expected).catch(() => undefined);
-    throw error;
+    return closedAfter(error, async () => {
+      if (await isOfRun(client, namespace, runId)) await removeAll(client, namespace, expected);
+    });
   } finally {
     guard.stop();
   }

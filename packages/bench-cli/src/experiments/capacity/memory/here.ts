@@ -41,14 +41,16 @@ export async function openHere(
     const raw = `${context.rawDirectory}/${fileNameOf(key)}`;
     const neighbours = running;
     running += 1;
+    const over = new AbortController();
     try {
       await world.fs.mkdir(raw, { recursive: true });
       const send = loadsInto(context, raw);
       const queries = await writeQueryFiles(world, raw, point.cluster);
       const deployed = await deployCoredns({ ...context, onFiles: on.files }, { ...point, directory: raw });
       try {
-        const measured = await measureStart({
-          ...{ world, point, queries, rate, signal },
+        const ended = AbortSignal.any([signal, over.signal]);
+        const measuring = measureStart({
+          ...{ world, point, queries, rate, signal: ended },
           running: deployed.running,
           pace: settings.quick ? QUICK_PACE : PACE,
           load(queryFile, durationSeconds, stage) {
@@ -58,7 +60,7 @@ export async function openHere(
               send(
                 deployed.instance,
                 {
-                  ...{ queryFile, durationSeconds, signal, ratePerSecond, openLoop: false },
+                  ...{ queryFile, durationSeconds, signal: ended, ratePerSecond, openLoop: false },
                   timeoutSeconds: TIMEOUT_SECONDS,
                 },
                 `-${stage}`,
@@ -67,8 +69,10 @@ export async function openHere(
           },
           onPhase: on.phase,
         });
+        const measured = await Promise.race([measuring, deployed.running.died]);
         return { ...measured, neighbours, cluster: null };
       } finally {
+        over.abort();
         await deployed.deployment.remove();
       }
     } finally {

@@ -41,7 +41,7 @@ export const capacityMemory = defineExperiment({
       cases: points.map((point) => ({
         key: point.key,
         subject: point.server,
-        point: enginePoint(point),
+        point: enginePoint(point, settings.target),
         expectedSeconds: expectedSeconds(point, settings, lanes),
         details: detailsOf(point, settings),
       })),

@@ -115,13 +115,14 @@ export function memoryPoints(settings: MemorySettings): MemoryPoint[] {
 }
 
 /** What is varied besides the server. */
-export function enginePoint(point: MemoryPoint): Point {
+export function enginePoint(point: MemoryPoint, target: MemorySettings['target']): Point {
   return {
     configuration: point.configuration,
     objects: point.objects,
     'service share': point.serviceShare,
     'endpoints per pod': point.endpointsPerPod,
-    'headless share': point.headless,
+    // On a cluster, that depends on how many Services there are.
+    ...(target === 'local' && { 'headless share': point.headless }),
   };
 }
 
@@ -133,7 +134,7 @@ export function pointOf({ subject, point }: Pick<EngineCase, 'subject' | 'point'
     objects: Number(point.objects),
     serviceShare: Number(point['service share']),
     endpointsPerPod: Number(point['endpoints per pod']),
-    headless: Number(point['headless share']),
+    headless: Number(point['headless share'] ?? NOTHING.headless),
   });
 }
 

@@ -75,6 +75,8 @@ export const MEMORY_SETTINGS = {
     targets: ['local'],
   },
   ...pick(['loader', 'corednsVersion', 'provision'], {
+    // On a cluster, the program beside CoreDNS asks.
+    loader: { targets: ['local'] },
     corednsVersion: { description: 'version of CoreDNS where --servers names none' },
   }),
   trials: {

@@ -27,8 +27,7 @@ import { existingNames } from '../beside/existing-names.ts';
 import { type Measuring, measuringEnvironment, PROGRAM_ENTRY } from '../beside/program.ts';
 import { type PhaseReader, readPhases } from '../beside/read-phases.ts';
 import { PUBLISHED_SEARCH } from '../published.ts';
-import { patienceSeconds } from '../survive/patience.ts';
-import type { Shown } from './verification.ts';
+import { readPatience, type Shown } from './verification.ts';
 
 export interface LocalStartRequest extends Measuring {
   readonly world: World;
@@ -106,8 +105,7 @@ async function perform(request: LocalStartRequest, made: AsyncDisposableStack): 
     memoryLimitBytes === null ? null : await openMemoryGroup(world, 'capacity-verify', memoryLimitBytes);
   if (group !== null) made.defer(() => group.remove());
   const coredns = group === null ? request.coredns : await copiedInto(group, request, made);
-  // With too little memory, the kernel drops pages of the program again and again instead of killing it.
-  const patience = Math.ceil(patienceSeconds('relist', {}, cluster.spec, 0));
+  const patience = readPatience(cluster.spec);
   const setpriv = await findExecutable(world, 'setpriv');
   const command = withParentDeathSignal(setpriv, [coredns, '-conf', fileAt('Corefile')]);
   const running = await world.processes.start(group === null ? command : group.wrap(command), {
@@ -124,8 +122,7 @@ async function perform(request: LocalStartRequest, made: AsyncDisposableStack): 
     {
       env: {
         ...measuringEnvironment(request),
-        PATIENCE: JSON.stringify({ 'cold-start': patience, relist: patience }),
-        READY_SECONDS: String(2 * patience),
+        ...patience.env,
         NAMESPACE: cluster.namespaceName(0),
         DOMAIN: cluster.spec.domain,
         ...api,
@@ -150,7 +147,7 @@ async function perform(request: LocalStartRequest, made: AsyncDisposableStack): 
   if (group !== null && (await group.kills()) > 0)
     return shown('it ran out of memory and was killed by the kernel');
   if (reader.late !== null)
-    return shown(`it lived, but the phase ${reader.late} took more than ${patience} s`);
+    return shown(`it lived, but the phase ${reader.late} took more than ${patience.seconds} s`);
   if (saysTaken([...running.lastLines, beside.stdout, beside.stderr])) {
     throw new BenchError('E_PORT_TAKEN', 'a port for CoreDNS was taken by another program meanwhile', {
       fix: '`ss -lntup` shows what is listening. Verify again.',

@@ -1,8 +1,10 @@
 /** Whether a recommendation held: what was tried, what was seen, and the verdict. Pure. */
 import { beside, formatBytes, formatCount } from '../../../report/numbers.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import { PROGRAM_BYTES } from '../figures.ts';
 import type { Size } from '../memory-basis.ts';
 import type { Attempt, Verification } from '../plan-record.ts';
+import { patienceSeconds } from '../survive/patience.ts';
 
 /** What a CoreDNS was put through under the limit: queries go on while the API server is away and everything is read again. */
 export const VERIFIED_PHASES = ['cold-start', 'cache', 'load', 'relist'] as const;
@@ -52,7 +54,7 @@ export function heldReason({
 }: Pick<Verification, 'memoryLimitBytes' | 'peakBytes' | 'queries'>): string {
   const all = beside(memoryLimitBytes, peakBytes ?? 0);
   const used = peakBytes === null ? 'an unknown part' : formatBytes(peakBytes, all);
-  return `used ${used} of ${formatBytes(memoryLimitBytes, all)} at most, was not killed, and answered all ${formatCount(queries.sent)} queries`;
+  return `used ${used} of anonymous memory at most under a limit of ${formatBytes(memoryLimitBytes, all)}, was not killed, and answered all ${formatCount(queries.sent)} queries`;
 }
 
 function reasonOf(
@@ -67,6 +69,20 @@ function reasonOf(
   if (queries.wrong > 0)
     return `${formatCount(queries.wrong)} of ${formatCount(queries.answered)} answers had a wrong response code`;
   return heldReason({ memoryLimitBytes, peakBytes, queries });
+}
+
+/** Which part of a limit the peak and the pages of the program, which count as well, have left; null without a peak. */
+export const marginOf = (memoryLimitBytes: number, peakBytes: number | null): number | null =>
+  peakBytes === null ? null : 1 - (peakBytes + PROGRAM_BYTES) / memoryLimitBytes;
+
+/** How long CoreDNS may take to read everything: with too little memory, the kernel drops pages of the program instead of killing it. */
+export function readPatience(size: Size) {
+  const seconds = Math.ceil(patienceSeconds('relist', {}, size, 0));
+  const env = {
+    PATIENCE: JSON.stringify({ 'cold-start': seconds, relist: seconds }),
+    READY_SECONDS: String(2 * seconds),
+  };
+  return { seconds, env };
 }
 
 /** What a start has shown. */
@@ -87,7 +103,7 @@ export function judge(trial: Attempt, { phases, queries: total, death }: Shown):
     because: reasonOf(trial, death, queries, peakBytes),
     steadyBytes: phases.find(({ phase }) => phase === 'load')?.p95Bytes ?? null,
     peakBytes,
-    marginRatio: peakBytes === null ? null : 1 - peakBytes / trial.memoryLimitBytes,
+    marginRatio: marginOf(trial.memoryLimitBytes, peakBytes),
     queries,
     phases: [...phases],
   };

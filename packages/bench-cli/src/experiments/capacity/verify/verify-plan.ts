@@ -19,7 +19,7 @@ import { objectsOf, sizeWith } from '../memory-basis.ts';
 import { sizeOf } from '../plan.ts';
 import type { Attempt, CapacityPlan, Verification } from '../plan-record.ts';
 import { startLocally } from './start-locally.ts';
-import { judge, queriesForOne, restOf, sizeWarnings, VERIFIED_PHASES } from './verification.ts';
+import { judge, queriesForOne, readPatience, restOf, sizeWarnings, VERIFIED_PHASES } from './verification.ts';
 
 export interface VerifyRequest {
   readonly world: World;
@@ -99,14 +99,16 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
   return endedAfter(
     async () => {
       tell('starting the private CoreDNS');
+      const patience = readPatience(read);
       const start = await dns.start({
         ...{ ...PROCEDURE, image, queriesPerSecond: trial.queriesPerSecond },
         memory: { request: memoryQuantity(requested * BYTES_PER_MEGABYTE), limit },
+        ...{ besideEnv: patience.env, moreSeconds: 2 * patience.seconds },
       });
       return {
         verification: judge({ ...trial, ...read, coredns: image }, start),
         ...described,
-        warnings: [...described.warnings, ...sizeWarnings(trial, read)],
+        warnings: [...described.warnings, ...dns.warnings, ...sizeWarnings(trial, read)],
       };
     },
     () => {
