@@ -1,6 +1,7 @@
 /** Synthetic objects for a cluster that belongs to others, and the pace of their creation. */
+import { json } from 'node:stream/consumers';
 import { ENDPOINT_SLICES, SERVICES } from '@dinodns-bench/cluster-objects';
-import type { V1Job } from '@kubernetes/client-node';
+import type { V1Job, V1Namespace } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
@@ -18,8 +19,11 @@ import {
   syntheticCount,
   syntheticObjects,
 } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
+import { openSyntheticRun } from '../src/experiments/capacity/cluster/synthetic-run.ts';
 import { jobOf } from '../src/targets/kubernetes/objects/job.ts';
+import { openClient } from '../src/targets/kubernetes/open-cluster.ts';
 import { realWorld } from '../src/world.ts';
+import { answer, refusal, worldOfApi } from './support/api-server.ts';
 import { type JobCluster, jobCluster } from './support/job-cluster.ts';
 
 const { signal } = new AbortController();
@@ -93,6 +97,33 @@ describe('synthetic objects', () => {
     expect(existingNames(cluster)).toHaveLength(50);
   });
 });
+
+it('objects that cannot be deleted again are said beside why they were to be', async () => {
+  let made: V1Namespace | undefined;
+  const world = await worldOfApi(async (request, response) => {
+    const { pathname: path } = new URL(request.url ?? '', 'http://test');
+    const refuse = () => answer(response, 403, refusal(403, 'Forbidden', `${request.method} ${path}`));
+    if (request.method === 'DELETE' || path.endsWith('/serviceaccounts')) return refuse();
+    if (request.method === 'POST') {
+      const object = (await json(request)) as V1Namespace;
+      if (path === '/api/v1/namespaces') made = object;
+      return answer(response, 201, { ...object, status: { allowed: true } });
+    }
+    if (!/^\/api\/v1\/namespaces\/[^/]+$/.test(path))
+      return answer(response, 200, { items: [], metadata: { resourceVersion: '1' } });
+    return made ? answer(response, 200, made) : answer(response, 404, refusal(404, 'NotFound', path));
+  });
+  const opened = openSyntheticRun({
+    ...{ world, client: await openClient(world, undefined), settings: kubernetesOf({}), runId: 'run' },
+    ...{ size: { services: 1, pods: 1 }, withPods: false, signal },
+  });
+  const message = await opened.then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  expect(message).toContain('may not create serviceaccounts');
+  expect(message).toContain('may not delete namespaces');
+}, 60_000);
 
 describe('the pace of creation', () => {
   const clock = realWorld().clock;
@@ -237,6 +268,33 @@ describe('the private CoreDNS', () => {
     end({ exitCode: 137, reason: 'OOMKilled' });
     expect((await result).container).toMatchObject({ reason: 'OOMKilled', exitCode: 137 });
     expect(made()).toEqual([`${path}/synthetic`]);
+  });
+
+  it('says why it ended beside what could not be removed, and removes after Ctrl-C as well', async () => {
+    const { client, objects } = await jobCluster();
+    const stop = new AbortController();
+    let asked: AbortSignal | undefined;
+    const away: typeof client.list = (kind, where, given) => {
+      if (kind === 'Service') asked = given;
+      return kind === 'Service' ? Promise.reject(new Error('it is away')) : client.list(kind, where, given);
+    };
+    const run = { client: { ...client, list: away }, settings, namespace: 'n', runId: 'run' };
+    const result = startDns(
+      { ...run, pullSecrets: [], jobs: 0 },
+      {
+        ...{ ...pod, unit: 'start-1', phases: ['cold-start'], seconds: 1, queriesPerSecond: 0 },
+        ...{ changes: true, signal: stop.signal },
+      },
+    );
+    const said = result.then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    const jobPath = '/apis/batch/v1/namespaces/n/jobs/start-1';
+    await vi.waitUntil(() => objects.get(jobPath), { timeout: 30_000 });
+    stop.abort(new Error('Ctrl-C'));
+    expect(await said).toMatch(/Ctrl-C[\s\S]*it is away/);
+    expect(asked?.aborted).toBe(false);
   });
 
   /** A start whose pod ends as the kubelet says, after these lines of its program. */

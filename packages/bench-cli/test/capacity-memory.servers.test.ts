@@ -74,3 +74,14 @@ it('is measured through all stages, can be interrupted and resumed, and leaves n
   expect(await world.bench('capacity', 'plan', ...size, '--json'), world.err()).toBe(0);
   expect(world.out()).toContain(`this machine's history, run ${kept.id}`);
 }, 400_000);
+
+it('a CoreDNS that dies while it settles ends its start at once, and that is said', async () => {
+  const size = ['--objects', '0', '--configurations', 'default', '--trials', '1', '--rate', '1000'];
+  const run = world.bench('capacity', 'memory', ...size);
+  const settling = () => world.started.some(({ command }) => command.join(' ').includes('few.txt'));
+  await expect.poll(settling, { timeout: 60_000 }).toBe(true);
+  world.started.findLast(({ program }) => program === 'coredns')?.process.kill('SIGKILL');
+  await run;
+  const { trials } = await record();
+  expect(trials).toMatchObject([{ status: 'failed', failure: { code: 'E_SERVER_DIED' } }]);
+}, 120_000);
