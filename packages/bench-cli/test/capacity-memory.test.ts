@@ -153,21 +153,18 @@ function evidenceOf(bytes: number): MemoryEvidence {
     allocatedBytes: 1,
     inUseBytes: 1,
     releasedBytes: 0,
-    systemBytes: 1,
     nextCollectionBytes: 1,
     collections: 9,
   };
-  const stage = { anonymousBytes: bytes, residentBytes: bytes, proportionalBytes: null, readings: 4, heap };
-  const peak = { anonymousBytes: 2 * bytes, residentBytes: 2 * bytes };
+  const stage = { anonymousBytes: bytes, residentBytes: bytes, proportionalBytes: null, heap };
+  const peak = { anonymousBytes: 2 * bytes };
   return {
-    coldStart: { peak, seconds: 1 },
-    relist: { peak, seconds: 1 },
+    coldStart: { peak },
+    relist: { peak },
     stages: { loaded: stage, settled: stage, fullCache: null, underLoad: stage, reread: stage },
     settling: { seconds: 3, collections: 4, isStable: true },
     cacheEntries: null,
     load: { wantedQps: 30_000, heldQps: 29_990, lostRatio: 0 },
-    apiServerBytes: 60 * MB,
-    neighbours: 0,
     cluster: null,
   };
 }

@@ -88,8 +88,6 @@ const verificationSchema = attemptSchema.extend({
   held: z.boolean(),
   /** One sentence. */
   because: z.string(),
-  /** Anonymous memory under queries, 95th percentile; null if it did not get there. */
-  steadyBytes: z.number().nullable(),
   /** The largest of all phases; null without any. */
   peakBytes: z.number().nullable(),
   /**

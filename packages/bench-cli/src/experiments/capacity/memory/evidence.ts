@@ -26,7 +26,6 @@ const heapSchema = z.object({
   inUseBytes: bytes.nullable(),
   /** Returned to the system. */
   releasedBytes: bytes.nullable(),
-  systemBytes: bytes.nullable(),
   /** The heap size at which Go collects its garbage next. */
   nextCollectionBytes: bytes.nullable(),
   /** Collections since the start. */
@@ -34,7 +33,7 @@ const heapSchema = z.object({
 });
 
 /** The 95th percentile of the readings of a few seconds, and Go's account at the end of them. On a cluster, only of the anonymous part. */
-const stageSchema = readingSchema.extend({ readings: count.nullable(), heap: heapSchema });
+const stageSchema = readingSchema.extend({ heap: heapSchema });
 export type MemoryStage = z.output<typeof stageSchema>;
 
 /**
@@ -48,11 +47,7 @@ export type MemoryStage = z.output<typeof stageSchema>;
  */
 export const MEMORY_STAGES = ['loaded', 'settled', 'fullCache', 'underLoad', 'reread'] as const;
 
-const peakSchema = z.object({
-  peak: z.object({ anonymousBytes: bytes, residentBytes: bytes.nullable() }),
-  /** How long it took until memory stopped rising; null where it was not measured. */
-  seconds: seconds.nullable(),
-});
+const peakSchema = z.object({ peak: z.object({ anonymousBytes: bytes }) });
 
 export const memoryEvidenceSchema = z.object({
   /** From the start of the process until all objects were read. */
@@ -74,10 +69,6 @@ export const memoryEvidenceSchema = z.object({
     heldQps: z.number().nonnegative(),
     lostRatio: z.number().min(0).max(1),
   }),
-  /** Of our API server; null on a cluster. */
-  apiServerBytes: bytes.nullable(),
-  /** Other starts that ran when it began. */
-  neighbours: count,
   /** Null on this machine. */
   cluster: z
     .object({

@@ -34,13 +34,10 @@ export async function openHere(
   const rate = rateOf(settings);
   // One load at a time: two would share the CPUs, and neither would hold its rate.
   const alone = oneAtATime();
-  let running = 0;
 
   async function measure({ key, case: item }: PlannedTrial, on: TrialEvents): Promise<MemoryEvidence> {
     const point = pointOf(item);
     const raw = `${context.rawDirectory}/${fileNameOf(key)}`;
-    const neighbours = running;
-    running += 1;
     const over = new AbortController();
     try {
       await world.fs.mkdir(raw, { recursive: true });
@@ -70,13 +67,12 @@ export async function openHere(
           onPhase: on.phase,
         });
         const measured = await Promise.race([measuring, deployed.running.died]);
-        return { ...measured, neighbours, cluster: null };
+        return { ...measured, cluster: null };
       } finally {
         over.abort();
         await deployed.deployment.remove();
       }
     } finally {
-      running -= 1;
       await world.fs.rm(`${raw}/fill.txt`, { force: true });
     }
   }

@@ -62,7 +62,6 @@ export function goHeapIn(metrics: string): GoHeap {
     allocatedBytes: bytes('heap_alloc'),
     inUseBytes: bytes('heap_inuse'),
     releasedBytes: bytes('heap_released'),
-    systemBytes: bytes('sys'),
     nextCollectionBytes: bytes('next_gc'),
     collections: metricIn(metrics, 'go_gc_duration_seconds_count') ?? 0,
   };
@@ -79,7 +78,6 @@ export function summarizeReadings(readings: readonly MemoryReading[], heap: GoHe
     residentBytes: percentile95(readings.flatMap(({ residentBytes }) => residentBytes ?? [])),
     anonymousBytes: percentile95(readings.map(({ anonymousBytes }) => anonymousBytes)),
     proportionalBytes: proportional.length === 0 ? null : percentile95(proportional),
-    readings: readings.length,
     heap,
   };
 }

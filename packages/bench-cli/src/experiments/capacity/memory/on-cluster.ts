@@ -30,22 +30,17 @@ function stageOf(phase: PhaseFigures): MemoryStage {
     anonymousBytes: phase.p95Bytes ?? phase.peakBytes,
     residentBytes: phase.rssBytes,
     proportionalBytes: phase.pssBytes,
-    readings: null,
     heap: {
       allocatedBytes: phase.heapAllocBytes,
       inUseBytes: phase.heapInuseBytes,
       releasedBytes: null,
-      systemBytes: phase.heapSysBytes,
       nextCollectionBytes: phase.nextCollectionBytes,
       collections: null,
     },
   };
 }
 
-const peakOf = ({ peakBytes }: PhaseFigures, seconds: number | null) => ({
-  peak: { anonymousBytes: peakBytes, residentBytes: null },
-  seconds,
-});
+const peakOf = ({ peakBytes }: PhaseFigures) => ({ peak: { anonymousBytes: peakBytes } });
 
 /** @throws BenchError `E_SERVER_DIED` if CoreDNS ended before its time */
 function evidenceOf(
@@ -64,11 +59,11 @@ function evidenceOf(
     if (found === undefined) throw internalError(`no phase ${name}`);
     return found;
   };
-  const [cold, load] = [phaseOf('cold-start'), phaseOf('load')];
+  const load = phaseOf('load');
   const { sent, answered, lost } = load.queries;
   return {
-    coldStart: peakOf(cold, cold.readySeconds ?? null),
-    relist: peakOf(phaseOf('relist'), null),
+    coldStart: peakOf(phaseOf('cold-start')),
+    relist: peakOf(phaseOf('relist')),
     stages: {
       loaded: stageOf(phaseOf('rest')),
       settled: null,
@@ -79,8 +74,6 @@ function evidenceOf(
     settling: null,
     cacheEntries: null,
     load: { wantedQps, heldQps: answered / seconds, lostRatio: sent === 0 ? 0 : lost / sent },
-    apiServerBytes: null,
-    neighbours: 0,
     cluster: { own, counts, creation, clusterDns, queries, workingSetBytes: load.workingSetBytes },
   };
 }

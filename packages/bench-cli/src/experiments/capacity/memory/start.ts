@@ -47,7 +47,7 @@ export interface StartParts extends Pick<StartContext, 'world' | 'running' | 'pa
   readonly point: Pick<MemoryPoint, 'key' | 'configuration' | 'objects' | 'cluster'>;
 }
 
-type Measured = Omit<MemoryEvidence, 'neighbours' | 'cluster'>;
+type Measured = Omit<MemoryEvidence, 'cluster'>;
 
 /** Between two looks at programs that are working. */
 const POLL_SECONDS = 0.1;
@@ -133,8 +133,8 @@ export async function untilReady(context: Waiting): Promise<void> {
   await until(context, 'become ready', READ_SECONDS, () => isCorednsReady(running.readyPort, signal));
 }
 
-/** Until memory has not risen above its peak (`forgetPeak`) for a while; resolves with the peak, and when it last rose. */
-export async function untilQuiet(context: StartParts): Promise<{ peak: PeakReading; atSeconds: number }> {
+/** Until memory has not risen above its peak (`forgetPeak`) for a while; resolves with the peak. */
+export async function untilQuiet(context: StartParts): Promise<PeakReading> {
   const { world, running, pace, signal } = context;
   let peak = await readPeak(world, running.pid);
   let roseAt = world.clock.monotonicSeconds();
@@ -144,7 +144,7 @@ export async function untilQuiet(context: StartParts): Promise<{ peak: PeakReadi
     if (now.residentBytes > peak.residentBytes) roseAt = world.clock.monotonicSeconds();
     peak = now.residentBytes > peak.residentBytes ? now : peak;
   }
-  return { peak, atSeconds: roseAt };
+  return peak;
 }
 
 async function heapNow({ running, signal }: StartContext) {
@@ -160,12 +160,15 @@ async function quietStage(context: StartContext): Promise<MemoryStage> {
   return stageOf(context, await readFor(world, running.pid, pace.stageSeconds, signal));
 }
 
+async function peakAfter(context: StartContext): Promise<Measured['relist']> {
+  const { anonymousBytes } = await untilQuiet(context);
+  return { peak: { anonymousBytes } };
+}
+
 async function coldStart(context: StartContext): Promise<Measured['coldStart']> {
-  const { running, point } = context;
   await untilRead(context, {});
-  await untilReady({ ...context, ...point });
-  const { peak, atSeconds } = await untilQuiet(context);
-  return { peak, seconds: Math.max(0, atSeconds - running.startedAtSeconds) };
+  await untilReady({ ...context, ...context.point });
+  return peakAfter(context);
 }
 
 async function settle(context: StartContext): Promise<NonNullable<Measured['settling']>> {
@@ -239,16 +242,14 @@ async function relist(context: StartContext): Promise<Measured['relist']> {
   const { world, running } = context;
   const { reads } = await running.api.status();
   await forgetPeak(world, running.pid);
-  const begin = world.clock.monotonicSeconds();
   await running.api.expire();
   await untilRead(context, reads);
-  const { peak, atSeconds } = await untilQuiet(context);
-  return { peak, seconds: Math.max(0, atSeconds - begin) };
+  return peakAfter(context);
 }
 
 /** Measures a CoreDNS that has just been started. @throws BenchError, or the reason of the signal */
 export async function measureStart(context: StartContext): Promise<Measured> {
-  const { onPhase, running } = context;
+  const { onPhase } = context;
   onPhase('start');
   const cold = await coldStart(context);
   const loaded = await quietStage(context);
@@ -270,6 +271,5 @@ export async function measureStart(context: StartContext): Promise<Measured> {
     settling,
     cacheEntries,
     load,
-    apiServerBytes: (await running.api.status()).rssBytes,
   };
 }

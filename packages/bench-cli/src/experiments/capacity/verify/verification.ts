@@ -101,7 +101,6 @@ export function judge(trial: Attempt, { phases, queries: total, death }: Shown):
     ...trial,
     held: death === null && queries.lost === 0 && queries.wrong === 0,
     because: reasonOf(trial, death, queries, peakBytes),
-    steadyBytes: phases.find(({ phase }) => phase === 'load')?.p95Bytes ?? null,
     peakBytes,
     marginRatio: marginOf(trial.memoryLimitBytes, peakBytes),
     queries,
