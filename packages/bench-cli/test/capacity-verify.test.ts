@@ -13,10 +13,11 @@ it('on a cluster, only what the cluster has not is created, and another size tha
   const wanted = { services: 100, pods: 1000, endpoints: 1500 };
   const rest = { services: 70, pods: 600, endpoints: 1100 };
   expect(restOf(wanted, { services: 30, pods: 400, endpoints: 400 })).toEqual(rest);
-  expect(sizeWarnings(wanted, sizeWith({ services: 30, pods: 400, endpoints: 400 }, rest))).toEqual([]);
-  const own = { services: 120, pods: 400, endpoints: 400 };
-  expect(restOf(wanted, own)).toEqual({ services: 0, pods: 600, endpoints: 0 });
-  expect(sizeWarnings(wanted, sizeWith(own, restOf(wanted, own)))).toEqual([
+  expect(sizeWarnings(wanted, sizeWith({ services: 30, pods: 400, endpoints: 400 }, rest), true)).toEqual([]);
+  const own = { services: 120, pods: 1400, endpoints: 400 };
+  expect(restOf(wanted, own)).toEqual({ services: 0, pods: 0, endpoints: 0 });
+  expect(sizeWarnings(wanted, own, true)).toContain('The plan is for 1,000 pods, and CoreDNS read 1,400.');
+  expect(sizeWarnings(wanted, own, false)).toEqual([
     'The plan is for 100 services, and CoreDNS read 120.',
     'The plan is for 1,500 endpoints, and CoreDNS read 400.',
   ]);

@@ -32,9 +32,10 @@ export function restOf(wanted: Size, own: Size): Size {
   return { services, pods, endpoints: services === 0 || pods === 0 ? 0 : more('endpoints') };
 }
 
-/** Where CoreDNS did not read what the plan is for. */
-export function sizeWarnings(wanted: Size, read: Size): string[] {
+/** Where CoreDNS did not read what the plan is for; pods are read with autopath only. */
+export function sizeWarnings(wanted: Size, read: Size, readsPods: boolean): string[] {
   return (['services', 'pods', 'endpoints'] as const)
+    .filter((of) => readsPods || of !== 'pods')
     .filter((of) => read[of] !== wanted[of])
     .map(
       (of) => `The plan is for ${formatCount(wanted[of])} ${of}, and CoreDNS read ${formatCount(read[of])}.`,

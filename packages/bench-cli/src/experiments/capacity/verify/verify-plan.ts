@@ -14,6 +14,7 @@ import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import type { World } from '../../../world.ts';
 import { corednsImage, openPrivateDns } from '../cluster/private-dns.ts';
 import { demandBounded } from '../cluster/settings.ts';
+import { needsPods } from '../cluster/synthetic-objects.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
 import { objectsOf, sizeWith } from '../memory-basis.ts';
 import { sizeOf } from '../plan.ts';
@@ -108,7 +109,11 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verified> {
       return {
         verification: judge({ ...trial, ...read, coredns: image }, start),
         ...described,
-        warnings: [...described.warnings, ...dns.warnings, ...sizeWarnings(trial, read)],
+        warnings: [
+          ...described.warnings,
+          ...dns.warnings,
+          ...sizeWarnings(trial, read, needsPods(plan.configuration)),
+        ],
       };
     },
     () => {
