@@ -159,6 +159,7 @@ function streamOutput(stream: NodeJS.WriteStream): Output {
 
 /** The real world, as the CLI's entry point uses it. */
 export function realWorld(): World {
+  let isSignalled = false;
   return {
     fs: fsPromises,
     clock: realClock,
@@ -189,11 +190,18 @@ export function realWorld(): World {
     },
     signals: {
       on: (signal, handler) => {
-        process.on(signal, handler);
-        // SIGTERM to `npx pnpm bench` stops only npx: its end counts as the signal.
-        const stopWatching = signal === 'SIGTERM' ? onLauncherDeath(handler) : () => undefined;
+        const heard = () => {
+          isSignalled = true;
+          handler();
+        };
+        process.on(signal, heard);
+        // SIGTERM to `npx pnpm bench` stops only npx: its end counts as the signal, but not as a second one.
+        const onEnd = () => {
+          if (!isSignalled) heard();
+        };
+        const stopWatching = signal === 'SIGTERM' ? onLauncherDeath(onEnd) : () => undefined;
         return () => {
-          process.off(signal, handler);
+          process.off(signal, heard);
           stopWatching();
         };
       },

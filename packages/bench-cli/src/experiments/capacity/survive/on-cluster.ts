@@ -8,7 +8,6 @@ import { endIfRefused, openStarts } from '../cluster/open-starts.ts';
 import { openPrivateDns } from '../cluster/private-dns.ts';
 import type { StartResult } from '../cluster/start-dns.ts';
 import { clusterConfiguration, createdSize } from '../memory/points.ts';
-import { CACHE_ENTRIES } from '../memory/queries.ts';
 import { sizeWith } from '../memory-basis.ts';
 import type { Scenario, SurviveEvidence } from './evidence.ts';
 import { findLimit, limitConditions, titleOf } from './find-limit.ts';
@@ -35,9 +34,6 @@ const PHASES: readonly { phase: Phase; during: Scenario; step?: Step }[] = [
 
 /** As loaders on a machine count. */
 const LOST_AFTER_MS = 2000;
-
-/** Names are spread over the shards of the cache by their hash: with three times as many as there is room for, each is full. */
-const CACHE_NAMES = 3 * CACHE_ENTRIES;
 
 /** Changes of endpoints take longest, at 50 a second. */
 const CHANGES_SECONDS = 600;
@@ -123,7 +119,6 @@ export async function openOnCluster(
       corednsEnv: environmentOf(point, limitBytes, settings.target),
       besideEnv: {
         LOST_AFTER_MS: String(LOST_AFTER_MS),
-        CACHE_NAMES: String(CACHE_NAMES),
         // Only watches end: waits after failures would add to those after the outage.
         AWAY_SECONDS: '0',
         // Memory rises no more.
