@@ -9,7 +9,7 @@ import { listenForInterruption } from '../interruption.ts';
 import { hasEnded, ownerOf } from '../machine/owner.ts';
 import { printError, printJson } from '../output.ts';
 import { openClient } from '../targets/kubernetes/open-cluster.ts';
-import { type FoundRun, findRuns, whyNotGone } from '../targets/kubernetes/run-namespace.ts';
+import { type FoundRun, findRuns, waitUntilNamespaceGone } from '../targets/kubernetes/run-namespace.ts';
 import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -128,8 +128,12 @@ async function removeAll(
     }
     await Promise.all(
       doomed.map(async ({ namespace }) => {
-        const problem = await whyNotGone(client, namespace, interruption.signal);
-        if (problem !== null) problems.set(namespace, problem);
+        try {
+          await waitUntilNamespaceGone(client, namespace, interruption.signal);
+        } catch (error) {
+          interruption.signal.throwIfAborted();
+          problems.set(namespace, error);
+        }
       }),
     );
   } finally {

@@ -16,12 +16,11 @@ export function isOurs(namespace: V1Namespace): boolean {
   return namespace.metadata?.labels?.[LABELS.managedBy] === MANAGER;
 }
 
-/** Resolves when there is no namespace of this name any more. */
-export async function waitUntilNamespaceGone(
+async function untilGone(
   client: KubeClient,
   name: string,
   signal: AbortSignal,
-  seconds = NAMESPACE_GONE_SECONDS,
+  seconds: number,
 ): Promise<void> {
   await followUntil(
     client,
@@ -93,16 +92,22 @@ async function untilOnlyLostPods(client: KubeClient, name: string, signal: Abort
   }
 }
 
-/** Resolves with why a namespace is still there: after a time-out, or earlier if only a lost node keeps it. Null if it is gone. */
-export async function whyNotGone(client: KubeClient, name: string, signal: AbortSignal): Promise<unknown> {
+/**
+ * Resolves when there is no namespace of this name any more.
+ * @throws BenchError `E_CLUSTER_LEFTOVERS` after this time, or earlier if only a lost node keeps it
+ */
+export async function waitUntilNamespaceGone(
+  client: KubeClient,
+  name: string,
+  signal: AbortSignal,
+  seconds = NAMESPACE_GONE_SECONDS,
+): Promise<void> {
   const settled = new AbortController();
   const either = AbortSignal.any([signal, settled.signal]);
   try {
-    const gone = waitUntilNamespaceGone(client, name, either).then(() => null);
-    return await Promise.race([gone, untilOnlyLostPods(client, name, either)]);
-  } catch (error) {
-    signal.throwIfAborted();
-    return error;
+    const gone = untilGone(client, name, either, seconds).then(() => null);
+    const problem = await Promise.race([gone, untilOnlyLostPods(client, name, either)]);
+    if (problem !== null) throw problem;
   } finally {
     settled.abort();
   }
