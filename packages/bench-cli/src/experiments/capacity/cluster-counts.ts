@@ -8,7 +8,23 @@ import { memoryLimitsOf } from '../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../targets/kubernetes/existing-service.ts';
 import type { World } from '../../world.ts';
 import type { Size } from './memory-basis.ts';
-import type { ClusterCounts } from './plan-settings.ts';
+
+/** What a cluster says of itself; what is not known is null. */
+export interface ClusterCounts {
+  /** Address of its API server. */
+  readonly server: string;
+  /** `counted: cluster NAME`. */
+  readonly source: string;
+  readonly pods: number;
+  readonly services: number;
+  /** Null where EndpointSlices may not be read. */
+  readonly endpoints: number | null;
+  readonly nodes: number;
+  readonly replicas: number | null;
+  readonly memoryLimitBytes: number | null;
+  /** Null where the Corefile cannot be read. */
+  readonly autopath: boolean | null;
+}
 
 /** All requests together; each is retried while the API server is away. */
 const LIMIT_SECONDS = 60;

@@ -5,6 +5,7 @@ import { SETTINGS } from '../../config/settings.ts';
 import { numberFromText, quantityFromText, text, wholeNumber } from '../../config/value-schemas.ts';
 import { BenchError } from '../../errors.ts';
 import { CLUSTER_SETTINGS } from './cluster/settings.ts';
+import type { ClusterCounts } from './cluster-counts.ts';
 import type { Demand } from './plan-record.ts';
 
 /** More than any cluster has. */
@@ -129,23 +130,6 @@ export type PlanSettings = SettingsOf<typeof PLAN_SETTINGS>;
 
 /** That may come from the environment: the others have the names of settings that mean something else elsewhere. */
 export const FROM_ENVIRONMENT: SettingTable = { out: SETTINGS.out, ...PLAN_CLUSTER_SETTINGS };
-
-/** What a cluster says of itself; what is not known is null. */
-export interface ClusterCounts {
-  /** Address of its API server. */
-  readonly server: string;
-  /** `counted: cluster NAME`. */
-  readonly source: string;
-  readonly pods: number;
-  readonly services: number;
-  /** Null where EndpointSlices may not be read. */
-  readonly endpoints: number | null;
-  readonly nodes: number;
-  readonly replicas: number | null;
-  readonly memoryLimitBytes: number | null;
-  /** Null where the Corefile cannot be read. */
-  readonly autopath: boolean | null;
-}
 
 /** Where pods and services come from. */
 function sourceOf({ pods, services }: PlanSettings, counted: string | undefined): string {
