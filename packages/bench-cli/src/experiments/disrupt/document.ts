@@ -124,6 +124,23 @@ function methodOf({ settings, cases }: DisruptRecord): string[] {
   ];
 }
 
+/** `0 to 233`, or `none`. */
+function rangeText(counts: readonly number[]): string {
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  if (most === 0) return 'none';
+  return least === most ? formatCount(most) : `${formatCount(least)} to ${formatCount(most)}`;
+}
+
+/** `in 8 trials with a fault, 0 to 114 of 2,000 queries lost, none answered with an error`; undefined without any. */
+function resultOf(record: DisruptRecord): string | undefined {
+  const found = record.cases.filter(isFault).flatMap(({ key }) => evidencesOf(record, key));
+  if (found.length === 0) return undefined;
+  const sent = rangeText(found.map(({ queriesSent }) => queriesSent));
+  const lost = rangeText(found.map(({ queriesLost }) => queriesLost));
+  const errors = rangeText(found.map((each) => each.errors));
+  return `in ${counted(found.length, 'trial')} with a fault, ${lost} of ${sent} queries lost, ${errors} answered with an error`;
+}
+
 /** What matters most to readers of a post. */
 const CAVEATS = {
   local: 'Servers and load generator shared one machine: no network lay between them.',
@@ -132,6 +149,7 @@ const CAVEATS = {
 } as const;
 
 export function disruptDocument(record: DisruptRecord): DocumentParts {
+  const result = resultOf(record);
   const { target, factors } = record.settings;
   const servers = [...new Set(record.cases.map(({ point }) => valueText('server', point.server ?? '')))];
   const cause = faultsOf(record.settings).every(isOfUpstream) ? 'upstream' : 'server';
@@ -139,6 +157,7 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
     kind: 'Disruption',
     title: `What clients lose: ${servers.join(', ')}`,
     subject: 'Fault',
+    result,
     findings: record.cases.filter(isFault).map((item) => findingOf(record, item)),
     tables: [
       {
@@ -168,6 +187,7 @@ export function disruptDocument(record: DisruptRecord): DocumentParts {
     warnings: warningsOf(record),
     series: record.subjects,
     post: {
+      ...(result !== undefined && { excerpt: `${capitalized(result)}.` }),
       title: `What does a failing ${cause} cost clients of ${listed(servers)}?`,
       caveats: [
         'How many queries are lost depends on the rate, and the share also on how long the load lasts.',

@@ -4,7 +4,6 @@ import { POD_FAULTS } from '../../cluster-changes/pod-faults.ts';
 import type { Point } from '../../engine/experiment.ts';
 import { type Refusal, refuse } from '../../errors.ts';
 import type { Server } from '../../servers/server.ts';
-import type { DisruptSettings } from './settings.ts';
 
 export const LOCAL_FAULTS = [
   'restart',
@@ -68,7 +67,7 @@ export const CONTROL = 'control';
 export const FAULT_SECONDS = 2;
 
 /** What the load of a trial is, and when the fault begins. */
-export const timesOf = ({ duration, timeout }: Pick<DisruptSettings, 'duration' | 'timeout'>) => ({
+export const timesOf = ({ duration, timeout }: { readonly duration: number; readonly timeout: number }) => ({
   ...{ afterSeconds: FAULT_SECONDS, durationSeconds: duration, timeoutSeconds: timeout },
 });
 
@@ -93,15 +92,17 @@ export function planFaults(faults: readonly FaultName[], places: readonly Place[
   return { subjects, cases, baseline: CONTROL };
 }
 
+interface Asked {
+  readonly fault?: readonly FaultName[] | undefined;
+  readonly target: 'local' | 'kubernetes';
+}
+
 /** Those that were asked for, or the usual one of the target. */
-export const faultsOf = ({
-  fault,
-  target,
-}: Pick<DisruptSettings, 'fault' | 'target'>): readonly FaultName[] =>
+export const faultsOf = ({ fault, target }: Asked): readonly FaultName[] =>
   fault ?? [target === 'kubernetes' ? 'rollout' : 'restart'];
 
 /** @throws BenchError `E_CONFIG` for a fault of another target */
-export function demandPlace(faults: readonly FaultName[], target: DisruptSettings['target']): void {
+export function demandPlace(faults: readonly FaultName[], target: Asked['target']): void {
   const isCluster = target === 'kubernetes';
   const possible: readonly FaultName[] = isCluster ? POD_FAULTS : LOCAL_FAULTS;
   const wrong = faults.find((name) => !possible.includes(name));
