@@ -34,11 +34,13 @@ import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-pol
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
 import { endOf, unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods/sampler-script.ts';
+import { standingServices } from '../src/experiments/lookup/pods/standing.ts';
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
 import { subjectsOf, wordsOf } from '../src/experiments/lookup/subjects.ts';
 import { settingsOfTest } from '../src/experiments/lookup/tiger/run-tests.ts';
 import { inParallel } from '../src/kubernetes-api/in-parallel.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
+import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import { JOURNAL_ANNOTATION } from '../src/targets/kubernetes/objects/labels.ts';
 import { parseTestsFile } from '../src/tiger-bench/tests-file.ts';
 import { makeLookup } from './fixtures/make-lookup.ts';
@@ -303,14 +305,15 @@ describe('the subjects of a run on a cluster', () => {
   });
 });
 
+const run = {
+  runId: 'r',
+  namespace: 'n',
+  settings: KUBERNETES_DEFAULTS,
+  pullSecrets: [],
+  images: { loader: 'i' },
+};
+
 describe('the objects of a run on a cluster', () => {
-  const run = {
-    runId: 'r',
-    namespace: 'n',
-    settings: KUBERNETES_DEFAULTS,
-    pullSecrets: [],
-    images: { loader: 'i' },
-  };
   const pod = (capturePort: number | null, hasPolicy = true) =>
     samplerPod(run, {
       name: 'dnsperf-trial-1-node',
@@ -367,6 +370,41 @@ describe('the objects of a run on a cluster', () => {
     expect(endOf([status('Pending', running, waiting)], 1)).toMatchObject({
       failure: { code: 'E_POD_IMAGE' },
     });
+  });
+});
+
+describe('the standing Services', () => {
+  it('are created and deleted from what the cluster has, whatever became of the trial before', async () => {
+    const names = new Set(['standing-svc']);
+    const most = 3;
+    const client = {
+      clock: { monotonicSeconds: () => 0 },
+      list: async () => ({ items: [...names].map((name) => ({ metadata: { name } })) }),
+      create: async (_: string, { metadata }: ReturnType<typeof webService>) => {
+        if (names.size > most) throw new Error('range is full');
+        names.add(metadata?.name ?? '');
+      },
+      delete: async (_: string, name: string) => names.delete(name),
+    };
+    const said: string[] = [];
+    const scaleTo = standingServices({
+      run: { ...run, client } as unknown as ClusterRun,
+      signal: new AbortController().signal,
+      say: (text) => said.push(text),
+    });
+    await expect(scaleTo(9)).rejects.toThrow('range is full');
+    expect(await scaleTo(1)).toBe('http://standing-svc-1');
+    expect(await scaleTo(2)).toBe('http://standing-svc-2');
+    expect(await scaleTo(0)).toBeNull();
+    expect([...names]).toEqual(['standing-svc']);
+    expect(said.map((text) => text.replace(/ in .*/, ''))).toEqual([
+      'standing Services: 3 → 1',
+      'standing Services: 1 → 2',
+      'standing Services: 2 → 0',
+    ]);
+    client.delete = async () => false;
+    await scaleTo(1);
+    await expect(scaleTo(0)).rejects.toThrow('the namespace has 1 standing Services, not 0');
   });
 });
 

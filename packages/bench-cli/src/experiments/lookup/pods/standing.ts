@@ -50,44 +50,46 @@ const range = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1);
 
 /**
- * The Services beside the target, from trial to trial: creates what is missing and deletes what is too much. Resolves with the URL of
- * the newest Service, if there is any.
+ * The Services beside the target, from trial to trial: creates what is missing and deletes what is too much, also of what a trial
+ * that failed has left. Resolves with the URL of the newest Service, if there is any.
  */
 export function standingServices({
   run,
   signal,
   say,
-}: LookupPods): (count: number) => Promise<string | null> {
+}: Pick<LookupPods, 'run' | 'signal' | 'say'>): (count: number) => Promise<string | null> {
   const { client, namespace } = run;
   const { clock } = client;
-  let current = 0;
   const nameOf = (number: number) => `${STANDING_SERVICE}-${number}`;
 
-  /** kube-proxy sees what the API server has: so this is counted there. */
-  const verify = async (count: number) => {
+  /** Names; kube-proxy sees what the API server has. */
+  const listed = async () => {
     const labels = unitSelector(run.runId, 'services');
     const { items } = await client.list('Service', { namespace, labels }, signal);
-    const found = items.length - 1;
-    if (found === count) return;
-    throw clusterRefuses(
-      `the namespace has ${found} standing Services, not ${count}`,
-      'Something else deletes or creates Services there, for example a policy of the cluster.',
-    );
+    const names = items.map(({ metadata }) => metadata?.name ?? '');
+    return new Set(names.filter((name) => name !== STANDING_SERVICE));
   };
 
   return async (count) => {
-    const [before, startedAt] = [current, clock.monotonicSeconds()];
-    await inParallel(range(current, count), WIDTH, (number) =>
+    const startedAt = clock.monotonicSeconds();
+    const before = await listed();
+    const wanted = new Map(range(0, count).map((number) => [nameOf(number), number]));
+    const missing = [...wanted].filter(([name]) => !before.has(name));
+    await inParallel(missing, WIDTH, ([, number]) =>
       client.create('Service', webService(run, number), signal),
     );
-    await inParallel(range(count, current), WIDTH, (number) =>
-      client.delete('Service', nameOf(number), namespace, signal),
-    );
-    current = count;
-    await verify(count);
-    if (count !== before) {
+    const surplus = [...before].filter((name) => !wanted.has(name));
+    await inParallel(surplus, WIDTH, (name) => client.delete('Service', name, namespace, signal));
+    const { size: found } = await listed();
+    if (found !== count) {
+      throw clusterRefuses(
+        `the namespace has ${found} standing Services, not ${count}`,
+        'Something else deletes or creates Services there, for example a policy of the cluster.',
+      );
+    }
+    if (count !== before.size) {
       const time = formatDuration(clock.monotonicSeconds() - startedAt);
-      say(`standing Services: ${before} → ${count} in ${time}`);
+      say(`standing Services: ${before.size} → ${count} in ${time}`);
     }
     return count === 0 ? null : `http://${nameOf(count)}`;
   };
