@@ -6,7 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { readCounters } from '../src/experiments/lookup/capture/counters.ts';
 import { countHandshakes } from '../src/experiments/lookup/capture/duplicates.ts';
-import { distributionOf, mergedDistribution, percentileOf } from '../src/experiments/lookup/distribution.ts';
+import {
+  distributionOf,
+  mergedDistribution,
+  percentileOf,
+  tellingPercentile,
+} from '../src/experiments/lookup/distribution.ts';
 import { synRepeatsIn } from '../src/experiments/lookup/kernel-counter.ts';
 import { nameServersIn } from '../src/experiments/lookup/machine-place.ts';
 import { predict, synRepeats } from '../src/experiments/lookup/policy/modes.ts';
@@ -222,6 +227,19 @@ describe('a distribution', () => {
     expect(percentileOf(merged, 50)).toBe(0.003);
     expect(merged.histogram.reduce((sum, { count }) => sum + count, 0)).toBe(6);
     expect(trials.slice(0, 1).map((only) => mergedDistribution([only]))).toEqual(trials.slice(0, 1));
+  });
+
+  it.each([
+    [50, 1],
+    [90, 10],
+    [99, 100],
+  ])('tells its p%i from %i samples on: of fewer it would be the largest', (percentile, least) => {
+    const told = (n: number) => {
+      const distribution = distributionOf(Array.from({ length: n }, (_, index) => index + 1));
+      return distribution === null ? null : tellingPercentile(distribution, percentile);
+    };
+    expect(told(least)).toBe(Math.ceil((least * percentile) / 100));
+    expect(told(least - 1)).toBeNull();
   });
 
   it('of nothing is none', () => {

@@ -5,6 +5,7 @@ import { lookupDocument } from '../src/experiments/lookup/document.ts';
 import { lookupEstimands } from '../src/experiments/lookup/estimands.ts';
 import type { LookupEvidence, LookupRecord } from '../src/experiments/lookup/evidence.ts';
 import { overallsOf } from '../src/experiments/lookup/overall.ts';
+import { phasesTable } from '../src/experiments/lookup/tables.ts';
 import { evidenceOf } from '../src/experiments/lookup/trial.ts';
 import { binomialInterval } from '../src/stats/binomial.ts';
 import { makeLookup } from './fixtures/make-lookup.ts';
@@ -45,6 +46,7 @@ function evidence(
   lookup: number,
   repeated: number | null,
   firstConnect: number | null = null,
+  count = 100,
 ): LookupEvidence {
   const phases = { lookup, connect: 0.001, firstByte: 0.0001, total: lookup + 0.0011 };
   const sample = {
@@ -57,7 +59,7 @@ function evidence(
   } as const;
   const isCold = firstConnect !== null;
   const first = isCold ? { ...sample, phases: { ...phases, connect: firstConnect } } : sample;
-  const samples = [first, ...Array.from({ length: 99 }, () => sample)];
+  const samples = [first, ...Array.from({ length: count - 1 }, () => sample)];
   const counts = { ipv4: 100, ipv6: 0 };
   return evidenceOf({
     seconds: 2,
@@ -165,11 +167,23 @@ describe('a comparison', () => {
 
   it('tells a larger share of connections with a repeated SYN, with the exact interval of each side', () => {
     const found = compared([0.01, 0.01], [0, 10]);
+    expect(lookupDocument(found).findings?.[1]?.sentence).toContain(
+      'connections with a repeated SYN +10\u00a0points\u00a0[+10,\u00a0+10]: higher',
+    );
     expect(deltaOf(found, 'repeatedSyn')).toMatchObject({ verdict: 'more', difference: 0.1 });
     const [, overall] = overallsOf(found);
     expect(overall?.repeated).toMatchObject({ duplicateSyn: 60, connections: 600, kernelAgrees: true });
     expect(overall?.repeated?.share).toMatchObject({ value: 0.1, ...binomialInterval(60, 600) });
     expect(overall?.queriesPerLookup).toBe(2);
+  });
+
+  it('has no percentiles of a handful of samples, nor a correction for them', () => {
+    const found = record((noise) => [evidence(0.01, 0, null, 4), evidence(0.03 + noise, 0, null, 4)]);
+    expect(found.cases[1]?.summary.lookupP99).toBeNull();
+    expect(deltaOf(found, 'lookupP99')).toBeNull();
+    expect(deltaOf(found, 'lookupP50')).toMatchObject({ comparisons: 2 });
+    const shown = JSON.stringify(phasesTable(overallsOf(found)));
+    expect(shown).toMatch(/"10\.0 ms","10\.0 ms","–","–","10\.0 ms"/);
   });
 
   it('of repeated SYNs needs a capture of both', () => {

@@ -142,11 +142,19 @@ export function signOfBound({ better }: EstimandFacts): string {
 /** A difference, whatever is concluded from it. */
 type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'difference' | 'low' | 'high'>;
 
-/** The size of a difference with the decimals of its interval, and the ends; `null` for ends without an interval. */
+/**
+ * The size of a difference with the decimals of its interval, and the ends; `null` for ends without an interval. A difference of
+ * shares is in percentage points.
+ */
 function textsOf(estimand: EstimandFacts, delta: Sized) {
   const { low, high } = delta;
   if ('difference' in delta) {
     const { difference } = delta;
+    if (estimand.unit === 'ratio') {
+      const points = (share: number) => signed(formatPercent(share).replace(' %', ''));
+      const ends = low === null || high === null ? null : [points(low), points(high)];
+      return { size: `${points(difference)}\u00a0points`, ends };
+    }
     const all = low === null || high === null ? beside(difference) : beside(difference, low, high);
     const show = (value: number) => signedFigure(estimand, value, all);
     return { size: show(difference), ends: low === null || high === null ? null : [show(low), show(high)] };

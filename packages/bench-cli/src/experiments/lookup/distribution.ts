@@ -4,14 +4,13 @@ import { summed } from './capture/merge.ts';
 import type { Distribution, PhaseDistributions } from './evidence.ts';
 import { PHASES, type Phase, type Phases } from './sampling/sample.ts';
 
-const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
+const PERCENTILES = [50, 75, 90, 99] as const;
 
 const BINS_PER_DECADE = 20;
 
 /** Item ⌈n · p ÷ 100⌉ of ascending values, counted from 1; the first for p = 0. NaN for no values. */
 export function nearestRank(ascending: Float64Array, percentile: number): number {
-  // The product of whole numbers and halves is exact; of 99.9 it may be just above a whole number.
-  const rank = Math.ceil(Number(((ascending.length * percentile) / 100).toPrecision(12)));
+  const rank = Math.ceil((ascending.length * percentile) / 100);
   return ascending[Math.max(1, rank) - 1] ?? Number.NaN;
 }
 
@@ -82,4 +81,10 @@ export function phaseDistributions(samples: readonly Phases[]): PhaseDistributio
 /** The value of that percentile; NaN if the distribution does not have it. */
 export function percentileOf({ percentiles }: Distribution, percentile: number): number {
   return percentiles.find((entry) => entry.percentile === percentile)?.seconds ?? Number.NaN;
+}
+
+/** The same; null where it would be the largest value: fewer than one of so few lies above it. */
+export function tellingPercentile(distribution: Distribution, percentile: number): number | null {
+  const isLargest = percentile > 50 && distribution.n * (100 - percentile) < 100;
+  return isLargest ? null : percentileOf(distribution, percentile);
 }

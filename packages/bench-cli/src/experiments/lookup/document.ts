@@ -110,7 +110,7 @@ function methodOf({ settings, subjects }: LookupRecord, overalls: readonly Overa
         ]
       : []),
     'Lookup: from the start to the address. Connect: from the address to the connection. First byte: from the connection to the first byte of the answer. Total: from the start to the end. Only samples that succeeded count.',
-    'A percentile is the median of those of the trials; minimum, mean and maximum are those of all samples.',
+    'A percentile is the median of those of the trials. p90 needs ten samples in a trial, and p99 a hundred: of fewer it would be the largest. Minimum, mean and maximum are those of all samples.',
     "Differences are those of trials of the same round: Hodges and Lehmann with the signed-rank test where there are enough rounds, otherwise Student's t. All times of the run are corrected together (Holm), and so are the shares of connections with a repeated SYN. The interval of such a share over all trials is that of Clopper and Pearson.",
     "A repeated SYN has the addresses, the ports and the sequence number of one before it. tiger-bench's rule, beside it, leaves out IPv6 and SYNs that ask for ECN.",
   ];

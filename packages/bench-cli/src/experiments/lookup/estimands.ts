@@ -1,7 +1,7 @@
 /** The figures of a trial. Pure. */
 import { type Estimand, lessOf } from '../../engine/estimand.ts';
 import { median } from '../../stats/intervals.ts';
-import { percentileOf } from './distribution.ts';
+import { tellingPercentile } from './distribution.ts';
 import type { LookupEvidence } from './evidence.ts';
 import { asksNothingBefore, type LookupSettings } from './settings.ts';
 
@@ -26,7 +26,7 @@ const percentiles = TIMED.flatMap((phase) =>
       `${phase}P${percentile}`,
       `${phase} p${percentile}`,
       percentile === 90 ? 'no' : 'difference',
-      ({ phases }) => percentileOf(phases[phase], percentile),
+      ({ phases }) => tellingPercentile(phases[phase], percentile),
     ),
   ),
 );

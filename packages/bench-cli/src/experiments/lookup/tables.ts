@@ -1,8 +1,9 @@
 /** Tables of lookup reports, and their chart. Pure. */
 import { type Block, type Cell, type LineChart, numbers, table } from '../../report/document/document.ts';
 import { formatCount, formatFixed, formatShort, formatTime } from '../../report/numbers.ts';
+import { median } from '../../stats/intervals.ts';
 import { counted, unbroken } from '../../text.ts';
-import { percentileOf } from './distribution.ts';
+import { percentileOf, tellingPercentile } from './distribution.ts';
 import type { Distribution } from './evidence.ts';
 import type { Overall } from './overall.ts';
 import type { Prediction } from './policy/modes.ts';
@@ -36,21 +37,24 @@ export function firstTable(overalls: readonly Overall[]): Block {
   return table('First sample of each pod', [MEASURED, ...numbers(...columns)], rows);
 }
 
+/** The median of those of the trials that tell it; null if none does. */
+function percentileOver({ evidence }: Overall, phase: Phase, percentile: number): number | null {
+  const values = evidence.flatMap(({ phases }) => tellingPercentile(phases[phase], percentile) ?? []);
+  return values.length === 0 ? null : median(values);
+}
+
 /** All phases with their extremes. */
 export function phasesTable(overalls: readonly Overall[]): Block {
-  const rows = overalls.flatMap(({ title, phases }) =>
-    phases === null
-      ? []
-      : PHASES.map((phase) => {
-          const { min, mean, max } = phases[phase];
-          const shown = [50, 75, 90, 99].map((percentile) => percentileOf(phases[phase], percentile));
-          return [
-            title,
-            PHASE_TITLES[phase],
-            ...[min, mean, ...shown, max].map((value) => formatTime(value)),
-          ];
-        }),
-  );
+  const rows = overalls.flatMap((overall) => {
+    const { title, phases } = overall;
+    if (phases === null) return [];
+    return PHASES.map((phase) => {
+      const { min, mean, max } = phases[phase];
+      const shown = [50, 75, 90, 99].map((percentile) => percentileOver(overall, phase, percentile));
+      const times = [min, mean, ...shown, max].map((value) => (value === null ? NONE : formatTime(value)));
+      return [title, PHASE_TITLES[phase], ...times];
+    });
+  });
   const figures = ['Min', 'Mean', 'p50', 'p75', 'p90', 'p99', 'Max'];
   return table('Every phase of the samples', [MEASURED, 'Phase', ...numbers(...figures)], rows);
 }
