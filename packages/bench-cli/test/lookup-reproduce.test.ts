@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type LookupRecord, lookupKind } from '../src/experiments/lookup/evidence.ts';
+import { reproducingRun } from '../src/experiments/lookup/reproduce.ts';
 import { readSampled } from '../src/experiments/lookup/sampling/sampler.ts';
 import { evidenceOf } from '../src/experiments/lookup/trial.ts';
 import { createStore } from '../src/results/store.ts';
@@ -107,6 +108,15 @@ it('shows settings and cluster of the sample, and those of the run', async () =>
       },
     ]),
   );
+});
+
+it.each([
+  [{ target: 'kubernetes', policy: 'calico' }, 'with the mode of the cluster', 'a turn of a loop in the pod'],
+  [{ target: 'kubernetes', policy: 'cilium', podPerSample: true }, 'of Cilium', 'a pod of its own'],
+  [{}, 'none', 'a turn of a loop on this machine'],
+])('tells the policy and what a sample is, as they were: %j', (flags, policy, sample) => {
+  const { conditions } = reproducingRun(lookupRecord({ flags })).columns[0] ?? {};
+  expect(conditions).toMatchObject({ 'DNS policy': policy, 'a sample is': sample });
 });
 
 it('takes an imported file of tiger-bench, whose repeated packets count only where it captured', async () => {

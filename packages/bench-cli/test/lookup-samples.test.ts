@@ -1,5 +1,8 @@
 /** Samples, repeated packets and queries of lookups, as they are taken, read and counted. */
 import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TCP_FLAG, type TcpSegment } from '@dinodns-bench/load';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +16,7 @@ import {
   tellingPercentile,
 } from '../src/experiments/lookup/distribution.ts';
 import { synRepeatsIn } from '../src/experiments/lookup/kernel-counter.ts';
-import { nameServersIn } from '../src/experiments/lookup/machine-place.ts';
+import { machinePlace, nameServersIn } from '../src/experiments/lookup/machine-place.ts';
 import { predict, synRepeats } from '../src/experiments/lookup/policy/modes.ts';
 import { exitText, parseSampleLine } from '../src/experiments/lookup/sampling/sample.ts';
 import {
@@ -25,6 +28,8 @@ import {
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
 import { paceOf, subjectsOf } from '../src/experiments/lookup/subjects.ts';
 import { evidenceOf } from '../src/experiments/lookup/trial.ts';
+import type { FileSystem } from '../src/world.ts';
+import { testWorld } from './support/test-world.ts';
 
 const OK = 'sample|123456|0.010000|0.012500|0.013000|0.014000|192.0.2.1|40000|200|0';
 
@@ -32,11 +37,8 @@ describe('a line of the sampler', () => {
   it('gives the phases one after the other', () => {
     expect(parseSampleLine(OK)).toEqual({
       outcome: 'ok',
-      atSeconds: 1234.56,
       phases: { lookup: 0.01, connect: 0.0025, firstByte: 0.0005, total: 0.014 },
       address: '192.0.2.1',
-      localPort: 40000,
-      httpStatus: 200,
     });
   });
 
@@ -88,13 +90,14 @@ describe('samples', () => {
     ['the built-in client', builtinCommand(process.execPath, program, url, 2, 0.3)],
   ])('of %s start as far apart as asked', (_, command) => {
     const [file = '', ...arguments_] = command;
-    const { samples, isComplete } = readSampled(
-      execFileSync(file, arguments_, { encoding: 'utf8' }).split('\n'),
-    );
+    const lines = execFileSync(file, arguments_, { encoding: 'utf8' }).split('\n');
+    const { samples, isComplete } = readSampled(lines);
     expect(isComplete).toBe(true);
     expect(samples.length).toBeGreaterThanOrEqual(2);
     expect(samples.length).toBeLessThanOrEqual(7);
-    const starts = samples.map(({ atSeconds }) => atSeconds);
+    const starts = lines
+      .flatMap((line) => /^sample\|(\d+)\|/.exec(line)?.[1] ?? [])
+      .map((at) => Number(at) / 100);
     for (const [index, start] of starts.slice(1).entries()) {
       // /proc/uptime counts hundredths of a second.
       expect(start - (starts[index] ?? 0)).toBeGreaterThanOrEqual(0.289);
@@ -112,6 +115,14 @@ describe('samples', () => {
 it('the kernel counts what was repeated between the first sample and the last', () => {
   const lines = ['kernel|begin|7', OK, OK, 'kernel|end|9'];
   expect(readSampled(lines)).toMatchObject({ kernelRepeats: 2, isComplete: true });
+  // A kernel that does not count them: curl's loop, and the built-in client.
+  const [, , loop = ''] = curlCommand('', 1, 0);
+  const script = `curl() { return 7; }\n${loop.replace('/proc/net/netstat', '/dev/null')}`;
+  const printed = execFileSync('/bin/sh', ['-c', script, 'sampler', 'http://a', '0', '0'], {
+    encoding: 'utf8',
+  });
+  for (const uncounted of [printed.split('\n'), ['kernel|begin|undefined', OK, 'kernel|end|undefined']])
+    expect(readSampled(uncounted)).toMatchObject({ kernelRepeats: null, isComplete: true });
   expect(readSampled(lines.slice(0, 2))).toMatchObject({ kernelRepeats: null, isComplete: false });
   expect(synRepeatsIn('TcpExt: A TCPSynRetrans B\nTcpExt: 1 22 3\nIpExt: A\nIpExt: 5\n')).toBe(22);
   expect(synRepeatsIn('TcpExt: A\nTcpExt: 1\n')).toBeNull();
@@ -154,6 +165,15 @@ describe('repeated packets', () => {
   it('are not those of a port that is used again, nor of other ports', async () => {
     const packets = [segment({}), segment({ sequence: 2 }), segment({ destinationPort: 443 })];
     expect(await countHandshakes(packets, 80)).toMatchObject({ connections: 2, duplicateSyn: 0 });
+  });
+
+  it('are not those of other programs, where only some addresses are those of the page', async () => {
+    const other = { destination: '192.0.2.3' };
+    const packets = [segment({}), segment(other), segment(other), answer(), answer({ source: '192.0.2.3' })];
+    const site = new Set(['192.0.2.2']);
+    expect(await countHandshakes(packets, 80, site)).toMatchObject({
+      ...{ connections: 1, duplicateSyn: 0, syn: { ipv4: 1 }, synAck: { ipv4: 1 } },
+    });
   });
 
   it("are counted over IPv6 and with ECN, which tiger-bench's rule leaves out", async () => {
@@ -291,6 +311,21 @@ it('the name servers of a machine are those of its resolv.conf', () => {
     '192.0.2.53',
     'fe80::1',
   ]);
+});
+
+it('queries count where they leave for a name server, not where that one asks another', async () => {
+  const programs = await mkdtemp(join(tmpdir(), 'lookup-ip-'));
+  const script =
+    '#!/bin/sh\n[ "$3" = 127.0.0.53 ] && echo "local $3 dev lo" || echo "$3 via 192.0.2.9 dev eth0"\n';
+  await writeFile(join(programs, 'ip'), script, { mode: 0o755 });
+  const readFile = (async () => 'nameserver 127.0.0.53\n') as unknown as FileSystem['readFile'];
+  const world = await testWorld({ env: { PATH: programs }, fs: { readFile } });
+  const { taps } = await machinePlace(world, ['192.0.2.1']);
+  expect(taps).toMatchObject([
+    { interface: 'eth0', seesQueries: false },
+    { interface: 'lo', seesQueries: true },
+  ]);
+  await Promise.all([world.remove(), rm(programs, { recursive: true })]);
 });
 
 describe('the subjects', () => {

@@ -6,6 +6,7 @@ import { lookupEstimands } from '../src/experiments/lookup/estimands.ts';
 import type { LookupEvidence, LookupRecord } from '../src/experiments/lookup/evidence.ts';
 import { overallsOf } from '../src/experiments/lookup/overall.ts';
 import { phasesTable } from '../src/experiments/lookup/tables.ts';
+import { elementsOf } from '../src/experiments/lookup/tiger/elements.ts';
 import { evidenceOf } from '../src/experiments/lookup/trial.ts';
 import { binomialInterval } from '../src/stats/binomial.ts';
 import { makeLookup } from './fixtures/make-lookup.ts';
@@ -49,14 +50,7 @@ function evidence(
   count = 100,
 ): LookupEvidence {
   const phases = { lookup, connect: 0.001, firstByte: 0.0001, total: lookup + 0.0011 };
-  const sample = {
-    outcome: 'ok',
-    atSeconds: 0,
-    phases,
-    address: '192.0.2.1',
-    localPort: 1,
-    httpStatus: 200,
-  } as const;
+  const sample = { outcome: 'ok', phases, address: '192.0.2.1' } as const;
   const isCold = firstConnect !== null;
   const first = isCold ? { ...sample, phases: { ...phases, connect: firstConnect } } : sample;
   const samples = [first, ...Array.from({ length: count - 1 }, () => sample)];
@@ -228,11 +222,30 @@ describe('the first sample of each pod', () => {
     expect(wildcard.warnings?.join(' ')).not.toContain('the first of their pod');
   });
 
+  it('is every one with a pod for each sample: no warning of one that failed, nor a word of a policy without one', () => {
+    const found = made({ policy: 'none', podPerSample: true });
+    const { method = [], warnings = [] } = lookupDocument(found);
+    expect(warnings.join(' ')).not.toContain('the first of their pod');
+    expect(method.join(' ')).toContain('Before its first sample, a pod asks nothing. Its times');
+    expect(lookupDocument(made()).method?.join(' ')).toContain(
+      'the first sample is the first that a policy sees of it',
+    );
+  });
+
   it('is nothing where something was asked before', () => {
     const warm = compared([0.01, 0.01], [0, 0]);
     expect(overallsOf(warm)[0]?.first).toBeNull();
     expect(deltaOf(warm, 'connectFirst')).toBeUndefined();
   });
+});
+
+it('the time and the rounds that it tells are those that were measured, with --until as well', () => {
+  const found = record((noise) => [evidence(0.01 + noise, 0), evidence(0.03, 0)], {
+    trials: 3,
+    duration: 30,
+  });
+  expect(lookupDocument(found).method?.join(' ')).toContain('1 min for each of the 2 compared, in 6 rounds;');
+  expect(elementsOf(found)[0]?.config.Duration).toBe(60);
 });
 
 it('a trial that failed is a result beside the others, and a subject without any other is called failed', () => {

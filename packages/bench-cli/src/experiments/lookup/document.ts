@@ -8,7 +8,7 @@ import { percentileOf } from './distribution.ts';
 import type { Distribution, LookupRecord, PhaseDistributions } from './evidence.ts';
 import { type Overall, overallsOf } from './overall.ts';
 import { hasNewNames } from './sampling/sampler.ts';
-import { urlOf } from './settings.ts';
+import { policyKind, trialSeconds, urlOf } from './settings.ts';
 import {
   agreementTable,
   askedTable,
@@ -75,7 +75,8 @@ function findingOf(record: LookupRecord, overall: Overall): Finding {
 
 /** Percentiles of thousands of samples do not show the delay that only the first of them met. */
 function dilutionOf({ settings }: LookupRecord, overalls: readonly Overall[]): string[] {
-  if (hasNewNames(new URL(urlOf(settings)))) return [];
+  // With a pod for each sample, all of them are the first: one that failed has no times.
+  if (settings.podPerSample || hasNewNames(new URL(urlOf(settings)))) return [];
   const diluted = overalls.filter(({ first, samples }) => first !== null && samples.taken > first.lookup.n);
   const [most] = diluted.toSorted((a, b) => b.samples.taken - a.samples.taken);
   if (most?.first == null) return [];
@@ -101,12 +102,13 @@ function warningsOf(record: LookupRecord, overalls: readonly Overall[]): string[
 }
 
 function methodOf({ settings, subjects }: LookupRecord, overalls: readonly Overall[]): string[] {
-  const { duration, trials } = settings;
+  // `--until` adds rounds to those of the settings.
+  const rounds = Math.max(...overalls.map(({ trials }) => trials.ok + trials.failed));
   return [
-    `Each sample is a new process that looks the name up and connects: curl -m 8, or a copy of the built-in client, which calls getaddrinfo and connect itself. They follow one another, ${formatDuration(duration)} for each of the ${subjects.length} compared, in ${trials} rounds; every second round runs backwards.`,
+    `Each sample is a new process that looks the name up and connects: curl -m 8, or a copy of the built-in client, which calls getaddrinfo and connect itself. They follow one another, ${formatDuration(trialSeconds(settings) * rounds)} for each of the ${subjects.length} compared, in ${counted(rounds, 'round')}; every second round runs backwards.`,
     ...(overalls.some(({ first }) => first !== null)
       ? [
-          'Before its first sample, a pod asks nothing: the first sample is the first that a policy sees of it. Its times are compared as figures of their own, the median over the pods of a trial.',
+          `Before its first sample, a pod asks nothing${policyKind(settings) === null ? '' : ': the first sample is the first that a policy sees of it'}. Its times are compared as figures of their own, the median over the pods of a trial.`,
         ]
       : []),
     'Lookup: from the start to the address. Connect: from the address to the connection. First byte: from the connection to the first byte of the answer. Total: from the start to the end. Only samples that succeeded count.',

@@ -98,7 +98,7 @@ export async function labPlace(
     name: 'pod',
     enter: lab.pod.enter,
     addresses: site.addresses,
-    taps: [{ interface: lab.podInterface, enter: lab.node.enter }],
+    taps: [{ interface: lab.podInterface, seesQueries: true, enter: lab.node.enter }],
     scope: 'namespace',
     siteRepeats: async () => synRepeatsIn((await lab.site.run(['cat', '/proc/net/netstat'])).stdout),
     prepare,

@@ -1,10 +1,10 @@
 /** This machine as it is: its resolver, its network, whatever else runs on it. */
 import { isIP } from 'node:net';
-import { findExecutable } from '../../machine/find-executable.ts';
+import { findDaemon } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
-import type { Place } from './place.ts';
+import type { Place, Tap } from './place.ts';
 
 /** The name servers of a resolv.conf. */
 export function nameServersIn(resolvConf: string): string[] {
@@ -21,25 +21,27 @@ async function interfaceTo(world: World, ip: string, address: string): Promise<s
 }
 
 /** The interfaces on which connections to `addresses` and queries are seen: not `any`, where a packet can be seen twice. */
-async function interfacesTo(world: World, addresses: readonly string[]): Promise<string[]> {
-  const ip = await findExecutable(world, 'ip');
+async function tapsTo(world: World, addresses: readonly string[], enter: Tap['enter']): Promise<Tap[]> {
+  const ip = await findDaemon(world, 'ip');
   if (ip === null) return [];
+  const interfacesTo = async (all: readonly string[]) => {
+    const found = await Promise.all(all.map((address) => interfaceTo(world, ip, address)));
+    return new Set(found.filter((name) => name !== null));
+  };
   const resolvConf = (await readIfThere(world, '/etc/resolv.conf')) ?? '';
-  const found = await Promise.all(
-    [...addresses, ...nameServersIn(resolvConf)].map((address) => interfaceTo(world, ip, address)),
-  );
-  return [...new Set(found.filter((name) => name !== null))];
+  const asked = await interfacesTo(nameServersIn(resolvConf));
+  const all = new Set([...(await interfacesTo(addresses)), ...asked]);
+  return [...all].map((name) => ({ interface: name, seesQueries: asked.has(name), enter }));
 }
 
 /** `addresses`: of the site. */
 export async function machinePlace(world: World, addresses: readonly string[]): Promise<Place> {
   const enter = (command: readonly string[]) => command;
-  const interfaces = await interfacesTo(world, addresses);
   return {
     name: 'this machine',
     enter,
     addresses,
-    taps: interfaces.map((name) => ({ interface: name, enter })),
+    taps: await tapsTo(world, addresses, enter),
     scope: 'machine',
     siteRepeats: async () => null,
     prepare: async () => new AsyncDisposableStack(),

@@ -76,16 +76,31 @@ async function startCaptures(
 /** Null if a capture did not say what it saw. */
 async function packetsOf(
   { place, decided }: Local,
+  { samples }: Sampled,
   captures: readonly Capture[],
   counters: readonly (CaptureCounters | null)[],
 ): Promise<Packets | null> {
-  const seen = captures.map(async ({ file }, index) => ({
-    interface: place.taps[index]?.interface ?? '',
-    handshakes: await countHandshakes(readTcpSegments(file), portOf(decided.url)),
-    searches: await countSearches(readCapture(file, { mayBeEmpty: true })),
-    counters: counters[index] ?? null,
-  }));
-  return mergeCaptures(await Promise.all(seen));
+  // A name may get other addresses than before the run.
+  const connected = samples.flatMap((each) => (each.outcome === 'ok' ? [each.address] : []));
+  const addresses = place.scope === 'machine' ? new Set([...place.addresses, ...connected]) : null;
+  const seen = captures.map(async ({ file }, index) => {
+    const { interface: name = '', seesQueries = true } = place.taps[index] ?? {};
+    return {
+      interface: name,
+      handshakes: await countHandshakes(readTcpSegments(file), portOf(decided.url), addresses),
+      searches: await countSearches(seesQueries ? readCapture(file, { mayBeEmpty: true }) : []),
+      counters: counters[index] ?? null,
+    };
+  });
+  const packets = mergeCaptures(await Promise.all(seen));
+  const areSeen = place.taps.some(({ seesQueries }) => seesQueries);
+  return packets === null || areSeen ? packets : { ...packets, searches: null };
+}
+
+/** @throws BenchError `E_TOOL_MISSING` if tcpdump cannot capture where it must */
+export async function demandCapture(local: Local): Promise<void> {
+  await using open = new AsyncDisposableStack();
+  await startCaptures(local, open);
 }
 
 /** A sample may fail once for a reason that has gone at the next. */
@@ -128,7 +143,7 @@ export async function measureTrial(
   return evidenceOf({
     seconds,
     samplers: [{ ...sampled, name: place.name, node: null, isCold: false }],
-    packets: await packetsOf(local, captures, counters),
+    packets: await packetsOf(local, sampled, captures, counters),
     kernel: {
       syn: sampled.kernelRepeats,
       synAck: before === null || after === null ? null : after - before,

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 import type { Measuring, Opened } from '../../engine/experiment.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
-import { findExecutable } from '../../machine/find-executable.ts';
+import { findDaemon, findExecutable } from '../../machine/find-executable.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
 import type { LookupEvidence } from './evidence.ts';
 import { labPlace } from './lab-place.ts';
 import { machinePlace } from './machine-place.ts';
-import { checkUrl, type Local, measureTrial } from './measure.ts';
+import { checkUrl, demandCapture, type Local, measureTrial } from './measure.ts';
 import { type LookupRequest, measuring } from './place.ts';
 import { portOf } from './plan.ts';
 import { BUILTIN_PROGRAM, builtinCommand } from './sampling/sampler.ts';
@@ -53,11 +53,14 @@ async function findTcpdump(
   if (!capture) return { reason: '--no-capture: duplicates and queries are not counted' };
   if (world.machine.userId !== 0)
     return { reason: 'without root there is no capture: duplicates and queries are not counted' };
-  const path = (await findExecutable(world, 'tcpdump')) ?? (await findExecutable(world, '/usr/sbin/tcpdump'));
+  const path = await findDaemon(world, 'tcpdump');
   return path === null
     ? { reason: 'tcpdump is not there: duplicates and queries are not counted' }
     : { path };
 }
+
+const NO_TAP =
+  '`ip route get` (iproute2) tells no interface of the page or of a name server: duplicates and queries are not counted';
 
 /** @throws BenchError `E_NO_ANSWER` if the resolver of this machine knows no address of the name */
 async function demandAddresses({ hostname }: URL): Promise<string[]> {
@@ -117,18 +120,20 @@ export async function openLocal(request: LookupRequest): Promise<Opened<Measurin
   const addresses = settings.local ? [] : await demandAddresses(url);
   const curl = await demandCurl(world, settings);
   await demandBuiltin(world, settings);
-  const found = await findTcpdump(world, settings);
+  const tool = await findTcpdump(world, settings);
   const { place, programs, provisioned } = settings.local
     ? await labPlace(request)
     : { place: await machinePlace(world, addresses), programs: [], provisioned: [] };
   await using made = new AsyncDisposableStack();
   made.use(place);
-  const tcpdump = 'path' in found && place.taps.length > 0 ? found.path : null;
+  const found = 'path' in tool && place.taps.length === 0 ? { reason: NO_TAP } : tool;
+  const tcpdump = 'path' in found ? found.path : null;
   const local: Local = {
     ...{ world, settings, decided, place, tcpdump, signal },
     rawDirectory: join(directory, 'raw'),
   };
   await demandSamples(local);
+  await demandCapture(local);
   const tools = { curl, tcpdump: tcpdump === null ? null : await versionOf(world, [tcpdump, '--version']) };
   const environment = await describeEnvironment(world);
   const closing = made.move();

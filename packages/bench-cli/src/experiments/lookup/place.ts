@@ -29,6 +29,8 @@ export function measuring({ decided, settings }: LookupRequest, measure: Measure
 /** An interface on which packets of the samples are seen, each once. */
 export interface Tap {
   readonly interface: string;
+  /** Whether it leads to a name server of the samples: elsewhere, a query is that of somebody else, or the same once more. */
+  readonly seesQueries: boolean;
   /** Puts a command into the network namespace of the interface. */
   readonly enter: (command: readonly string[]) => readonly string[];
 }

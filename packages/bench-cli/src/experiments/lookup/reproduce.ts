@@ -10,7 +10,8 @@ import { formatCount, formatTime } from '../../report/numbers.ts';
 import { DETAILS } from '../../tiger-bench/results-file.ts';
 import { lookupDocument } from './document.ts';
 import type { LookupRecord } from './evidence.ts';
-import { overallsOf } from './overall.ts';
+import { type Overall, overallsOf } from './overall.ts';
+import { type LookupSettings, type PlaceKind, placeKind, policyKind } from './settings.ts';
 import { elementsOf } from './tiger/elements.ts';
 
 /** Words by name, for example `Services` → `1000`. */
@@ -29,10 +30,12 @@ function words(element: unknown, pointer: string): string {
 /** A page without a path has one slash or none. */
 const pageOf = (url: string) => url.replace(/(?<=^[a-z]+:\/\/[^/]+)\/$/, '');
 
+const CLUSTER_MODE = 'with the mode of the cluster';
+
 function policyOf(element: unknown): string {
   if (valueAt(element, '/config/DNSPerf/TestDNSPolicy') !== true) return 'none';
   const mode = textAt(element, '/config/DNSPerf/Mode');
-  return mode === '' ? 'with the mode of the cluster' : mode;
+  return mode === '' ? CLUSTER_MODE : mode;
 }
 
 const COMPARED = [
@@ -110,18 +113,35 @@ function columnOf(
   };
 }
 
+const SAMPLES: Readonly<Record<PlaceKind, string>> = {
+  cluster: 'a turn of a loop in the pod',
+  lab: 'a turn of a loop in a network namespace',
+  machine: 'a turn of a loop on this machine',
+};
+
+/** What tiger-bench has no words for. */
+function howOf(settings: LookupSettings, { subject: { policy }, trials }: Overall): Conditions {
+  const kind = policyKind(settings);
+  const place = placeKind(settings);
+  return {
+    trials: String(trials.ok + trials.failed),
+    ...(kind === null ? {} : { 'DNS policy': kind === 'cilium' ? 'of Cilium' : (policy ?? CLUSTER_MODE) }),
+    'a sample is': place === 'cluster' && settings.podPerSample ? 'a pod of its own' : SAMPLES[place],
+  };
+}
+
 /** A run of ours. */
 export function reproducingRun(record: LookupRecord): Reproducing {
   const { id, startedAt, command, settings } = record;
   const elements = elementsOf(record);
-  const how = { trials: String(settings.trials), 'a sample is': 'a turn of a loop in the pod' };
   return {
     ...{ id, startedAt, command },
     title: lookupDocument(record).title,
-    columns: overallsOf(record).map(({ title, repeated, samplesPerMinute }, index) => {
+    columns: overallsOf(record).map((overall, index) => {
+      const { title, repeated, samplesPerMinute } = overall;
       const element = elements[index];
       const figures = figuresOf(element?.dnsperf ?? {});
-      return columnOf(title, element, figures, repeated !== null, samplesPerMinute, how);
+      return columnOf(title, element, figures, repeated !== null, samplesPerMinute, howOf(settings, overall));
     }),
   };
 }

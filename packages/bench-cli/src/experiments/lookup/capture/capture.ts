@@ -39,7 +39,7 @@ function shellCommand({ executable, interface: name, port, file }: CaptureReques
 function notStarted({ interface: name }: CaptureRequest, process: RunningProcess): BenchError {
   return new BenchError('E_TOOL_MISSING', `tcpdump does not capture on ${name}`, {
     evidence: process.lastLines.filter((line) => line.trim() !== ''),
-    fix: 'Its last lines are above. Run bench as root, or without --capture.',
+    fix: 'Its last lines are above. --no-capture measures without it.',
   });
 }
 

@@ -40,10 +40,14 @@ function sightings() {
   };
 }
 
-/** Counts the packets that begin connections to `port`. The capture must see each packet once. */
+/**
+ * Counts the packets that begin connections to `port`. The capture must see each packet once.
+ * @param addresses Of the site, where other programs connect to the same port; null where nothing else does.
+ */
 export async function countHandshakes(
   segments: AsyncIterable<TcpSegment> | Iterable<TcpSegment>,
   port: number,
+  addresses: ReadonlySet<string> | null = null,
 ): Promise<Handshakes> {
   const [syns, synAcks, tiger] = [sightings(), sightings(), tigerCounter()];
   const syn = { ipv4: 0, ipv6: 0, ecn: 0 };
@@ -54,6 +58,7 @@ export async function countHandshakes(
     const version = ipVersion === 4 ? 'ipv4' : 'ipv6';
     const isAnswer = (flags & ACK) !== 0;
     if ((isAnswer ? segment.sourcePort : segment.destinationPort) !== port) continue;
+    if (addresses?.has(isAnswer ? segment.source : segment.destination) === false) continue;
     tiger.add(segment);
     (isAnswer ? synAcks : syns).add(segment);
     (isAnswer ? synAck : syn)[version] += 1;

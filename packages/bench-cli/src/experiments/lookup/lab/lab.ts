@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { BenchError } from '../../../errors.ts';
-import { findExecutable } from '../../../machine/find-executable.ts';
+import { findDaemon } from '../../../machine/find-executable.ts';
 import { runToEnd } from '../../../process.ts';
 import type { World } from '../../../world.ts';
 import { LAB_NETWORKS, type LabAddresses, labAddresses } from './addresses.ts';
@@ -52,7 +52,7 @@ export async function findNamespaceTools(world: World): Promise<NamespaceTools> 
     );
   }
   const find = async (name: string, packageName: string) => {
-    const path = (await findExecutable(world, name)) ?? (await findExecutable(world, `/usr/sbin/${name}`));
+    const path = await findDaemon(world, name);
     if (path !== null) return path;
     throw new BenchError('E_TOOL_MISSING', `--local needs ${name}, which is not there`, {
       fix: `Install ${packageName}.`,

@@ -22,18 +22,13 @@ export type Phase = (typeof PHASES)[number];
 
 export interface SuccessfulSample {
   readonly outcome: 'ok';
-  /** By the machine's uptime, in hundredths of a second. */
-  readonly atSeconds: number;
   readonly phases: Phases;
   /** The address that was connected to, as text. */
   readonly address: string;
-  readonly localPort: number;
-  readonly httpStatus: number;
 }
 
 export interface FailedSample {
   readonly outcome: 'failed';
-  readonly atSeconds: number;
   /** The client's exit status; null if its output could not be read. */
   readonly exitCode: number | null;
 }
@@ -44,7 +39,10 @@ export type Sample = SuccessfulSample | FailedSample;
 export const CURL_FORMAT =
   '%{time_namelookup}|%{time_connect}|%{time_starttransfer}|%{time_total}|%{remote_ip}|%{local_port}|%{http_code}';
 
-/** Line: `sample|uptime in hundredths|lookup|connect|first byte|total|address|port|status|exit status`. */
+/**
+ * Line: `sample|uptime in hundredths|lookup|connect|first byte|total|address|port|status|exit status`. Uptime, port and HTTP status
+ * are for people who read the raw output: a page of any status was looked up and connected to.
+ */
 const PREFIX = 'sample|';
 const CURL_FIELDS = CURL_FORMAT.split('|').length;
 
@@ -52,9 +50,7 @@ function isTime(value: number): boolean {
   return Number.isFinite(value) && value >= 0;
 }
 
-function unreadable(atSeconds: number): FailedSample {
-  return { outcome: 'failed', atSeconds, exitCode: null };
-}
+const UNREADABLE: FailedSample = { outcome: 'failed', exitCode: null };
 
 /** Without the noise of binary fractions: clients print microseconds or nanoseconds. */
 function difference(from: number, to: number): number {
@@ -79,16 +75,15 @@ function phasesOf(times: readonly number[]): Phases | null {
  */
 export function parseSampleLine(line: string): Sample | null {
   if (!line.startsWith(PREFIX)) return null;
-  const [at = '', ...rest] = line.slice(PREFIX.length).split('|');
-  const atSeconds = /^\d+$/.test(at) ? Number(at) / 100 : 0;
+  const [, ...rest] = line.slice(PREFIX.length).split('|');
   const exit = rest.pop() ?? '';
-  if (!/^\d{1,3}$/.test(exit)) return unreadable(atSeconds);
+  if (!/^\d{1,3}$/.test(exit)) return UNREADABLE;
   const exitCode = Number(exit);
-  if (exitCode !== 0) return { outcome: 'failed', atSeconds, exitCode };
+  if (exitCode !== 0) return { outcome: 'failed', exitCode };
   const phases = phasesOf(rest.slice(0, 4).map((text) => (text === '' ? Number.NaN : Number(text))));
-  const [address = '', port = '', status = ''] = rest.slice(4);
-  if (phases === null || rest.length !== CURL_FIELDS || address === '') return unreadable(atSeconds);
-  return { outcome: 'ok', atSeconds, phases, address, localPort: Number(port), httpStatus: Number(status) };
+  const [address = ''] = rest.slice(4);
+  if (phases === null || rest.length !== CURL_FIELDS || address === '') return UNREADABLE;
+  return { outcome: 'ok', phases, address };
 }
 
 /** What the exit statuses of curl mean (curl(1)), for those that a lookup or a connection can end with. */

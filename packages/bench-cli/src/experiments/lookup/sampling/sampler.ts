@@ -3,7 +3,7 @@
  * this machine, in a network namespace and in a pod alike; or the built-in client, which needs Node.js instead.
  *
  * Its output is one line for each sample (see `sample.ts`), and the kernel's counter of repeated SYN packets before
- * the first and after the last: `kernel|begin|12`, `kernel|end|12`.
+ * the first and after the last: `kernel|begin|12`, `kernel|end|12`; without a number where the kernel does not count them.
  */
 import { CURL_FORMAT, parseSampleLine, type Sample } from './sample.ts';
 
@@ -37,6 +37,7 @@ counter() {
       shift
     done
   done < /proc/net/netstat
+  echo "kernel|$moment|"
 }
 now() {
   read -r up rest < /proc/uptime
@@ -117,8 +118,11 @@ export interface Sampled {
   readonly isComplete: boolean;
 }
 
+/** Before the moment and the counter, which is no number where the kernel does not have it. */
+const KERNEL = 'kernel|';
+
 function counterIn(lines: readonly string[], moment: 'begin' | 'end'): number | null {
-  const prefix = `kernel|${moment}|`;
+  const prefix = `${KERNEL}${moment}|`;
   const text = lines.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? '';
   return /^\d+$/.test(text) ? Number(text) : null;
 }
@@ -129,6 +133,6 @@ export function readSampled(lines: readonly string[]): Sampled {
   return {
     samples: lines.flatMap((line) => parseSampleLine(line) ?? []),
     kernelRepeats: begin === null || end === null ? null : end - begin,
-    isComplete: end !== null,
+    isComplete: lines.some((line) => line.startsWith(`${KERNEL}end|`)),
   };
 }

@@ -12,8 +12,7 @@ import { percentileOf } from '../distribution.ts';
 import type { Distribution, LookupRecord } from '../evidence.ts';
 import { type Overall, overallsOf } from '../overall.ts';
 import { detailsOfRecord } from '../pods/cluster-details.ts';
-import { policyKind, urlOf } from '../settings.ts';
-import type { LookupSubject } from '../subjects.ts';
+import { policyKind, trialSeconds, urlOf } from '../settings.ts';
 
 const SUMMARY_PERCENTILES = [50, 75, 90, 99] as const;
 
@@ -44,19 +43,23 @@ function figuresOf({ phases, samples, repeated }: Overall): DnsPerfResults {
 }
 
 /** The settings of a run, as far as tiger-bench has words for them; of one from its file, the test itself. */
-function testOf({ settings }: LookupRecord, { policy, services }: LookupSubject): TigerTest {
+function testOf({ settings }: LookupRecord, { subject, trials }: Overall): TigerTest {
+  const { policy, services } = subject;
+  // `--until` adds trials to those of the settings.
+  const seconds = trialSeconds(settings) * (trials.ok + trials.failed);
   const own = {
     TestKind: 'dnsperf',
     NumPolicies: settings.standingPolicies,
     NumIdlePolicies: settings.idlePolicies,
     NumServices: services,
     NumPods: settings.standingPods,
-    Duration: Math.round(settings.duration),
+    Duration: Math.round(seconds),
     CalicoNodeCPULimit: settings.calicoNodeCpu ?? '',
     DNSPerf: {
       NumDomains: policyKind(settings) === null ? 0 : settings.domains,
       Mode: policy ?? '',
       RunStress: settings.stress,
+      // It has no policy without a mode.
       TestDNSPolicy: policyKind(settings) !== null && policy !== null,
       TargetURL: urlOf(settings),
     },
@@ -77,7 +80,7 @@ export function elementsOf(record: LookupRecord): TigerElement[] {
       trial.case === overall.subject.name && trial.status === 'failed' ? [trial.failure.message] : [],
     );
     const error = overall.trials.ok === 0 ? (failed[0] ?? '') : '';
-    return elementOf(testOf(record, overall.subject), details, { dnsperf: figuresOf(overall), error });
+    return elementOf(testOf(record, overall), details, { dnsperf: figuresOf(overall), error });
   });
 }
 
