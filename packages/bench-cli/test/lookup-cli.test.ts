@@ -1,7 +1,10 @@
 /** `bench lookup` at its edges: what it refuses before anything starts. */
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -20,7 +23,16 @@ describe('bench lookup refuses', () => {
     ],
     ['an IPv6 address', ['--url', 'http://[2001:db8::1]/'], '2001:db8::1 is an address: there is no name'],
     ['what is no URL', ['--url', 'example'], '"example" is not the URL of a web page'],
-    ['an unknown mode', ['--local', '--simulate-policy', 'Inlin'], 'Did you mean "Inline"?'],
+    [
+      'an unknown mode',
+      ['--local', '--simulate-policy', 'Inlin'],
+      'must be a list of NoDelay, DelayDeniedPacket',
+    ],
+    [
+      'a pace that curl cannot keep',
+      ['--pace', '4ms'],
+      '"4ms" must be 0, or a duration from 0.01 to 60 seconds',
+    ],
     ['zero domains', ['--domains', '0'], '--domains: "0" must be 1 or more'],
     ['servers without namespaces', ['--servers', 'knot'], '--servers: has no effect without --local'],
     [
@@ -31,7 +43,7 @@ describe('bench lookup refuses', () => {
     [
       'a delay that curl would not wait for',
       ['--local', '--simulate-policy', 'Inline', '--program-delay', '20s'],
-      'must be a time from 0 to 5 s',
+      'must be a duration from 0 to 5 seconds',
     ],
     ['trials of less than a second', ['--duration', '3', '--trials', '6'], '3 s are too short for 6 trials'],
     ['https in the laboratory', ['--local', '--url', 'https://site.example.com'], 'answers http only'],
@@ -40,7 +52,7 @@ describe('bench lookup refuses', () => {
       ['--url', 'https://example.com', '--client', 'builtin'],
       'the built-in client knows no https',
     ],
-    ['an unknown client', ['--client', 'wget'], '--client: "wget" must be one of curl, builtin'],
+    ['an unknown client', ['--client', 'wget'], '--client: "wget" must be a list of curl, builtin'],
     [
       'a star within a name',
       ['--url', 'http://a*.example.com'],
@@ -73,8 +85,8 @@ describe('bench lookup refuses', () => {
     world = await testWorld({ env: { DINODNS_BENCH_LEASE: '5' } });
     expect(await world.bench('lookup', '--local', '--ndots', '16', '--client', 'wget')).toBe(2);
     expect(world.err()).toContain('--ndots: "16" must be a whole number from 0 to 15');
-    expect(world.err()).toContain('--client: "wget" must be one of curl, builtin');
-    expect(world.err()).toContain('DINODNS_BENCH_LEASE: "5" must be a time from 10 to 600 s');
+    expect(world.err()).toContain('--client: "wget" must be a list of curl, builtin');
+    expect(world.err()).toContain('DINODNS_BENCH_LEASE: "5" must be a duration from 10 to 600 seconds');
   });
 
   it('a name that does not resolve, and leaves nothing behind', async () => {
@@ -109,6 +121,16 @@ it('names what is wrong in a test of tiger-bench, which fails', async () => {
   expect(world.err()).toContain('--calico-node-cpu: "much" is not a quantity of CPU');
 });
 
+it('refuses flags that each test of tiger-bench sets, once', async () => {
+  const test = `{TestKind: dnsperf, Duration: 2, DNSPerf: {TargetURL: 'http://www.example.net'}}`;
+  await world.fs.writeFile(`${world.directory}/tests.yaml`, `[${test}, ${test}]`);
+  const flags = ['--duration', '9', '--standing-pods', '3', '--dry-run'];
+  expect(await world.bench('lookup', '--config', 'tests.yaml', ...flags)).toBe(2);
+  expect(
+    world.err().match(/--duration and --standing-pods: each test of tests\.yaml has its own/g),
+  ).toHaveLength(1);
+});
+
 /** A page at a port of this machine where nobody listens any more. */
 async function closedUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -140,6 +162,35 @@ it('a page that cannot be reached is said before the first trial, with the addre
   );
   expect(world.err()).toContain('--local brings its own');
   expect(await world.fs.readdir(`${world.directory}/results`)).toEqual([]);
+});
+
+describe('where packets cannot be captured', () => {
+  const flags = ['--client', 'builtin', '--duration', '1', '--trials', '1'];
+
+  /** With programs of this name in a PATH of their own. */
+  async function measure(programs: Readonly<Record<string, string>>) {
+    await world.remove();
+    const directory = await mkdtemp(join(tmpdir(), 'lookup-programs-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    for (const [name, script] of Object.entries(programs))
+      await writeFile(join(directory, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    world = await testWorld({ env: { PATH: directory }, machine: { userId: 0 } });
+    return world.bench('lookup', '--url', await briefUrl(Number.POSITIVE_INFINITY), ...flags);
+  }
+
+  it('a run says before its first trial what tcpdump said, and what works', async () => {
+    const programs = { ip: 'echo "local 127.0.0.1 dev lo"', tcpdump: 'echo "lo: no permission" >&2; exit 1' };
+    expect(await measure(programs)).toBe(3);
+    expect(world.err()).toMatch(
+      /tcpdump does not capture on lo[\s\S]*lo: no permission[\s\S]*--no-capture measures/,
+    );
+    expect(await world.fs.readdir(`${world.directory}/results`)).toEqual([]);
+  });
+
+  it('for want of an interface, it measures and says so', async () => {
+    expect(await measure({ tcpdump: 'exit 1' }), world.err()).toBe(0);
+    expect(world.out()).toContain('tells no interface of the page or of a name server');
+  });
 });
 
 it('a target that fails more than half of the samples is a failed trial, with the commonest reason', async () => {

@@ -1,11 +1,13 @@
 /** `bench lookup --target kubernetes`, without a cluster: its pure parts, and its requests to an API server of this file's making. What needs a cluster is in k8s/lookup*.k8s.test.ts. */
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import type { V1Pod } from '@kubernetes/client-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';
+import type { ApiRequest } from '../src/cluster-changes/cluster-api.ts';
 import { valueAt } from '../src/cluster-changes/json.ts';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
@@ -30,9 +32,15 @@ import {
   detailsOf,
   detailsOfRecord,
 } from '../src/experiments/lookup/pods/cluster-details.ts';
+import { clusterSettings } from '../src/experiments/lookup/pods/cluster-settings.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
-import { endOf, unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
+import {
+  endOf,
+  evidenceOfPods,
+  sampleOneByOne,
+  unreachable,
+} from '../src/experiments/lookup/pods/sample-in-pods.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods/sampler-script.ts';
 import { standingServices } from '../src/experiments/lookup/pods/standing.ts';
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
@@ -163,6 +171,49 @@ describe("Calico's settings", () => {
   });
 });
 
+it.each([
+  ['was set before the run: the whole log', 'Inline', ''],
+  ['is set by the run: the log from then on, by the clock of the node', 'NoDelay', '&sinceSeconds=11'],
+])('a fallback of Inline is looked for where it %s', async (_, before, expected) => {
+  const now = { ...felix, spec: { dnsPolicyMode: before } };
+  const objects: Readonly<Record<string, unknown>> = {
+    [CALICO_PATHS.felix]: now,
+    [CALICO_PATHS.installation]: installation(),
+  };
+  const status = { status: { conditions: [{ type: 'Available', status: 'True' }] } };
+  let seconds = 0;
+  const clock = {
+    monotonicSeconds: () => seconds,
+    sleep: async (time: number) => {
+      seconds += time;
+    },
+  };
+  const asked: string[] = [];
+  const client = {
+    clock,
+    list: async () => ({ items: [{ metadata: { name: 'calico-node-1' } }] }),
+    text: async (path: string) => {
+      asked.push(path);
+      return 'Falling back to DelayDeniedPacket';
+    },
+  };
+  const session = {
+    apply: async () => {
+      now.spec.dnsPolicyMode = 'Inline';
+      return 1;
+    },
+  };
+  const { setMode } = clusterSettings({
+    run: { client },
+    api: { send: async ({ path }: ApiRequest) => ({ status: 200, body: objects[path] ?? status }) },
+    ...{ guarded: { session }, signal: new AbortController().signal, say: () => undefined },
+  } as unknown as Parameters<typeof clusterSettings>[0]);
+  await expect(setMode('Inline')).rejects.toThrow('calico-node-1 cannot do the mode Inline');
+  expect(asked).toEqual([
+    `/api/v1/namespaces/calico-system/pods/calico-node-1/log?container=calico-node${expected}`,
+  ]);
+});
+
 describe('a run that changes settings of Calico', () => {
   const journal = {
     version: 1,
@@ -230,10 +281,6 @@ describe('a policy by DNS name', () => {
     for (const name of domains.slice(1)) expect(name).toMatch(/^www\.[A-Za-z0-9]{10}\.com$/);
     expect(new Set(domains).size).toBe(4);
     expect(policyDomains('http://a.example', 0, 'seed')).toEqual(['a.example']);
-  });
-
-  it.each(['http://192.0.2.1/', 'http://[2001:db8::1]:80/'])('needs a name, not %s', (url) => {
-    expect(() => policyDomains(url, 1, 'seed')).toThrow('a DNS policy needs a name');
   });
 
   it('is that of tiger-bench for Calico, and sends queries through the proxy for Cilium', () => {
@@ -408,16 +455,65 @@ describe('the standing Services', () => {
   });
 });
 
+it('a new pod for each sample has a name by its node, however long that is, and its share of the time that all took', async () => {
+  const pods = new Map<string, V1Pod>();
+  const names: string[] = [];
+  let now = 0;
+  const client = {
+    clock: { monotonicSeconds: () => now, after: () => () => undefined, sleep: async () => undefined },
+    create: async (_: string, pod: V1Pod) => {
+      const name = pod.metadata?.name ?? '';
+      names.push(name);
+      pods.set(name, { ...pod, status: { phase: 'Succeeded' } });
+      now += 4.5;
+    },
+    delete: async (_: string, name: string) => pods.delete(name),
+    list: async () => ({ items: [...pods.values()], resourceVersion: '' }),
+    stream: async () =>
+      new Blob([
+        'kernel|begin|0\nsample|1|0.01|0.02|0.03|0.04|192.0.2.1|40000|200|0\nkernel|end|0\n',
+      ]).stream(),
+  };
+  const nodes = ['a', 'b'].map((end) => `ip-10-0-0-1.${'long.'.repeat(12)}${end}`);
+  const sampled = await sampleOneByOne({
+    ...{ run: { ...run, client } as unknown as ClusterRun, programs: { configMap: 'programs', items: {} } },
+    ...{ signal: new AbortController().signal, unit: 'trial-1', readyUrl: null, before: 'nothing' },
+    ...{
+      hasPolicy: false,
+      client: 'curl',
+      url: 'http://a',
+      seconds: 10,
+      paceSeconds: 0,
+      nodes,
+      capture: false,
+    },
+  });
+  expect(names).toEqual(
+    [0, 1].flatMap((sample) => [0, 1].map((node) => `dnsperf-trial-1-${sample}-${node}`)),
+  );
+  expect(sampled.pods.map(({ node }) => node)).toEqual([...nodes, ...nodes]);
+  expect(evidenceOfPods(sampled, true)).toMatchObject({ seconds: 18, samples: { succeeded: 4 } });
+});
+
 describe('the script of a sampler pod', () => {
   /** Lines that it prints; `curl` of a pod is this function of a shell. */
-  async function runScript(before: AskedBefore, curl: string): Promise<string[]> {
+  async function runScript(before: AskedBefore, curl: string, ready = ''): Promise<string[]> {
     const shared = await mkdtemp(join(tmpdir(), 'lookup-script-'));
     onTestFinished(() => rm(shared, { recursive: true }));
-    const script = `curl() { ${curl}; }\n${SAMPLER_SCRIPT.replaceAll(SHARED_DIRECTORY, shared)}`;
-    const words = ['', 'http://*.example.com/', before, 'echo', 'sampling'];
+    const script = `sleep() { :; }; curl() { ${curl}; }\n${SAMPLER_SCRIPT.replaceAll(SHARED_DIRECTORY, shared)}`;
+    const words = [ready, 'http://*.example.com/', before, 'echo', 'sampling'];
     const { stdout } = spawnSync('/bin/sh', ['-c', script, 'sampler', ...words], { encoding: 'utf8' });
+    // The capture waits for them, however the sampler ends.
+    expect(await readdir(shared)).toEqual(['prepared', 'sampled']);
     return stdout.trim().split('\n');
   }
+
+  it('says that a Service is not ready while its pod still lives, though every packet to it is dropped', async () => {
+    const lines = await runScript('warm', 'echo "limit $3"; return 28', 'http://standing-svc-9');
+    expect(lines.pop()).toBe('not-ready|http://standing-svc-9');
+    expect(new Set(lines)).toEqual(new Set(['limit 1']));
+    expect(lines).toHaveLength(120);
+  });
 
   it('asks nothing before the first sample where a policy is looked at', async () => {
     expect(await runScript('nothing', 'echo "curl asked"')).toEqual(['sampling']);
@@ -512,10 +608,16 @@ describe('bounded parallelism', () => {
 describe('settings of a run on a cluster', () => {
   it.each([
     [{ services: '0,many' }, '--services: "0,many" must be a whole number from 0 to 20000'],
-    [{ policyModes: 'Inlined' }, 'Did you mean "Inline"?'],
+    [{ policyModes: 'Inlined' }, '--policy-modes: "Inlined" must be a list of NoDelay, DelayDeniedPacket'],
     [{ policyModes: 'Inline', policy: 'cilium' }, '--policy-modes: has no effect without --policy calico'],
     [{ calicoNodeCpu: 'much' }, '--calico-node-cpu: "much" is not a quantity of CPU'],
-    [{ lease: '5' }, '--lease: "5" must be a time from 10 to 600 s'],
+    [{ lease: '5' }, '--lease: "5" must be a duration from 10 to 600 seconds'],
+    [{ lease: '60' }, '--lease: has no effect without --policy-modes or --calico-node-cpu'],
+    [{ leaseNamespace: 'n' }, '--lease-namespace: has no effect without --policy-modes or --calico-node-cpu'],
+    [{ domains: '10' }, '--domains: has no effect without --policy'],
+    [{ domains: '10', policyModes: 'Inline', policy: 'none' }, '--domains: has no effect without --policy'],
+    [{ standingPolicies: '5' }, '--standing-policies: has no effect without --standing-pods'],
+    [{ pace: '1s', podPerSample: true }, '--pace and --pod-per-sample exclude each other'],
   ])('are refused in one sentence: %j', (flags, message) => {
     expect(() => checkedUrl(settingsFrom(flags))).toThrow(
       expect.toSatisfy((error) => [error.message, ...error.evidence].some((text) => text.includes(message))),
@@ -527,7 +629,8 @@ describe('settings of a run on a cluster', () => {
       CalicoNodeCPULimit: 500m, LeaveStandingConfig: true,
       DNSPerf: {Mode: NoDelay, TestDNSPolicy: true, RunStress: true, NumDomains: 3, TargetURL: 'http://www.example.net'}}]`;
     const [test] = parseTestsFile('t', yaml).tests;
-    if (test === undefined) throw new Error('no test');
+    if (test?.DNSPerf == null) throw new Error('no test');
+    const { DNSPerf: dns } = test;
     const { base, flags } = settingsOfTest(test, { client: 'builtin' });
     expect(
       resolveSettings(LOOKUP_SETTINGS, { ...(base === undefined ? {} : { base }), env: {}, flags }, 'lookup'),
@@ -549,6 +652,15 @@ describe('settings of a run on a cluster', () => {
       keep: true,
       nodes: 'tigera.io/test-nodepool=default-pool',
     });
+    const lease = { lease: '30' };
+    expect(settingsOfTest(test, lease).flags).toMatchObject(lease);
+    const bare = settingsOfTest(
+      { ...test, NumPods: 0, CalicoNodeCPULimit: '', DNSPerf: { ...dns, Mode: '', TestDNSPolicy: false } },
+      lease,
+    );
+    // What has no effect on a test is no mistake of its file, nor of the flags that are for all of its tests.
+    const settings = resolveSettings(LOOKUP_SETTINGS, { env: {}, flags: bare.flags }, 'lookup');
+    expect(settings).toMatchObject({ standingPolicies: 0, idlePolicies: 7, lease: 60 });
     const { flags: cilium } = settingsOfTest(test, { policy: 'cilium' });
     expect(cilium).toMatchObject({ policy: 'cilium' });
     expect(cilium).not.toHaveProperty('policyModes');

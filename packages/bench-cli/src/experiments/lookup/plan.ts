@@ -70,12 +70,18 @@ function demandLocalUrl({ protocol, hostname }: URL): void {
 
 /** @throws BenchError `E_USAGE`, one for the first problem */
 export function checkedUrl(settings: LookupSettings): URL {
-  const { local, ipv6, simulatePolicy, client, duration, trials } = settings;
+  const { local, ipv6, simulatePolicy, client, duration, trials, podPerSample, pace } = settings;
   const url = parseTargetUrl(urlOf(settings));
   if (local) demandLocalUrl(url);
   if (local && ipv6 && simulatePolicy !== undefined) {
     throw usage(
       '--ipv6 and --simulate-policy exclude each other: the simulated agent knows IPv4 only',
+      'Omit one.',
+    );
+  }
+  if (podPerSample && pace !== undefined) {
+    throw usage(
+      '--pace and --pod-per-sample exclude each other: a pod that takes one sample has no pace',
       'Omit one.',
     );
   }

@@ -1,12 +1,13 @@
 /** The settings of `bench lookup`: its own, and those of other commands that it takes as well. */
-import { nearest } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from '../../config/kubernetes-settings.ts';
 import type { Setting, SettingsOf, SettingTable } from '../../config/setting.ts';
 import {
+  choice,
   list,
+  listOf,
   number,
-  secondsFromText,
+  secondsFrom,
   seconds as secondsOf,
   text,
   wholeNumber,
@@ -22,33 +23,14 @@ import { CLIENTS } from './sampling/sampler.ts';
 const POLICY_KINDS = ['calico', 'cilium'] as const;
 export type PolicyKind = (typeof POLICY_KINDS)[number];
 
-function time(min: number, max: number, example: string) {
-  const message = `must be a time from ${min} to ${max} s, for example ${example}`;
-  return z.preprocess(secondsFromText, z.number(message).min(min, message).max(max, message));
-}
-
-/** One of `known`, in upper or lower case. */
-function oneOf<const T extends readonly [string, ...string[]]>(known: T) {
-  const same = (value: unknown) => known.find((word) => word.toLowerCase() === String(value).toLowerCase());
-  const error = ({ input }: { readonly input?: unknown }) => {
-    const suggestion = nearest(String(input), [...known]);
-    return `must be one of ${known.join(', ')}${suggestion === undefined ? '' : `. Did you mean "${suggestion}"?`}`;
-  };
-  return z.preprocess((value) => same(value) ?? value, z.enum(known, { error }));
-}
-
-function listOf<const T extends readonly [string, ...string[]]>(known: T) {
-  return list(oneOf(known), `must be a list of ${known.join(', ')}`);
-}
-
 const textList = (example: string) => list(text, `must be a list, for example ${example}`);
 const domainsMessage = 'must be 1 or more: the name of --url is the first';
 
 /** As many as a range of Services of a large cluster holds. */
 const MAX_SERVICES = 20_000;
 const MAX_STANDING = 1000;
-/** Fewer than one sample a minute tell nothing. */
-const MAX_PACE_SECONDS = 60;
+/** Fewer than one sample a minute tell nothing, and the loop counts in hundredths of a second. */
+const [MIN_PACE_SECONDS, MAX_PACE_SECONDS] = [0.01, 60];
 /** curl gives up after 8 s. */
 const MAX_DELAY_SECONDS = 5;
 
@@ -78,7 +60,10 @@ const MEASURED = {
     rare: true,
     description:
       'from the start of a sample to that of the next, at least (default: 0; with --simulate-policy that of the slowest mode)',
-    schema: time(0, MAX_PACE_SECONDS, '500ms or 1s'),
+    schema: secondsFrom(0, MAX_PACE_SECONDS).refine(
+      (seconds) => seconds === 0 || seconds >= MIN_PACE_SECONDS,
+      `must be 0, or a duration from ${MIN_PACE_SECONDS} to ${MAX_PACE_SECONDS} seconds`,
+    ),
   },
   client: {
     flag: '--client <list>',
@@ -151,11 +136,17 @@ const LOCAL = {
     flag: '--program-delay <time>',
     rare: true,
     description: 'delay of the simulated policy agent, in seconds',
-    schema: time(0, MAX_DELAY_SECONDS, '500ms or 1s'),
+    schema: secondsFrom(0, MAX_DELAY_SECONDS),
     default: 0.2,
     needs: { give: '--simulate-policy', met: ({ simulatePolicy }) => simulatePolicy !== undefined },
   },
 } as const satisfies SettingTable;
+
+/** Only changes of the cluster are put back. */
+const CHANGES: Setting['needs'] = {
+  give: '--policy-modes or --calico-node-cpu',
+  met: ({ policyModes, calicoNodeCpu }) => (policyModes ?? calicoNodeCpu) !== undefined,
+};
 
 const CLUSTER = {
   ...pick(['target', 'pullPolicy', 'keep'], {
@@ -171,10 +162,10 @@ const CLUSTER = {
       distinct: true,
     },
     standingPods: standing('--standing-pods <n>', 'further pods that only exist'),
-    standingPolicies: standing(
-      '--standing-policies <n>',
-      'NetworkPolicies of these pods, which let everything through',
-    ),
+    standingPolicies: {
+      ...standing('--standing-policies <n>', 'NetworkPolicies of these pods, which let everything through'),
+      needs: { give: '--standing-pods', met: ({ standingPods }) => standingPods !== 0 },
+    },
     idlePolicies: standing('--idle-policies <n>', 'NetworkPolicies of no pod'),
     stress: rareSwitch('--stress', 'a Deployment goes from 0 to 24 pods and back every 10 s'),
     podPerSample: {
@@ -192,7 +183,7 @@ const CLUSTER = {
     policy: {
       flag: '--policy <kind>',
       description: `a policy by DNS name: ${POLICY_KINDS.join(', ')}, none (default: calico with --policy-modes, otherwise none)`,
-      schema: oneOf([...POLICY_KINDS, 'none']),
+      schema: choice([...POLICY_KINDS, 'none']),
     },
     domains: {
       flag: '--domains <n>',
@@ -200,6 +191,10 @@ const CLUSTER = {
       description: 'names that a DNS policy allows, the first of them that of --url',
       schema: number(z.int(domainsMessage).min(1, domainsMessage)),
       default: 1,
+      needs: {
+        give: '--policy',
+        met: ({ policy, policyModes }) => policy !== 'none' && (policy ?? policyModes) !== undefined,
+      },
     },
     policyModes: {
       flag: '--policy-modes <modes>',
@@ -230,13 +225,14 @@ const CLUSTER = {
       description: 'image with curl, tcpdump and Node.js (default: that of the built-in loader)',
       schema: text,
     },
-    leaseNamespace: DNS_CHANGE_SETTINGS.leaseNamespace,
+    leaseNamespace: { ...DNS_CHANGE_SETTINGS.leaseNamespace, needs: CHANGES },
     lease: {
       flag: '--lease <time>',
       rare: true,
       description: 'changes are put back after this time without a sign of life',
-      schema: time(10, 600, '60s or 2m'),
+      schema: secondsFrom(10, 600),
       default: 60,
+      needs: CHANGES,
     },
     tigerTest: {
       flag: '--tiger-test <json>',

@@ -66,16 +66,22 @@ async function statusProblem(api: ClusterApi): Promise<string | null> {
   return null;
 }
 
-/** Inline needs a kernel that can do it: otherwise Felix says so in its log, and uses another mode. */
-async function demandInline(request: SettingsRequest, since: Date): Promise<void> {
+/**
+ * Inline needs a kernel that can do it: otherwise Felix says so in its log, and uses another mode.
+ * @param since When the mode was set, in seconds of the monotonic clock; null if it was set before, and so is what the log says. A
+ *   moment by the clock of this machine says little to a node.
+ */
+async function demandInline(request: SettingsRequest, since: number | null): Promise<void> {
   const { api, run, signal } = request;
+  const { clock } = run.client;
   await awaitCalico(request, AVAILABLE_SECONDS, () => statusProblem(api));
-  await run.client.clock.sleep(FALLBACK_SECONDS, signal);
+  await clock.sleep(FALLBACK_SECONDS, signal);
   const namespace = 'calico-system';
   const { items } = await run.client.list('Pod', { namespace, labels: { 'k8s-app': 'calico-node' } }, signal);
   for (const { metadata } of items) {
     const path = `/api/v1/namespaces/${namespace}/pods/${metadata?.name}/log`;
-    const query = `container=calico-node&sinceTime=${since.toISOString()}`;
+    const recent = since === null ? '' : `&sinceSeconds=${Math.ceil(clock.monotonicSeconds() - since) + 1}`;
+    const query = `container=calico-node${recent}`;
     const log = await run.client.text(`${path}?${query}`, `get pods/log in namespace ${namespace}`, signal);
     if (!log.includes(INLINE_FALLBACK)) continue;
     throw clusterRefuses(
@@ -99,17 +105,21 @@ export function clusterSettings(request: SettingsRequest): ClusterSettings {
   const { api, run, guarded } = request;
   const { session } = guarded;
   let current: { readonly number: number } | null = null;
-  /** Replaces the change before: the journal always leads back to what the cluster had at first. */
+  /**
+   * Replaces the change before: the journal always leads back to what the cluster had at first. Resolves with whether there was
+   * anything to change.
+   */
   const replace = async (plan: () => Promise<PlannedEdit | null>) => {
     if (current !== null) await session.revert(current.number);
     current = null;
     const edit = await plan();
     if (edit !== null) current = { number: await session.apply(edit) };
+    return edit !== null;
   };
   return {
     async setMode(mode) {
-      const since = run.client.clock.now();
-      await replace(async () => {
+      const since = run.client.clock.monotonicSeconds();
+      const isChanged = await replace(async () => {
         const { felix, installation } = await readCalico(api);
         return modeChange(felix, installation, mode);
       });
@@ -120,7 +130,7 @@ export function clusterSettings(request: SettingsRequest): ClusterSettings {
           'Something else writes it: look for an operator or a GitOps tool.',
         );
       }
-      if (mode === 'Inline') await demandInline(request, since);
+      if (mode === 'Inline') await demandInline(request, isChanged ? since : null);
     },
     async setNodeCpuLimit(limit) {
       const { installation } = await readCalico(api);

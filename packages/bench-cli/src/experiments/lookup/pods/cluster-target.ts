@@ -163,8 +163,9 @@ async function furnished(
       ? { readyUrl: null, before: 'nothing' }
       : { readyUrl, before: 'warm' };
     const asked = { ...sampling, ...before, unit, client, capture, hasPolicy, seconds };
-    const sample = () => (podPerSample ? sampleOneByOne(asked) : sampleInPods(asked));
-    return evidenceOfPods(await (stress ? withStress(pods, sample) : sample()), seconds, isCold);
+    const sample = async () =>
+      podPerSample ? sampleOneByOne(asked) : { pods: await sampleInPods(asked), seconds };
+    return evidenceOfPods(await (stress ? withStress(pods, sample) : sample()), isCold);
   };
 }
 

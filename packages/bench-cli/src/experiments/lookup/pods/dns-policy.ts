@@ -1,6 +1,4 @@
 /** Policies by DNS name, in the namespace of the run: of Calico Enterprise, and of Cilium. Pure. */
-import { isIP } from 'node:net';
-import { BenchError } from '../../../errors.ts';
 import { seededRandom } from '../../../stats/random.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitLabels } from '../../../targets/kubernetes/objects/labels.ts';
@@ -10,18 +8,9 @@ import { SAMPLER_LABELS } from './objects.ts';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const RANDOM_LENGTH = 10;
 
-/**
- * The names that the policy allows: the target, and others that nobody asks for, `count` in all and never fewer than one.
- * @throws BenchError `E_USAGE` for a URL with an address.
- */
+/** The names that the policy allows: the target, and others that nobody asks for, `count` in all and never fewer than one. */
 export function policyDomains(url: string, count: number, seed: string): string[] {
   const { hostname } = new URL(url);
-  const bare = hostname.replace(/^\[|\]$/g, '');
-  if (hostname === '' || isIP(bare) !== 0) {
-    throw new BenchError('E_USAGE', `--url: ${url} has an address; a DNS policy needs a name`, {
-      fix: 'Give a URL with a name, for example http://www.example.com.',
-    });
-  }
   const random = seededRandom(seed);
   const letter = () => LETTERS[Math.floor(random() * LETTERS.length)] ?? 'a';
   const other = () => `www.${Array.from({ length: RANDOM_LENGTH }, letter).join('')}.com`;

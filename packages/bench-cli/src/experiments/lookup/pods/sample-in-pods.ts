@@ -50,10 +50,11 @@ interface PodResult {
   readonly capture: PodCapture | null;
 }
 
-/** Waiting for the newest Service and for the name, and for the counting afterwards. */
-const PREPARE_SECONDS = 180;
+/** Waiting for the newest Service (`sampler-script.ts`: three minutes) or for the name, and the counting afterwards. */
+const PREPARE_SECONDS = 210;
 
-const podName = (unit: string, node: string) => `dnsperf-${unit}-${node.replaceAll('.', '-')}`.slice(0, 63);
+/** Of the node at this index: the name of a node may be too long, and alike for all that would fit. */
+const podName = (unit: string, index: number) => `dnsperf-${unit}-${index}`;
 
 /** A page that no sample would reach, with the addresses that were tried, and one that works. */
 export function unreachable(
@@ -148,11 +149,10 @@ async function waitForEnd(request: PodsRequest, deadlineSeconds: number): Promis
 
 function resultOf(
   request: PodsRequest,
-  node: string,
+  { name, node }: { readonly name: string; readonly node: string },
   sampler: readonly string[],
   capture: readonly string[],
 ): PodResult {
-  const name = podName(request.unit, node);
   const problem = notBegun(request, name, sampler, capture);
   if (problem !== null) throw problem;
   const sampled = readSampled(sampler);
@@ -169,9 +169,9 @@ function resultOf(
 async function createPods(request: PodsRequest, deadlineSeconds: number): Promise<void> {
   const { run, unit, nodes, url, capture, signal } = request;
   const command = samplerCommand(request, 'node', programPath(BUILTIN_CLIENT));
-  for (const node of nodes) {
+  for (const [index, node] of nodes.entries()) {
     const pod = samplerPod(run, {
-      ...{ ...request, node, deadlineSeconds, name: podName(unit, node), command },
+      ...{ ...request, node, deadlineSeconds, name: podName(unit, index), command },
       capturePort: capture ? portOf(new URL(url)) : null,
     });
     await run.client.create('Pod', pod, signal);
@@ -200,12 +200,14 @@ export async function sampleInPods(request: PodsRequest): Promise<readonly PodRe
       await followLog(run.client, { namespace: run.namespace, pod, container }, reader);
       return lines;
     };
-    const logs = nodes.map((node) => {
-      const pod = podName(unit, node);
+    const logs = nodes.map((_, index) => {
+      const pod = podName(unit, index);
       return Promise.all([read(pod, CONTAINER), capture ? read(pod, CAPTURE_CONTAINER) : []]);
     });
     const [, ...texts] = await Promise.all([end, ...logs]);
-    return nodes.map((node, index) => resultOf(request, node, ...(texts[index] ?? [[], []])));
+    return nodes.map((node, index) =>
+      resultOf(request, { name: podName(unit, index), node }, ...(texts[index] ?? [[], []])),
+    );
   } finally {
     stop.abort(new Error('the trial is over'));
     if (!run.settings.keep) await deletePods(request);
@@ -215,27 +217,34 @@ export async function sampleInPods(request: PodsRequest): Promise<readonly PodRe
 /** Does not hide why the trial failed. */
 async function deletePods({ run, unit, nodes, signal }: PodsRequest): Promise<void> {
   const limit = tidyingSignal(signal);
-  for (const node of nodes) {
+  for (const index of nodes.keys()) {
     await run.client
-      .delete('Pod', podName(unit, node), run.namespace, limit)
+      .delete('Pod', podName(unit, index), run.namespace, limit)
       .catch((error: unknown) => run.world.stderr.write(`Note: ${messageOf(error)}\n`));
   }
 }
 
-/** A new pod on each node for each sample, until the time is over; at least one. */
-export async function sampleOneByOne(request: PodsRequest): Promise<readonly PodResult[]> {
+/** What the pods of a trial sampled, and for how long. */
+interface PodsSampled {
+  readonly pods: readonly PodResult[];
+  readonly seconds: number;
+}
+
+/** A new pod on each node for each sample, until the time is over; at least one. The last may end later. */
+export async function sampleOneByOne(request: PodsRequest): Promise<PodsSampled> {
   const { unit, seconds, run } = request;
   const { clock } = run.client;
-  const end = clock.monotonicSeconds() + seconds;
-  const results: PodResult[] = [];
-  for (let number = 0; number === 0 || clock.monotonicSeconds() < end; number += 1) {
-    results.push(...(await sampleInPods({ ...request, unit: `${unit}-${number}`, seconds: 0 })));
+  const startedAt = clock.monotonicSeconds();
+  const elapsed = () => clock.monotonicSeconds() - startedAt;
+  const pods: PodResult[] = [];
+  for (let number = 0; number === 0 || elapsed() < seconds; number += 1) {
+    pods.push(...(await sampleInPods({ ...request, unit: `${unit}-${number}`, seconds: 0 })));
   }
-  return results;
+  return { pods, seconds: elapsed() };
 }
 
 /** @param isCold Whether the pods had asked nothing before their first samples. */
-export function evidenceOfPods(pods: readonly PodResult[], seconds: number, isCold: boolean): LookupEvidence {
+export function evidenceOfPods({ pods, seconds }: PodsSampled, isCold: boolean): LookupEvidence {
   const repeats = pods.flatMap(({ sampled }) => sampled.kernelRepeats ?? []);
   return evidenceOf({
     seconds,

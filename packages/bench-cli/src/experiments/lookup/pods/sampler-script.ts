@@ -6,6 +6,8 @@ import { SHARED_DIRECTORY, SIGNALS } from '../capture/pod-signals.ts';
 
 /** How long the newest of many Services may take until it answers: kube-proxy writes its rules again for all of them. */
 const READY_ATTEMPTS = 120;
+/** kube-proxy drops packets to a Service that it does not know: an attempt must not wait for long. */
+const READY_LIMIT_SECONDS = 1;
 const READY_PAUSE_SECONDS = 0.5;
 
 /** A policy may take a moment until it lets DNS through, and a new Service until it is everywhere. */
@@ -29,9 +31,14 @@ const path = (signal: string) => `${SHARED_DIRECTORY}/${signal}`;
 
 /**
  * Arguments: a URL to wait for or nothing, the URL to be sampled, what is asked before, and the command that samples. Prints
- * `not-ready|URL`, or `unreachable|STATUS` with a line `tried|ADDRESS:PORT...` for each address, when it cannot begin.
+ * `not-ready|URL`, or `unreachable|STATUS` with a line `tried|ADDRESS:PORT...` for each address, when it cannot begin; the capture
+ * then does not wait for it.
  */
-export const SAMPLER_SCRIPT = `get() { curl -q -m 8 -s -o /dev/null "$1"; }
+export const SAMPLER_SCRIPT = `get() { curl -q -m "$1" -s -o /dev/null "$2"; }
+not_begun() {
+  touch ${path(SIGNALS.prepared)} ${path(SIGNALS.sampled)}
+  exit ${NOT_BEGUN}
+}
 ready=$1; url=$2; before=$3; shift 3
 case $url in *'*'*)
   read -r name < /proc/sys/kernel/random/uuid
@@ -39,9 +46,9 @@ case $url in *'*'*)
 esac
 if [ -n "$ready" ]; then
   attempts=0
-  until get "$ready"; do
+  until get ${READY_LIMIT_SECONDS} "$ready"; do
     attempts=$((attempts + 1))
-    if [ "$attempts" -ge ${READY_ATTEMPTS} ]; then echo "not-ready|$ready"; exit ${NOT_BEGUN}; fi
+    if [ "$attempts" -ge ${READY_ATTEMPTS} ]; then echo "not-ready|$ready"; not_begun; fi
     sleep ${READY_PAUSE_SECONDS}
   done
 fi
@@ -57,11 +64,11 @@ while [ "$before" = check ]; do
     echo "$said" | while read -r _ word address _; do
       [ "$word" != Trying ] || echo "tried|$address"
     done
-    exit ${NOT_BEGUN}
+    not_begun
   fi
   sleep 1
 done
-[ "$before" != warm ] || get "$url"
+[ "$before" != warm ] || get 8 "$url"
 touch ${path(SIGNALS.prepared)}
 if [ -n "$WAIT_FOR_CAPTURE" ]; then
   until [ -e ${path(SIGNALS.capturing)} ]; do

@@ -9,10 +9,12 @@ import {
   resolveSettings,
   unreadableConfiguration,
 } from '../../../config/configuration.ts';
+import { flagName } from '../../../config/setting.ts';
 import type { Invocation } from '../../../engine/experiment.ts';
 import { type GivenSettings, tableOf } from '../../../engine/settings.ts';
 import { BenchError, clusterRefuses } from '../../../errors.ts';
 import { writeError } from '../../../results/write-whole.ts';
+import { listed } from '../../../text.ts';
 import { tigerEnvironment } from '../../../tiger-bench/environment.ts';
 import { formatJunit } from '../../../tiger-bench/junit.ts';
 import {
@@ -64,6 +66,22 @@ async function readTests(world: World, path: string): Promise<readonly TigerTest
   });
 }
 
+/** What each test sets. */
+const OF_TESTS = [
+  ...(['url', 'duration', 'services', 'standingPods', 'standingPolicies', 'idlePolicies'] as const),
+  ...(['stress', 'domains', 'policyModes', 'calicoNodeCpu'] as const),
+];
+
+/** @throws BenchError `E_USAGE` for flags that no test would take */
+function demandOtherFlags({ flags }: Called['options'], path: string): void {
+  const given = OF_TESTS.filter((name) => flags[name] !== undefined);
+  if (given.length === 0) return;
+  const names = given.map((name) => flagName(LOOKUP_SETTINGS[name]));
+  throw new BenchError('E_USAGE', `${listed(names)}: each test of ${path} has its own`, {
+    fix: 'Omit the flags, or change the tests.',
+  });
+}
+
 /** tiger-bench's settings as ours; flags supply what it has none for. @throws BenchError for what cannot be measured */
 export function settingsOfTest(test: TigerTest, flags: Called['options']['flags']): GivenSettings {
   const { DNSPerf: dns, Duration, CalicoNodeCPULimit } = test;
@@ -73,24 +91,31 @@ export function settingsOfTest(test: TigerTest, flags: Called['options']['flags'
       fix: 'Give 1 or more.',
     });
   }
-  const { policy, policyModes, ...given } = flags;
+  const { policy, lease, leaseNamespace, ...given } = flags;
+  // Cilium has no modes.
+  const hasMode = dns.Mode !== '' && !(dns.TestDNSPolicy && policy === 'cilium');
+  const changes = hasMode || CalicoNodeCPULimit !== '';
+  // Without standing pods, their policies select nothing either.
+  const [standingPolicies, idlePolicies] =
+    test.NumPods === 0
+      ? [undefined, test.NumPolicies + test.NumIdlePolicies]
+      : [test.NumPolicies, test.NumIdlePolicies];
   return {
     file: undefined,
     base: { nodes: NODES, trials: 1 },
     flags: {
       ...given,
+      ...(changes ? { lease, leaseNamespace } : {}),
       target: 'kubernetes',
       url: dns.TargetURL,
       duration: Duration,
       services: [test.NumServices],
       standingPods: test.NumPods,
-      standingPolicies: test.NumPolicies,
-      idlePolicies: test.NumIdlePolicies,
+      ...{ standingPolicies, idlePolicies },
       stress: dns.RunStress,
-      domains: Math.max(1, dns.NumDomains),
+      domains: dns.TestDNSPolicy && policy !== 'none' ? Math.max(1, dns.NumDomains) : undefined,
       policy: dns.TestDNSPolicy ? (policy ?? 'calico') : 'none',
-      // Cilium has no modes.
-      ...(dns.Mode === '' || (dns.TestDNSPolicy && policy === 'cilium') ? {} : { policyModes: [dns.Mode] }),
+      ...(hasMode ? { policyModes: [dns.Mode] } : {}),
       ...(CalicoNodeCPULimit === '' ? {} : { calicoNodeCpu: CalicoNodeCPULimit }),
       ...(test.LeaveStandingConfig ? { keep: true } : {}),
       tigerTest: JSON.stringify(test),
@@ -161,7 +186,8 @@ export async function invokeTests(called: Called): Promise<number | null> {
   const environment = tigerEnvironment(world.env);
   const path = options.file ?? (options.format === 'tiger-bench' ? environment.testsFile : undefined);
   const tests = path === undefined ? null : await readTests(world, path);
-  if (tests === null) return null;
+  if (path === undefined || tests === null) return null;
+  demandOtherFlags(options, path);
   if (options.dryRun) return planTests(called, tests);
   const startedAt = world.clock.now();
   const elements: TigerElement[] = [];
