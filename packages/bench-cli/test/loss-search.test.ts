@@ -1,5 +1,7 @@
 /** One search for the highest rates of several shares of loss, against servers whose loss is a formula. */
 import { describe, expect, it } from 'vitest';
+import { summarizeCases } from '../src/engine/cases.ts';
+import { lossEstimands } from '../src/experiments/loss/index.ts';
 import { recoveryOf } from '../src/experiments/loss/recovery.ts';
 import { type Band, searchBands, type Tried } from '../src/experiments/loss/search.ts';
 
@@ -16,7 +18,8 @@ function server({ capacity, clean, generator = Number.POSITIVE_INFINITY }: Recor
       const over = Math.max(0, 1 - (capacity ?? 0) / sent);
       const early =
         sent <= (clean ?? 0) ? 0 : 0.02 * ((sent - (clean ?? 0)) / ((capacity ?? 0) - (clean ?? 0)));
-      return { rate, lostRatio: Math.max(over, Math.min(early, 0.02)), generatorLimited: sent < rate };
+      const lostRatio = Math.max(over, Math.min(early, 0.02));
+      return { rate, lostRatio, generatorLimited: sent < rate, lostByGenerator: false };
     },
   };
 }
@@ -62,17 +65,72 @@ describe('a search for several shares of loss', () => {
       rate,
       lostRatio: rate > 1000 ? 0.5 : 0.002,
       generatorLimited: false,
+      lostByGenerator: false,
     });
     const [none, few, some] = await searchBands({ bands: BANDS, start: 800, precision: 0.05 }, attempt);
     expect([none?.rate, few?.rate]).toEqual([0, 0]);
     expect(some?.rate).toBeGreaterThan(950);
   });
 
+  it.each([
+    ['the server lost', false],
+    ['the load generator itself lost', true],
+  ])(
+    'of what could not quite be sent, and %s, gives a bound only if the generator lost it',
+    async (_, lostByGenerator) => {
+      const attempt = async (rate: number): Promise<Tried> =>
+        rate > 1000
+          ? { rate, lostRatio: 0.5, generatorLimited: true, lostByGenerator }
+          : { rate, lostRatio: 0, generatorLimited: false, lostByGenerator: false };
+      const found = await searchBands({ bands: [0.01], start: 800, precision: 0.05 }, attempt);
+      expect(found.map(({ generatorLimited }) => generatorLimited)).toEqual([lostByGenerator]);
+    },
+  );
+
+  it('reaches its precision for any number of shares', async () => {
+    const bands = Array.from({ length: 12 }, (_, index) => index / 25);
+    const { attempt } = server({ capacity: 40_000, clean: 39_999 });
+    const found = rates(await searchBands({ bands, start: 32_000, precision: 0.01 }, attempt));
+    for (const [index, rate] of found.entries())
+      expect(rate).toBeGreaterThan(39_999 / (1 - (bands[index] ?? 0)) / 1.0101);
+  });
+
+  it.each([
+    [92_000, 0.05, 96_000, 97_000],
+    [80_000, 0.05, 100_000, 105_000],
+    [92_000, 0.5, 60_000, 97_000],
+  ])(
+    'of a limit of %i/s, known to %f, shows no difference between servers that have it both',
+    async (capacity, precision, ...closed) => {
+      const estimands = lossEstimands({ bands: [0], precision });
+      const found = closed.map(async (throughput) => {
+        const { attempt } = server({ capacity, clean: capacity });
+        const start = throughput * 0.8;
+        const bands = await searchBands({ bands: [0], start, precision }, attempt);
+        return estimands[0]?.of({ bands, limit: 0, probes: [], recovery: null }) as number;
+      });
+      const rates = await Promise.all(found);
+      expect(rates[0]).not.toBe(rates[1]);
+      const planned = ['a', 'b'].map((subject) => ({
+        ...{ key: subject, subject, point: {}, aa: false, expectedSeconds: 1 },
+      }));
+      const trials = planned.flatMap(({ key }, at) =>
+        Array.from({ length: 8 }, (_, round) => ({
+          ...{ key: `${key}#${round}`, case: key, round, order: round, startedAt: '', endedAt: '' },
+          ...{ status: 'ok' as const, bounds: [], evidence: null, figures: { 'rate@0%': rates[at] ?? 0 } },
+        })),
+      );
+      const [, compared] = summarizeCases(planned, 8, { id: 'run', baseline: 'a', trials, estimands });
+      expect(compared?.comparison?.deltas['rate@0%']).toMatchObject({ verdict: 'no difference shown' });
+    },
+  );
+
   it('ends although a rate that lost queries once holds the next time', async () => {
     let tries = 0;
     const attempt = async (rate: number): Promise<Tried> => {
       tries += 1;
-      return { rate, lostRatio: tries % 2 === 0 ? 0.2 : 0, generatorLimited: false };
+      const lostRatio = tries % 2 === 0 ? 0.2 : 0;
+      return { rate, lostRatio, generatorLimited: false, lostByGenerator: false };
     };
     await searchBands({ bands: BANDS, start: 1000, precision: 0.01 }, attempt);
     expect(tries).toBeLessThanOrEqual(40);

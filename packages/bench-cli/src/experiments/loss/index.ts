@@ -21,18 +21,15 @@ function expectedSeconds({ warmup, duration, overload }: LossSettings): number {
   return warmup + probes * (duration + PROBE_OVERHEAD_SECONDS);
 }
 
-/** Name of a band's estimand, in records and files. */
-export function bandName(maxLostRatio: number): string {
-  return `rate@${percentText(maxLostRatio)}`;
-}
-
-function bandEstimand(maxLostRatio: number): Estimand<LossEvidence> {
+function bandEstimand(maxLostRatio: number, precision: number): Estimand<LossEvidence> {
   return {
-    name: bandName(maxLostRatio),
+    name: `rate@${percentText(maxLostRatio)}`,
     title: bandTitle(maxLostRatio),
     unit: 'queries/s',
     better: 'more',
     compared: 'ratio',
+    // Equal servers end anywhere within the last step, and in the same place every time.
+    resolution: { share: precision, least: 1 },
     of({ bands }) {
       const band = bands.find((each) => each.maxLostRatio === maxLostRatio);
       if (band === undefined) return null;
@@ -40,6 +37,10 @@ function bandEstimand(maxLostRatio: number): Estimand<LossEvidence> {
     },
   };
 }
+
+/** In rising order. */
+export const lossEstimands = ({ bands, precision }: Pick<LossSettings, 'bands' | 'precision'>) =>
+  bands.toSorted((a, b) => a - b).map((band) => bandEstimand(band, precision));
 
 export const loss = defineExperiment({
   name: 'loss',
@@ -60,6 +61,6 @@ export const loss = defineExperiment({
     const { lossTrial } = await import('./trial.ts');
     return lossTrial(context, planned, on);
   },
-  estimands: ({ bands }) => bands.toSorted((a, b) => a - b).map(bandEstimand),
+  estimands: lossEstimands,
   document: lossDocument,
 });

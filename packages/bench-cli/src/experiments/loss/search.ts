@@ -13,6 +13,8 @@ export interface Tried {
   readonly lostRatio: number;
   /** Whether the load generator, not the server, decided it. */
   readonly generatorLimited: boolean;
+  /** Whether most of what was lost was lost by the load generator itself. */
+  readonly lostByGenerator: boolean;
 }
 
 export type Band = LossEvidence['bands'][number];
@@ -33,9 +35,6 @@ const MIN_RATE = 10;
 const STEP_UP = 1.5;
 const STEP_DOWN = 0.7;
 
-/** A search that has not ended by then goes to and fro between noise; what it knows is its result. */
-const MAX_TRIES = 40;
-
 interface Bounds {
   readonly maxLostRatio: number;
   /** The highest rate that held so far, below the lowest that did not. */
@@ -45,23 +44,26 @@ interface Bounds {
 }
 
 /** A rate outside the bounds of a band contradicts what is known, or adds nothing. */
-function learn(bounds: Bounds, { rate, lostRatio, generatorLimited }: Tried): void {
+function learn(bounds: Bounds, { rate, lostRatio, generatorLimited, lostByGenerator }: Tried): void {
   if (rate <= bounds.low || rate >= bounds.high) return;
   const holds = lostRatio <= bounds.maxLostRatio;
   if (holds && !generatorLimited) {
     bounds.low = rate;
     return;
   }
-  // A generator that could not send so much says nothing about the server at that rate.
   bounds.high = rate;
-  bounds.generatorLimited = generatorLimited;
+  // A generator that could not send so much says nothing about the server at that rate, unless the server lost queries even so.
+  bounds.generatorLimited = holds || lostByGenerator;
 }
 
 function isSettled({ low, high }: Bounds, precision: number): boolean {
   return low === 0 ? high <= MIN_RATE : high <= low * (1 + precision);
 }
 
-/** Between the widest bounds of all; above or below them all while a bound is missing. Null when nothing is left to try. */
+/**
+ * Between the widest bounds of all; above or below them all while a bound is missing. Null when nothing is left to try: whatever each try
+ * shows, it narrows the bounds of a band.
+ */
 function nextRate(all: readonly Bounds[], { start, precision }: SearchOptions): number | null {
   const open = all.filter((bounds) => !isSettled(bounds, precision));
   if (open.length === 0) return null;
@@ -90,9 +92,7 @@ export async function searchBands(
       generatorLimited: false,
     }),
   );
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const rate = nextRate(all, options);
-    if (rate === null) break;
+  for (let rate = nextRate(all, options); rate !== null; rate = nextRate(all, options)) {
     const tried = await attempt(rate);
     for (const bounds of all) learn(bounds, tried);
   }

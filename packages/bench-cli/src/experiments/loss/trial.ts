@@ -96,11 +96,13 @@ async function measure(request: Request, deployment: Deployment): Promise<LossEv
 }
 
 /** For the search, an answer with a wrong response code counts as lost. */
-function triedOf({ rate, lostRatio, unexpectedAnswers, queriesSent, generatorLimited }: Probe): Tried {
+function triedOf(probe: Probe): Tried {
+  const { rate, lostRatio, unexpectedAnswers, queriesSent, queriesLost, generatorLimited, losses } = probe;
   return {
     rate,
     lostRatio: Math.min(1, lostRatio + unexpectedAnswers / Math.max(1, queriesSent)),
     generatorLimited,
+    lostByGenerator: ownLosses(losses) * 2 > queriesLost + unexpectedAnswers,
   };
 }
 
