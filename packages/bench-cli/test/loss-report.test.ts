@@ -64,14 +64,44 @@ describe('the report of bench loss', () => {
     expect(text).toMatch(/DinoDNS +– +– +–/);
   });
 
+  it.each([
+    [0, 0, [0, 0, 0], 'In the second after that it loses nothing.'],
+    [0, 0.005, [0, 0, 0], 'In the second after that it loses 0.5 %; it has recovered at once.'],
+    [0, 0, [0, 0, null], 'it loses hardly any query. It recovers in 2 of 3 trials.'],
+    [0, 0.3, [null, 0.05, null], 'In the second after that it loses 30 %. It recovers in 1 of 3 trials.'],
+    [0, 0.3, [null, null, null], 'It does not recover within two seconds after that.'],
+    [
+      0.014,
+      0.3,
+      [0.3, 0.3, 0.3],
+      'after 300 ms. At this rate it loses up to 1.4 % without an overload, too.',
+    ],
+  ])(
+    'says what it loses after the overload, and what it loses anyway: %d, %d, %j',
+    (without, lost, seconds, sentence) => {
+      let trial = 0;
+      const changed = withEvidence(({ limit, probes, ...evidence }) => ({
+        ...evidence,
+        limit,
+        // Of one trial.
+        probes: probes.map((probe) =>
+          trial === 0 && Math.abs(probe.rate / limit - 0.5) < 1e-6 ? { ...probe, lostRatio: without } : probe,
+        ),
+        recovery: { rate: limit / 2, lostRatioInFirstSecond: lost, seconds: seconds[trial++] ?? null },
+      }));
+      expect(rendered(changed, 'md')).toContain(sentence);
+    },
+  );
+
   it('shows the CPUs where they were observed', () => {
-    expect(rendered(published)).not.toContain('CPUs  ');
+    expect(rendered(published)).not.toMatch(/CPUs {2}|CPUs: those/);
     const text = rendered(
       withEvidence((evidence) => ({
         ...evidence,
         probes: evidence.probes.map((probe) => ({ ...probe, cpuCores: 0.487 })),
       })),
     );
+    expect(text).toContain('CPUs: those that the server used');
     expect(text).toMatch(/^DinoDNS +3\.00 +.* % +0\.49 +[\d.]+ \[/m);
     for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { summarizeCases } from '../src/engine/cases.ts';
 import { lossEstimands } from '../src/experiments/loss/index.ts';
-import { recoveryOf } from '../src/experiments/loss/recovery.ts';
+import { mergeTimelines, recoveryOf } from '../src/experiments/loss/recovery.ts';
 import { type Band, searchBands, type Tried } from '../src/experiments/loss/search.ts';
 
 const BANDS = [0, 0.001, 0.01, 0.05];
@@ -179,6 +179,20 @@ describe('the recovery after an overload', () => {
       load,
     );
     expect(found).toMatchObject({ lostRatioInFirstSecond: (20 * 20) / 500, seconds: null });
+  });
+
+  it('is that of all load generators together, also of one that stalled for two intervals', () => {
+    const half = timeline(() => 0, 75);
+    const stalled = half.flatMap((interval, index) =>
+      index === 3 ? [] : [index === 4 ? { ...interval, sent: 150 } : interval],
+    );
+    for (const all of [
+      [stalled, half],
+      [half, stalled],
+    ]) {
+      expect(mergeTimelines(all)).toHaveLength(80);
+      expect(recoveryOf(mergeTimelines(all), load)?.seconds).toBe(0);
+    }
   });
 
   it('is not known where the load generator could not send the overload', () => {

@@ -19,6 +19,9 @@ export interface LaterRate {
 /** The rates of an open loop change after a multiple of this. */
 export const STEP_SECONDS = 0.25;
 
+/** The built-in loader's shortest interval. It reports up to some milliseconds after the end of one. */
+export const SHORTEST_INTERVAL_SECONDS = 0.05;
+
 export interface LoadRequest {
   readonly endpoint: Endpoint;
   readonly transport: Transport;
@@ -60,7 +63,7 @@ export interface LoadRequest {
 }
 
 export interface LoadDetail {
-  /** At least 0.05. */
+  /** At least `SHORTEST_INTERVAL_SECONDS`. */
   readonly intervalSeconds: number;
   /**
    * Counts by socket, and lists the times of at least this length in which one waited for an answer with one of these codes, or, null, any.

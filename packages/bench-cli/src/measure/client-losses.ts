@@ -3,7 +3,7 @@
 import { decodeHistogram, Histogram, type SocketReport } from '@dinodns-bench/load';
 import { rcodeNumber } from '@dinodns-bench/wire';
 import { z } from 'zod';
-import type { DetailedInterval, LoadDetail } from '../loaders/loader.ts';
+import { type DetailedInterval, type LoadDetail, SHORTEST_INTERVAL_SECONDS } from '../loaders/loader.ts';
 import type { LoadResult } from '../results/record.ts';
 import { count, seconds } from '../results/record-units.ts';
 import { median } from '../stats/intervals.ts';
@@ -16,11 +16,8 @@ export const BUCKET_SECONDS = 0.1;
 /** What a stub resolver's time-out makes of a late answer: 5 s in glibc and Go, 1 and 2 s where somebody has set them. */
 export const LATE_SECONDS = [1, 2, 5] as const;
 
-/** Of the load generator's reports. */
-const INTERVAL_SECONDS = 0.05;
-
-/** The load generator reports up to some milliseconds after the end of an interval. */
-const JITTER_SECONDS = INTERVAL_SECONDS / 2;
+/** A report that is late by less belongs to the interval before. */
+const JITTER_SECONDS = SHORTEST_INTERVAL_SECONDS / 2;
 
 /** All is as before when no query waits this long: far more than any server takes, far less than a resolver's time-out. */
 const SLOW_SECONDS = 0.25;
@@ -30,7 +27,7 @@ export function lossDetail(areReused: boolean, expected: ReadonlySet<string> | n
   // A socket may be asked for names of one kind only, such as those that are refused: each answer that the names predict is good.
   const codes = expected === null ? null : [...expected].flatMap((name) => rcodeNumber(name) ?? []);
   return {
-    intervalSeconds: INTERVAL_SECONDS,
+    intervalSeconds: SHORTEST_INTERVAL_SECONDS,
     ...(areReused ? { sockets: { gapSeconds: SLOW_SECONDS, codes } } : {}),
   };
 }

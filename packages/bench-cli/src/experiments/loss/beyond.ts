@@ -24,6 +24,8 @@ export interface RecoverySummary {
   readonly seconds: SummaryStatistic | null;
   readonly recovered: number;
   readonly n: number;
+  /** The largest share that one of the trials lost at this rate without an overload. */
+  readonly lostRatioWithout: number;
 }
 
 /** A case with its title, and what its trials say of it. */
@@ -76,13 +78,20 @@ function beyondOf(ok: readonly LossEvidence[], overload: number): Multiple[] {
 
 function recoveryOf(ok: readonly LossEvidence[]): RecoverySummary | null {
   const all = ok.flatMap(({ recovery }) => recovery ?? []);
+  const without = ok.map((each) => probeAt(each, (each.recovery?.rate ?? 0) / each.limit)?.lostRatio ?? 0);
   const lost = summaryOf(
     all.map(({ lostRatioInFirstSecond }) => lostRatioInFirstSecond),
     { highest: 1 },
   );
   if (lost === null) return null;
   const times = all.flatMap(({ seconds }) => seconds ?? []);
-  return { lostRatioInFirstSecond: lost, seconds: summaryOf(times), recovered: times.length, n: all.length };
+  return {
+    lostRatioInFirstSecond: lost,
+    seconds: summaryOf(times),
+    recovered: times.length,
+    n: all.length,
+    lostRatioWithout: Math.max(...without),
+  };
 }
 
 /** In the order of the cases; without those of which no trial succeeded. */

@@ -1,7 +1,7 @@
 /** What only a loss run can say. Pure. */
 import type { DocumentParts } from '../../engine/document.ts';
 import { caseTitle } from '../../engine/words.ts';
-import { chart, type Finding, text } from '../../report/document/document.ts';
+import { chart, type Finding } from '../../report/document/document.ts';
 import { adviceFor, placesText, placeText } from '../../report/losses.ts';
 import { formatCount, formatPercent, formatTime } from '../../report/numbers.ts';
 import type { Losses } from '../../results/record.ts';
@@ -9,7 +9,7 @@ import { capitalized, listed } from '../../text.ts';
 import { type LossResult, lossResults } from './beyond.ts';
 import { lossCurves } from './curves.ts';
 import type { LossRecord } from './evidence.ts';
-import { beyondTable, lossesTable, probeData, recoveryTable } from './tables.ts';
+import { beyondBlocks, lossesTable, probeData, recoveryTable } from './tables.ts';
 import { rateWords, secondsText } from './words.ts';
 
 /** More would not be read in one sentence. */
@@ -50,14 +50,24 @@ function beyondText({ beyond, recovery }: LossResult): string {
   return [answered, ...(recovery === null ? [] : [recoveryText(recovery)])].join(' ');
 }
 
-function recoveryText({
-  seconds,
-  lostRatioInFirstSecond: lost,
-}: NonNullable<LossResult['recovery']>): string {
-  if (seconds === null) return 'It does not recover within two seconds after that.';
-  if (seconds.median === 0) return 'In the second after that it loses nothing.';
+function recoveryText(recovery: NonNullable<LossResult['recovery']>): string {
+  const { seconds, recovered, n, lostRatioInFirstSecond: lost, lostRatioWithout } = recovery;
+  if (seconds?.median === 0 && recovered === n && lost.median === 0)
+    return 'In the second after that it loses nothing.';
   const share = lost.median === 0 ? 'hardly any query' : formatPercent(lost.median);
-  return `In the second after that it loses ${share}; it has recovered after ${formatTime(seconds.median)}.`;
+  const after = `In the second after that it loses ${share}`;
+  const when = seconds?.median === 0 ? 'at once' : `after ${formatTime(seconds?.median ?? 0)}`;
+  return [
+    recovered === 0
+      ? 'It does not recover within two seconds after that.'
+      : recovered < n
+        ? `${after}. It recovers in ${recovered} of ${n} trials.`
+        : `${after}; it has recovered ${when}.`,
+    // Then it is not only the overload that it has to recover from.
+    ...(lostRatioWithout > 0
+      ? [`At this rate it loses up to ${formatPercent(lostRatioWithout)} without an overload, too.`]
+      : []),
+  ].join(' ');
 }
 
 /** The highest rates of the narrowest and of the widest band, which is the limit. */
@@ -130,17 +140,14 @@ function warningsOf(results: readonly LossResult[]): string[] {
 }
 
 function methodOf({ settings }: LossRecord): string[] {
-  const { bands, precision, duration, timeout, trials, overload } = settings;
+  const { bands, precision, duration, timeout, overload } = settings;
   return [
     `Each rate is offered for ${secondsText(duration)} in an open loop: queries are sent on schedule, whether or not answers come. A query without an answer after ${secondsText(timeout)} is lost. Latency counts from when a query was due, over answered queries.`,
-    `One search serves all shares of loss (${bands.map(formatPercent).join(', ')}): each rate that is tried narrows the bounds of all of them, until all are within ${formatPercent(precision)}. It assumes that a higher rate does not lose less. The server is started anew for each of the ${trials} trials, and each has a search of its own.`,
+    `One search serves all shares of loss (${bands.map(formatPercent).join(', ')}): each rate that is tried narrows the bounds of all of them, until all are within ${formatPercent(precision)}. It assumes that a higher rate does not lose less. Each trial has a search of its own, with the server started anew, unless it was already running.`,
     `The limit is the highest rate of the widest band. Rates below it and up to ${overload} × it follow, then ${secondsText(duration)} of overload that falls to half of the limit without a pause. Recovered: from then on no twentieth of a second lost more than 1 %.`,
     'Where queries were lost follows from the counters of the kernel and of the load generator, read before and after each rate (docs/method.md).',
   ];
 }
-
-const LIMIT =
-  'The limit is the highest rate of the last column above. p99: of answered queries, in an interval of 95 %. CPUs: those that the server used, where they were observed.';
 
 export function lossDocument(record: LossRecord): DocumentParts {
   const titleOf = (item: LossRecord['cases'][number]) => caseTitle(record, item);
@@ -154,7 +161,7 @@ export function lossDocument(record: LossRecord): DocumentParts {
     warnings: warningsOf(results),
     sections: [
       { title: 'Curves', blocks: lossCurves(record).map(chart) },
-      { title: 'Below and beyond the limit', blocks: [beyondTable(results), text(LIMIT)] },
+      { title: 'Below and beyond the limit', blocks: beyondBlocks(results) },
       { title: 'After the overload', blocks: [recoveryTable(results)] },
       { title: 'Where queries were lost', blocks: [lossesTable(results)] },
     ],

@@ -46,7 +46,7 @@ export const lossEvidenceSchema = z.object({
   bands: z.array(
     z.object({
       maxLostRatio: ratio,
-      /** The highest rate that lost no more; 0 if none did. */
+      /** The highest rate that lost no more, below the lowest that lost more; 0 if none did. */
       rate,
       generatorLimited: z.boolean(),
     }),

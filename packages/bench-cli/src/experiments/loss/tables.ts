@@ -1,6 +1,6 @@
 /** The tables of a loss run besides its rates. Pure. */
 import { interval, plusMinus } from '../../engine/words.ts';
-import { type Block, table } from '../../report/document/document.ts';
+import { type Block, numbers, table, text } from '../../report/document/document.ts';
 import { placeText } from '../../report/losses.ts';
 import { formatCount, formatFixed, formatPercent, formatTime } from '../../report/numbers.ts';
 import { LOSS_PLACES } from '../../results/record.ts';
@@ -9,21 +9,15 @@ import type { LossResult } from './beyond.ts';
 import type { LossRecord } from './evidence.ts';
 import { millisecondsText } from './words.ts';
 
-const number = (title: string) => ({ title, isNumber: true });
-
 const percent = (ratio: number) => formatPercent(Math.round(ratio * 1e5) / 1e5);
 
-export function beyondTable(results: readonly LossResult[]): Block {
+export function beyondBlocks(results: readonly LossResult[]): Block[] {
   const hasCpus = results.some(({ beyond }) => beyond.some(({ cpuCores }) => cpuCores !== null));
-  return table(
+  const beyond = table(
     'Below and beyond the limit',
     [
-      { title: 'Server' },
-      number('Load ÷ limit'),
-      number('Answered/s'),
-      number('Lost'),
-      ...(hasCpus ? [number('CPUs')] : []),
-      number(unbroken('p99, ms')),
+      'Server',
+      ...numbers('Load ÷ limit', 'Answered/s', 'Lost', ...(hasCpus ? ['CPUs'] : []), unbroken('p99, ms')),
     ],
     results.flatMap(({ title, beyond }) =>
       beyond.map(({ multiple, goodput, lostRatio, p99Seconds, cpuCores, generatorLimited }) => [
@@ -36,12 +30,16 @@ export function beyondTable(results: readonly LossResult[]): Block {
       ]),
     ),
   );
+  const limit =
+    'The limit is the highest rate of the last column above. p99: of answered queries, in an interval of 95 %.';
+  const cpus = ' CPUs: those that the server used, where they were observed.';
+  return [beyond, text(`${limit}${hasCpus ? cpus : ''}`)];
 }
 
 export function recoveryTable(results: readonly LossResult[]): Block {
   return table(
     'After the overload',
-    [{ title: 'Server' }, number('Lost in the first second'), number('Recovered after'), number('Recovered')],
+    ['Server', ...numbers('Lost in the first second', 'Recovered after', 'Recovered')],
     results.map(({ title, recovery }) =>
       recovery === null
         ? [title, '–', '–', '–']
@@ -59,7 +57,7 @@ export function recoveryTable(results: readonly LossResult[]): Block {
 export function lossesTable(results: readonly LossResult[]): Block {
   return table(
     'Where queries were lost',
-    [{ title: 'Server' }, { title: 'Where' }, number('Queries'), number('Of those lost')],
+    ['Server', 'Where', ...numbers('Queries', 'Of those lost')],
     results.flatMap(({ title, losses }) =>
       (losses?.places ?? []).map(({ place, queries }) => [
         title,

@@ -2,7 +2,7 @@
 import type { PlannedTrial, TrialEvents } from '../../engine/experiment.ts';
 import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
-import { type LoadInterval, STEP_SECONDS } from '../../loaders/loader.ts';
+import { STEP_SECONDS } from '../../loaders/loader.ts';
 import { type LoadStage, loadAndObserve, runLoaders } from '../../measure/load.ts';
 import { coresUnderLoad, type Loaded } from '../../measure/measured.ts';
 import { mergeLoads, mergeTogether } from '../../measure/merge-loads.ts';
@@ -18,7 +18,7 @@ import { percentileIn } from '../../stats/percentile.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { LossEvidence, Probe, Recovery } from './evidence.ts';
 import { multiplesFor } from './multiples.ts';
-import { recoveryOf } from './recovery.ts';
+import { MIN_SENT_RATIO, mergeTimelines, recoveryOf } from './recovery.ts';
 import { searchBands, type Tried } from './search.ts';
 import type { LossSettings } from './settings.ts';
 
@@ -36,9 +36,6 @@ interface Request {
   readonly settings: LossSettings;
   readonly progress: TrialEvents;
 }
-
-/** A load generator that sent less than this share of a rate could not keep up with it. */
-const MIN_SENT_RATIO = 0.98;
 
 /** Length of the closed loop that says where to begin. */
 const FIRST_SECONDS = 1;
@@ -195,21 +192,6 @@ async function probeAt(
     generatorLimited: sentRate < rate * MIN_SENT_RATIO || ownLosses(losses) * 2 > load.queriesLost,
     losses,
   };
-}
-
-/** The intervals of several load generators as those of one, as far as all have them. */
-function mergeTimelines(all: readonly (readonly LoadInterval[])[]): LoadInterval[] {
-  const [first = []] = all;
-  return first.slice(0, Math.min(...all.map(({ length }) => length))).map((interval, index) => {
-    const sum = (pick: (each: LoadInterval) => number) =>
-      all.reduce((total, timeline) => total + pick(timeline[index] ?? interval), 0);
-    return {
-      atSeconds: interval.atSeconds,
-      sent: sum(({ sent }) => sent),
-      answered: sum(({ answered }) => answered),
-      lost: sum(({ lost }) => lost),
-    };
-  });
 }
 
 async function overloadAndRecover(

@@ -1,7 +1,7 @@
 /** A load request as options of the load generator. Pure. */
 import type { CannonInput } from '@dinodns-bench/load';
 import { fitsInArgument } from '../argument-size.ts';
-import { type LoadRequest, STEP_SECONDS } from '../loader.ts';
+import { type LoadRequest, SHORTEST_INTERVAL_SECONDS, STEP_SECONDS } from '../loader.ts';
 import { reportIntervalSeconds } from '../report-interval.ts';
 
 /**
@@ -15,9 +15,6 @@ export const GENERATOR_NODE_FLAGS: readonly string[] = ['--single-threaded', '--
  * time per query, others not (packages/load/README.md, "Does segmentation make servers look cheaper?").
  */
 export const SEGMENTATION = 'off';
-
-/** How finely a change of rates is seen: the generator's shortest interval. */
-const AFTER_INTERVAL_SECONDS = 0.05;
 
 /** The load's options, and whether they fit in an argument: the lookups of many names do not. */
 export function driverOptions(request: LoadRequest): { readonly json: string; readonly fits: boolean } {
@@ -63,7 +60,9 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     durationSeconds: request.durationSeconds + (request.after?.seconds ?? 0),
     intervalSeconds:
       request.detail?.intervalSeconds ??
-      (request.after === undefined ? reportIntervalSeconds(request.durationSeconds) : AFTER_INTERVAL_SECONDS),
+      (request.after === undefined
+        ? reportIntervalSeconds(request.durationSeconds)
+        : SHORTEST_INTERVAL_SECONDS),
     ...(sockets === undefined ? {} : { sockets }),
     ...(maxAgeSeconds === undefined ? {} : { expect: { maxAgeSeconds } }),
     workers: request.threads,
