@@ -114,14 +114,24 @@ describe('a search for several shares of loss', () => {
       const planned = ['a', 'b'].map((subject) => ({
         ...{ key: subject, subject, point: {}, aa: false, expectedSeconds: 1 },
       }));
-      const trials = planned.flatMap(({ key }, at) =>
-        Array.from({ length: 8 }, (_, round) => ({
-          ...{ key: `${key}#${round}`, case: key, round, order: round, startedAt: '', endedAt: '' },
-          ...{ status: 'ok' as const, bounds: [], evidence: null, figures: { 'rate@0%': rates[at] ?? 0 } },
-        })),
-      );
-      const [, compared] = summarizeCases(planned, 8, { id: 'run', baseline: 'a', trials, estimands });
-      expect(compared?.comparison?.deltas['rate@0%']).toMatchObject({ verdict: 'no difference shown' });
+      // Also where it depends on what others took, and they allow for that.
+      for (const slope of [0, -1.2]) {
+        const trials = planned.flatMap(({ key }, at) =>
+          Array.from({ length: 8 }, (_, round) => {
+            const taken = ((3 * round + at) % 8) / 10;
+            return {
+              ...{ key: `${key}#${round}`, case: key, round, order: round, startedAt: '', endedAt: '' },
+              ...(slope === 0 ? {} : { taken }),
+              ...{ status: 'ok' as const, bounds: [], evidence: null },
+              figures: { 'rate@0%': (rates[at] ?? 0) * Math.exp(slope * taken) },
+            };
+          }),
+        );
+        const [, compared] = summarizeCases(planned, 8, { id: 'run', baseline: 'a', trials, estimands });
+        const delta = compared?.comparison?.deltas['rate@0%'];
+        expect(delta).toMatchObject({ verdict: 'no difference shown' });
+        expect(delta).toMatchObject({ allowance: slope === 0 ? null : { slope: expect.closeTo(slope) } });
+      }
     },
   );
 

@@ -94,7 +94,7 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
   if (ratios.length < 2 || !ratios.every((ratio) => ratio > 0)) return null;
   const logs = ratios.map(Math.log);
   const { level = LEVEL, seed = '', resolution = 0 } = options;
-  if (resolution > 0) return testAligned(logs, { scale: 1, besides: withinSteps(resolution) }, options);
+  if (resolution > 0) return testAligned(logs, { scale: 1, besides: () => 0 }, options);
   const rankTest = signedRankTest(logs);
   const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= level;
   if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
@@ -120,9 +120,9 @@ const NORMAL_DEGREES = 1e6;
  * What a search measures lies anywhere within its last step, and a ratio of two is known to a step at either side: at 95 %, by this
  * distribution. Equal searches take equal steps, so that more trials do not make them finer.
  */
-function withinSteps(resolution: number): Widening['besides'] {
+function withinSteps(resolution: number, tail: number): number {
   const deviation = Math.log1p(resolution) / studentQuantile(1 - LEVEL / 2, NORMAL_DEGREES);
-  return (tail) => studentQuantile(1 - tail, NORMAL_DEGREES) * deviation;
+  return studentQuantile(1 - tail, NORMAL_DEGREES) * deviation;
 }
 
 /**
@@ -132,7 +132,7 @@ function withinSteps(resolution: number): Widening['besides'] {
 export function testAligned(
   logs: readonly number[],
   { scale, besides }: Widening,
-  { level = LEVEL, comparisons = 1 }: TestOptions = {},
+  { level = LEVEL, comparisons = 1, resolution = 0 }: TestOptions = {},
 ): SampleTest | null {
   if (logs.length < 2) return null;
   const rankTest = signedRankTest(logs);
@@ -141,7 +141,7 @@ export function testAligned(
     const { estimate, low, high } = byRanks
       ? signedRankInterval(logs, rankTest, wanted)
       : studentLocation(logs, wanted);
-    const further = besides(wanted / 2);
+    const further = Math.hypot(besides(wanted / 2), withinSteps(resolution, wanted / 2));
     const side = (distance: number) => Math.hypot(scale * distance, further);
     return {
       estimate,
