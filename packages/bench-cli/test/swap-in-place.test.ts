@@ -12,9 +12,20 @@ import {
   type PlannedEdit,
   unmarkPatch,
 } from '../src/cluster-changes/change.ts';
-import { isEqual, pointerOf, valueAt } from '../src/cluster-changes/json.ts';
+import type { ClusterApi } from '../src/cluster-changes/cluster-api.ts';
+import {
+  createJournal,
+  type Journal,
+  JournalLost,
+  removeJournal,
+  writeJournal,
+} from '../src/cluster-changes/journal.ts';
+import { isEqual, type Json, type PatchOperation, pointerOf, valueAt } from '../src/cluster-changes/json.ts';
+import { createLease, removeLease, renewLease } from '../src/cluster-changes/lease.ts';
+import { revertAll, unsettled } from '../src/cluster-changes/restore.ts';
 import { describeRight, placeOf } from '../src/cluster-changes/rights.ts';
 import { rolloutOf } from '../src/cluster-changes/rollout.ts';
+import { takeOver } from '../src/cluster-changes/take-over.ts';
 import { versionPrinted } from '../src/experiments/swap/builds.ts';
 import {
   type CanarySecond,
@@ -22,13 +33,14 @@ import {
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
+import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
-import { parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
+import { type DnsWorkload, parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import { realClock } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
 
@@ -170,6 +182,167 @@ describe('a change', () => {
     ['no object', null, { kind: 'foreign', found: 'it is gone' }],
   ])('is found %s', (_name, found, finding) => {
     expect(findingOf(edit as Change, found)).toEqual(finding);
+  });
+});
+
+/** An API server that holds these objects, numbers their versions, and takes a patch only if its tests hold. */
+function apiOf(objects: Map<string, unknown>): ClusterApi {
+  let version = 0;
+  const keep = (path: string, body: unknown) => {
+    version += 1;
+    const copy = structuredClone(body) as { metadata: object };
+    objects.set(path, { ...copy, metadata: { ...copy.metadata, resourceVersion: String(version) } });
+    return { status: 200, body: objects.get(path) };
+  };
+  const versionOf = (value: unknown) => valueAt(value, '/metadata/resourceVersion');
+  const patched = (path: string, operations: readonly PatchOperation[]) => {
+    const next: unknown = structuredClone(objects.get(path));
+    for (const { op, path: pointer, value = null } of operations) {
+      if (op === 'test' && !isEqual(valueAt(next, pointer), value)) return { status: 422, body: {} };
+      if (op === 'test') continue;
+      const at = pointer.lastIndexOf('/');
+      const parent = valueAt(next, pointer.slice(0, at)) as Record<string, Json>;
+      const key = pointer.slice(at + 1).replaceAll('~1', '/');
+      if (op === 'remove') delete parent[key];
+      else parent[key] = value;
+    }
+    return keep(path, next);
+  };
+  return {
+    async send({ method, path, body, query }) {
+      const found = objects.get(path);
+      if (method === 'POST') {
+        const at = `${path}/${String(valueAt(body, '/metadata/name'))}`;
+        return objects.has(at) ? { status: 409, body: {} } : keep(at, body);
+      }
+      if (found === undefined) return { status: 404, body: {} };
+      if (method === 'PATCH')
+        return query === undefined ? patched(path, body as PatchOperation[]) : { status: 200, body: found };
+      if (method === 'PUT')
+        return versionOf(body) === versionOf(found) ? keep(path, body) : { status: 409, body: {} };
+      if (method !== 'DELETE') return { status: 200, body: structuredClone(found) };
+      const wanted = valueAt(body, '/preconditions/resourceVersion');
+      if (wanted !== null && wanted !== versionOf(found)) return { status: 409, body: {} };
+      objects.delete(path);
+      return { status: 200, body: {} };
+    },
+  };
+}
+
+describe('putting back', () => {
+  const DNS = edit.object.path;
+  const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/dinodns-bench-changes';
+  const JOURNAL = '/api/v1/namespaces/kube-system/configmaps/dinodns-bench-journal';
+  const MARKED = { labels: { [MARK]: 'r' } };
+  const change = (state: Change['state'], more: Partial<Change> = {}): Change => ({
+    ...{ ...edit, state, inverse: [], found: null },
+    ...more,
+  });
+  const begin = async (changes: readonly Change[], dns: unknown, others: [string, unknown][] = []) => {
+    const objects = new Map<string, unknown>([[DNS, dns], ...others]);
+    const api = apiOf(objects);
+    const ours = { runId: 'r', experiment: 'swap', namespace: 'run', token: 'r', labels: {} };
+    const empty = await createJournal(api, 'kube-system', ours);
+    const stored = await writeJournal(api, empty, { ...empty.journal, changes });
+    return { objects, api, stored };
+  };
+  const statesOf = ({ changes }: Journal) => changes.map(({ state }) => state);
+
+  it.each([
+    ['c', `${IMAGE} is "c"`],
+    ['b', 'somebody else has made the same change'],
+  ])('leaves image %s alone that somebody sets in placement 4 of ABBA, and says so', async (image, found) => {
+    const { api, stored, objects } = await begin([change('reverted')], object(image));
+    const request = { api, clock: realClock, leaseNamespace: 'kube-system', holder: 'me', settleSeconds: 0 };
+    const said: (string | null)[] = [];
+    const onReverted = (each: Change) => void said.push(each.found);
+    const outcome = await takeOver({ ...request, onReverted }, { keepFindings: false });
+    expect(outcome).toMatchObject({ kind: 'done', journal: { changes: [{ state: 'superseded', found }] } });
+    expect(said).toEqual([found]);
+    expect([...objects.keys()]).toEqual([DNS]);
+    // Also if it is set only while everything settles.
+    expect(await unsettled(api, stored.journal)).toEqual([]);
+  });
+
+  it('of a change that is made again finds nothing of somebody else', async () => {
+    const changes = [change('reverted'), change('applied')];
+    const { api, stored } = await begin(changes, object('b', MARKED));
+    const { journal } = await revertAll(api, stored);
+    expect(statesOf(journal)).toEqual(['reverted', 'reverted']);
+    expect(await unsettled(api, journal)).toEqual([]);
+  });
+
+  it('finds the container by its name when a sidecar was put before it', async () => {
+    const sidecar = { name: 'mesh', image: 'm' };
+    const { spec, ...rest } = object('b', MARKED);
+    const containers = [sidecar, ...spec.template.spec.containers];
+    const found = { ...rest, spec: { template: { spec: { containers } } } };
+    const { api, stored, objects } = await begin([change('applied')], found);
+    const { journal } = await revertAll(api, stored);
+    expect(statesOf(journal)).toEqual(['reverted']);
+    expect(valueAt(objects.get(DNS), '/spec/template/spec/containers')).toEqual([
+      sidecar,
+      { name: 'coredns', image: 'a' },
+    ]);
+  });
+
+  const operator = '/apis/apps/v1/namespaces/x/deployments/operator';
+  const paused = change('applied', {
+    object: { path: operator, title: 'Deployment x/operator', uid: 'u3' },
+    edits: [{ pointer: '/spec/replicas', before: 1, after: 0 }],
+    pinned: [],
+  });
+  const operatorAt = (replicas: number, labels = {}) => ({
+    ...{ metadata: { uid: 'u3', labels }, spec: { replicas } },
+  });
+
+  it('goes on when the journal is lost, with what still has the mark, and says at the end that it is', async () => {
+    const others: [string, unknown][] = [[operator, operatorAt(0, MARKED.labels)]];
+    const { api, stored, objects } = await begin([paused, change('applied')], object('b', MARKED), others);
+    objects.delete(JOURNAL);
+    await expect(revertAll(api, stored)).rejects.toThrow(JournalLost);
+    expect([valueAt(objects.get(DNS), IMAGE), valueAt(objects.get(operator), '/spec/replicas')]).toEqual([
+      'a',
+      1,
+    ]);
+    const unmarked: [string, unknown][] = [[operator, operatorAt(0)]];
+    const later = await begin([paused, change('applied')], object('b', MARKED), unmarked);
+    // As the guard does, which has read it before.
+    later.objects.delete(JOURNAL);
+    await revertAll(later.api, later.stored, undefined, { isGone: true });
+    expect(valueAt(later.objects.get(DNS), IMAGE)).toBe('a');
+    expect(valueAt(later.objects.get(operator), '/spec/replicas')).toBe(0);
+    expect(later.objects.has(JOURNAL)).toBe(false);
+  });
+
+  it('removes a journal or a Lease only as it was read', async () => {
+    const { api, stored, objects } = await begin([], object('a'));
+    await writeJournal(api, stored, { ...stored.journal, changes: [change('applied')] });
+    await expect(removeJournal(api, stored)).rejects.toThrow(JournalLost);
+    const asked = { holder: 'a', durationSeconds: 60, now: new Date(), labels: {} };
+    const lease = await createLease(api, 'kube-system', asked);
+    if (lease === null) throw new Error('no Lease');
+    await renewLease(api, 'kube-system', lease, { ...asked, holder: 'b' });
+    await removeLease(api, 'kube-system', lease);
+    expect(objects.has(LEASE)).toBe(true);
+  });
+});
+
+describe('the workload while it is measured', () => {
+  const workload = { title: 'Deployment x', container: 'coredns', replicas: null } as DnsWorkload;
+  const at = (image: string, generation: number, containers: readonly object[] = []) => ({
+    metadata: { generation },
+    spec: { template: { spec: { containers: [...containers, { name: 'coredns', image }] } } },
+  });
+
+  it('is known by its own container, and watched as a whole', () => {
+    const applied = { change: 0, generation: null };
+    const look = (found: unknown) => () => demandUntouched(workload, 'b', found, applied);
+    expect(look(at('b', 2))).not.toThrow();
+    expect(look(at('c', 3))).toThrow('somebody else set the image of coredns to c, instead of b');
+    expect(look(at('b', 3, [{ name: 'mesh', image: 'm' }]))).toThrow(
+      'Deployment x: somebody else changed its specification',
+    );
   });
 });
 

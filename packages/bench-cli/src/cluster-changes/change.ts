@@ -108,11 +108,33 @@ export type Finding =
 
 const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value));
 
-export function findingOf(change: PlannedEdit, object: unknown): Finding {
+const findMoved = ({ pinned }: PlannedEdit, object: unknown) =>
+  pinned.find(({ pointer, value }) => !isEqual(valueAt(object, pointer), value));
+
+/** The change with pointers to where its place is now: a container keeps its name when others come before it in its list. */
+export function located<T extends PlannedEdit>(change: T, object: unknown): T {
+  const moved = findMoved(change, object);
+  const [, list, index] = /^(.*)\/(\d+)\/name$/.exec(moved?.pointer ?? '') ?? [];
+  if (moved === undefined || list === undefined) return change;
+  const items = valueAt(object, list);
+  const now = Array.isArray(items) ? items.findIndex((item) => valueAt(item, '/name') === moved.value) : -1;
+  if (now < 0) return change;
+  const old = `${list}/${index}/`;
+  const moveAll = <P extends { readonly pointer: string }>(all: readonly P[]) =>
+    all.map((each) =>
+      each.pointer.startsWith(old)
+        ? { ...each, pointer: `${list}/${now}/${each.pointer.slice(old.length)}` }
+        : each,
+    );
+  return { ...change, edits: moveAll(change.edits), pinned: moveAll(change.pinned) };
+}
+
+export function findingOf(planned: PlannedEdit, object: unknown): Finding {
   if (object === null) return { kind: 'foreign', found: 'it is gone' };
-  if (textAt(object, UID) !== change.object.uid)
+  if (textAt(object, UID) !== planned.object.uid)
     return { kind: 'foreign', found: 'it was deleted and created again' };
-  const moved = change.pinned.find(({ pointer, value }) => !isEqual(valueAt(object, pointer), value));
+  const change = located(planned, object);
+  const moved = findMoved(change, object);
   if (moved !== undefined) {
     const now = shown(valueAt(object, moved.pointer));
     return { kind: 'foreign', found: `${moved.pointer} is ${now}, not ${shown(moved.value)}` };

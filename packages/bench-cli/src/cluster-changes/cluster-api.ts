@@ -69,8 +69,15 @@ export function replace(api: ClusterApi, path: string, body: unknown): Promise<u
   return ask(api, { method: 'PUT', path, body }, `update ${path}`, [404, 409]);
 }
 
-export async function remove(api: ClusterApi, path: string): Promise<void> {
-  await ask(api, { method: 'DELETE', path }, `delete ${path}`, [404]);
+/**
+ * @param version Only if it is still the one that was read.
+ * @returns False if it is not.
+ */
+export async function remove(api: ClusterApi, path: string, version?: string): Promise<boolean> {
+  const [body, expected] =
+    version === undefined ? [{}, []] : [{ body: { preconditions: { resourceVersion: version } } }, [409]];
+  const removed = await ask(api, { method: 'DELETE', path, ...body }, `delete ${path}`, [404, ...expected]);
+  return removed !== null || expected.length === 0 || (await read(api, path)) === null;
 }
 
 /** Null if one of its tests failed, or the object is gone. */

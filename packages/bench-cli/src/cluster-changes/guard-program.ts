@@ -10,8 +10,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { type ApiAnswer, type ApiRequest, type ClusterApi, remove } from './cluster-api.ts';
-import { readJournal } from './journal.ts';
+import { readJournal, type StoredJournal } from './journal.ts';
 import { type Lease, readLease, removeLease } from './lease.ts';
+import { revertAll } from './restore.ts';
 import { isSettled, type TakeOverRequest, takeOver } from './take-over.ts';
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -107,6 +108,9 @@ const takeOverRequest: TakeOverRequest = {
     say(`${state}: ${what} in ${object.title}${found === null ? '' : ` (${found})`}`),
 };
 
+/** As it was last read: somebody may delete it with what it holds still in the cluster. */
+let known: StoredJournal | null = null;
+
 /** True when nothing is left to do. */
 async function look(): Promise<boolean> {
   const lease = await readLease(api, LEASE_NAMESPACE);
@@ -114,12 +118,16 @@ async function look(): Promise<boolean> {
   if (!isArmed) say('armed');
   isArmed = true;
   const journal = stored?.journal.token === TOKEN ? stored.journal : null;
+  if (journal !== null) known = stored;
+  const isOther = journal === null && lease !== null && lease.holder !== HOLDER && lease.holder !== GUARD;
+  if (!isExpired(lease) && !isOther) return false;
+  if (journal === null && known !== null)
+    await revertAll(api, known, takeOverRequest.onReverted, { isGone: true });
   // Another run has begun: this one has ended.
-  if (journal === null && lease !== null && lease.holder !== HOLDER && lease.holder !== GUARD) return true;
-  if (!isExpired(lease)) return false;
+  if (isOther) return true;
   // What others have changed stays in the journal, for people to see.
   if (journal === null || (lease === null && isSettled(journal))) {
-    if (lease !== null) await removeLease(api, LEASE_NAMESPACE);
+    if (lease !== null) await removeLease(api, LEASE_NAMESPACE, lease);
     return true;
   }
   say(`the Lease of ${lease?.holder ?? 'nobody'} has expired: restoring`);

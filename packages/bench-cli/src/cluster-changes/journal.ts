@@ -35,6 +35,11 @@ export class JournalLost extends Error {
   override readonly name = 'JournalLost';
 }
 
+/** It cannot be read: nobody knows what was changed. */
+export class JournalDamaged extends Error {
+  override readonly name = 'JournalDamaged';
+}
+
 const collection = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`;
 const pathOf = (namespace: string) => `${collection(namespace)}/${JOURNAL_NAME}`;
 
@@ -66,10 +71,12 @@ function parseJournal(object: unknown): StoredJournal {
   try {
     journal = JSON.parse(text);
   } catch (cause) {
-    throw new Error(`the journal in ConfigMap ${JOURNAL_NAME} is damaged`, { cause });
+    throw new JournalDamaged(`the journal in ConfigMap ${JOURNAL_NAME} is damaged`, { cause });
   }
   if (!isObject(object) || !isJournal(journal))
-    throw new Error(`the journal in ConfigMap ${JOURNAL_NAME} is damaged, or of another version of bench`);
+    throw new JournalDamaged(
+      `the journal in ConfigMap ${JOURNAL_NAME} is damaged, or of another version of bench`,
+    );
   return { journal, object };
 }
 
@@ -122,9 +129,14 @@ export async function writeJournal(
   throw new JournalLost(found === null ? 'the journal is gone' : 'somebody else has written the journal');
 }
 
-/** Removes the journal: only after everything in it was put back. */
-export async function removeJournal(api: ClusterApi, namespace: string): Promise<void> {
-  await remove(api, pathOf(namespace));
+/**
+ * Removes the journal: only after everything in it was put back.
+ * @throws JournalLost if somebody else has written it since it was read.
+ */
+export async function removeJournal(api: ClusterApi, { object }: StoredJournal): Promise<void> {
+  const version = textAt(object, '/metadata/resourceVersion');
+  if (await remove(api, pathOf(textAt(object, '/metadata/namespace')), version)) return;
+  throw new JournalLost('somebody else has written the journal');
 }
 
 export const isPending = ({ state }: Change) => state === 'planned' || state === 'applied';

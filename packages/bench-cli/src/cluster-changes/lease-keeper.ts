@@ -48,7 +48,7 @@ const RENEWALS_PER_DURATION = 4;
  */
 const STALE_DURATIONS = 3;
 
-function isStale({ renewedAt, durationSeconds }: Lease, now: Date): boolean {
+export function isStale({ renewedAt, durationSeconds }: Lease, now: Date): boolean {
   const age = (now.getTime() - Date.parse(renewedAt)) / 1000;
   return !(age < durationSeconds * STALE_DURATIONS);
 }
@@ -131,7 +131,7 @@ export async function keepLease(request: KeeperRequest): Promise<LeaseKeeper> {
       end();
       await renewing;
       const found = await readLease(through, namespace);
-      if (found?.holder === holder) await removeLease(through, namespace);
+      if (found?.holder === holder) await removeLease(through, namespace, found);
     },
     abandon: end,
   };

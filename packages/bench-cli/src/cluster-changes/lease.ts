@@ -81,6 +81,7 @@ export async function renewLease(
   return found?.holder === request.holder ? found : null;
 }
 
-export async function removeLease(api: ClusterApi, namespace: string): Promise<void> {
-  await remove(api, pathOf(namespace));
+/** Unless somebody else has written it since it was read. */
+export async function removeLease(api: ClusterApi, namespace: string, { object }: Lease): Promise<void> {
+  await remove(api, pathOf(namespace), textAt(object, '/metadata/resourceVersion'));
 }

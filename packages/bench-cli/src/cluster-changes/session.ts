@@ -199,7 +199,7 @@ export async function openSession(
       const closing = apiUntil(signal);
       const found = await readJournal(closing, leaseNamespace);
       // After a lost Lease there may be that of another run.
-      if (found?.journal.token === token) await removeJournal(closing, leaseNamespace);
+      if (found?.journal.token === token) await removeJournal(closing, found);
       await keeper.release(closing);
     });
   let stored: StoredJournal;
@@ -241,7 +241,7 @@ export async function openSession(
       const change = changeAt(number);
       await keeper.confirm();
       tell('reverting', change);
-      const next = await revert(api, change, token, onSend);
+      const next = await revert(api, change, token, onSend === undefined ? {} : { onSend });
       await write(withChange(stored.journal, number, next));
       tell(next.state, change, next.found);
       return { ...change, ...next };

@@ -37,13 +37,26 @@ async function takeLease({ api, clock, leaseNamespace, holder }: TakeOverRequest
   return (await renewLease(api, leaseNamespace, lease, request)) !== null;
 }
 
-/** Waits until everything is as before. @throws Error that says what is not. */
-async function settle({ api, clock, settleSeconds }: TakeOverRequest, journal: Journal): Promise<void> {
-  const deadline = clock.now().getTime() + settleSeconds * 1000;
+/** Everything was put back, but is not as before within the time: pods do not become ready, for example. */
+export class NotSettled extends Error {
+  override readonly name = 'NotSettled';
+}
+
+/** Waits until everything is as before. @throws NotSettled that says what is not. */
+async function settle(request: TakeOverRequest, journal: Journal): Promise<void> {
+  const { api, clock, settleSeconds, leaseNamespace, holder } = request;
+  const begun = clock.now().getTime();
+  let renewed = begun;
   for (;;) {
     const problems = await unsettled(api, journal);
     if (problems.length === 0) return;
-    if (clock.now().getTime() > deadline) throw new Error(problems.join('; '));
+    const now = clock.now().getTime();
+    if (now > begun + settleSeconds * 1000) throw new NotSettled(problems.join('; '));
+    // Unless somebody else has taken it over, who does the same.
+    if (now > renewed + (HOLD_SECONDS * 1000) / 4) {
+      renewed = now;
+      if ((await readLease(api, leaseNamespace))?.holder === holder) await takeLease(request);
+    }
     await clock.sleep(POLL_SECONDS);
   }
 }
@@ -59,7 +72,7 @@ export type TakeOver =
 /** The Lease is given back by whoever holds it. */
 async function dropLease({ api, leaseNamespace, holder }: TakeOverRequest): Promise<void> {
   const lease = await readLease(api, leaseNamespace);
-  if (lease?.holder === holder) await removeLease(api, leaseNamespace);
+  if (lease?.holder === holder) await removeLease(api, leaseNamespace, lease);
 }
 
 /**
@@ -79,10 +92,11 @@ export async function takeOver(
     await dropLease(request);
     return { kind: 'nothing' };
   }
-  const { journal } = await revertAll(api, stored, onReverted);
+  const restored = await revertAll(api, stored, onReverted);
+  const { journal } = restored;
   await settle(request, journal);
   const isFound = journal.changes.some(({ state }) => state === 'superseded');
-  if (!isFound || !keepFindings) await removeJournal(api, leaseNamespace);
+  if (!isFound || !keepFindings) await removeJournal(api, restored);
   await dropLease(request);
   return { kind: 'done', journal };
 }

@@ -242,7 +242,7 @@ export async function openInPlace(request: SwapRequest, edits: Edits): Promise<O
       serverCores: 0,
       annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
     }),
-    ...{ api, seen: { rollouts: [], between: [] }, notes: [], applied: { change: null } },
+    ...{ api, seen: { rollouts: [], between: [] }, notes: [], applied: { change: null, generation: null } },
   };
   try {
     const { placing, programs, lost } = await begin(request, connected, open, edits);

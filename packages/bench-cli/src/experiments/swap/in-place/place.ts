@@ -21,7 +21,11 @@ export interface PlaceRequest extends PhasesRequest {
   readonly plan: Pick<SwapPlan, 'workload' | 'images'>;
   readonly edits: Edits;
   /** Number of the change of the image; null while the version that was found is in place. */
-  readonly applied: { change: number | null };
+  readonly applied: {
+    change: number | null;
+    /** Of the specification of the workload since then; null until it is read. */
+    generation: unknown;
+  };
 }
 
 /** What a client saw of a placement, so far as it went. */
@@ -30,9 +34,6 @@ export interface PlacementCanary {
 }
 
 const LOG_LINES = 15;
-
-const imagePointer = ({ containerIndex }: DnsWorkload) =>
-  `/spec/template/spec/containers/${containerIndex}/image`;
 
 /** Somebody else has changed the image: usually a reconciler. */
 function reverted(workload: DnsWorkload, expected: string, found: string): BenchError {
@@ -56,12 +57,31 @@ function rescaled({ title, replicas }: DnsWorkload, found: unknown): BenchError 
   );
 }
 
-/** @throws BenchError `E_CLUSTER_CHANGED` if somebody else has changed the image or the replicas. */
-function demandUntouched(workload: DnsWorkload, image: string, object: unknown): void {
-  const found = textAt(object, imagePointer(workload));
+/** Somebody else has changed the rest of its specification, and with it its pods. */
+function rewritten({ title }: DnsWorkload): BenchError {
+  return new BenchError('E_CLUSTER_CHANGED', `${title}: somebody else changed its specification`, {
+    fix: 'Find out who writes it: `kubectl get --show-managed-fields` names the last writer. Their change was left alone.',
+  });
+}
+
+/** @throws BenchError `E_CLUSTER_CHANGED` if somebody else has changed the workload. */
+export function demandUntouched(
+  workload: DnsWorkload,
+  image: string,
+  object: unknown,
+  applied: PlaceRequest['applied'],
+): void {
+  const containers = valueAt(object, '/spec/template/spec/containers');
+  const own = Array.isArray(containers)
+    ? containers.find((each) => textAt(each, '/name') === workload.container)
+    : null;
+  const found = textAt(own, '/image');
   if (found !== image) throw reverted(workload, image, found);
   const replicas = valueAt(object, '/spec/replicas');
   if (replicas !== workload.replicas) throw rescaled(workload, replicas);
+  const generation = valueAt(object, '/metadata/generation');
+  applied.generation ??= generation;
+  if (applied.generation !== generation) throw rewritten(workload);
 }
 
 async function demandNoFailure(
@@ -85,8 +105,8 @@ async function demandNoFailure(
 
 /**
  * Resolves with the seconds that it took.
- * @throws BenchError with the pod's own reason, `E_POD_TIMEOUT`, or `E_CLUSTER_CHANGED` if somebody else changes the image or
- * the replicas meanwhile.
+ * @throws BenchError with the pod's own reason, `E_POD_TIMEOUT`, or `E_CLUSTER_CHANGED` if somebody else changes the
+ * workload meanwhile.
  */
 function awaitRollout(request: PlaceRequest, image: string, signal: AbortSignal): Promise<number> {
   const { run, api, plan } = request;
@@ -97,7 +117,7 @@ function awaitRollout(request: PlaceRequest, image: string, signal: AbortSignal)
     ...{ clock: run.client.clock, seconds, signal },
     async problem() {
       const object = await read(api, workload.path);
-      demandUntouched(workload, image, object);
+      demandUntouched(workload, image, object, request.applied);
       const state = rolloutOf(object);
       if (state !== null) await demandNoFailure(request, image, signal);
       return state;
@@ -112,15 +132,15 @@ function awaitRollout(request: PlaceRequest, image: string, signal: AbortSignal)
 
 const WATCH_SECONDS = 2;
 
-/** Rejects as soon as somebody else changes the image or the replicas of the workload. */
+/** Rejects as soon as somebody else changes the workload. */
 async function watchWorkload(
-  { api, run, plan }: PlaceRequest,
+  { api, run, plan, applied }: PlaceRequest,
   image: string,
   signal: AbortSignal,
 ): Promise<never> {
   for (;;) {
     await run.client.clock.sleep(WATCH_SECONDS, signal);
-    demandUntouched(plan.workload, image, await read(api, plan.workload.path));
+    demandUntouched(plan.workload, image, await read(api, plan.workload.path), applied);
   }
 }
 
@@ -147,6 +167,7 @@ async function putInPlace(
   canary.take();
   try {
     await changeImage(request);
+    applied.generation = null;
     say(`rolling out ${image}`);
     const took = await awaitRollout(request, image, signal);
     seen.rollout = await canary.takeSettled(signal);
