@@ -1,7 +1,7 @@
 /** The pure parts of an in-place swap: what changes are, when a canary has lost too much, what flags mean. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type Change,
   findingOf,
@@ -13,6 +13,7 @@ import {
   unmarkPatch,
 } from '../src/cluster-changes/change.ts';
 import type { ClusterApi } from '../src/cluster-changes/cluster-api.ts';
+import { openGuarded } from '../src/cluster-changes/guarded.ts';
 import {
   createJournal,
   type Journal,
@@ -33,13 +34,16 @@ import {
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
+import { closeWatched, demandFigures, type Open } from '../src/experiments/swap/in-place/in-place.ts';
 import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
+import type { SwapRequest } from '../src/experiments/swap/placed.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
+import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import { type DnsWorkload, parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import { realClock } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
@@ -326,6 +330,105 @@ describe('putting back', () => {
     await removeLease(api, 'kube-system', lease);
     expect(objects.has(LEASE)).toBe(true);
   });
+});
+
+describe('a session of changes', () => {
+  const DNS = edit.object.path;
+  const JOURNAL = '/api/v1/namespaces/kube-system/configmaps/dinodns-bench-journal';
+  const never = new AbortController().signal;
+  const guard = {
+    metadata: { name: 'guard' },
+    spec: { nodeName: 'node-1', containers: [{ name: 'guard' }] },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  };
+  const openWith = async (objects: Map<string, unknown>, guards: readonly object[] = []) => {
+    const api = apiOf(objects);
+    const world = await testWorld();
+    onTestFinished(() => world.remove());
+    const client = { clock: realClock, list: async () => ({ items: guards }) };
+    const run = { world, client, runId: 'r', namespace: 'run', settings: { readyTime: 0 } };
+    return openGuarded({
+      ...{ run: run as unknown as ClusterRun, apiUntil: () => api, force: never, say: () => undefined },
+      ...{ leaseNamespace: 'kube-system', leaseSeconds: 60, experiment: 'swap', settleSeconds: 1 },
+    });
+  };
+
+  it('changes nothing while no guard is ready', async () => {
+    const objects = new Map<string, unknown>([[DNS, object('a')]]);
+    const { session, end } = await openWith(objects);
+    await expect(session.apply(edit)).rejects.toThrow('the guard does not run: it has no ready pod');
+    expect(objects.get(DNS)).toEqual(object('a'));
+    await end();
+    expect([...objects.keys()]).toEqual([DNS]);
+  });
+
+  it('puts back what it has changed, and ends once', async () => {
+    const objects = new Map<string, unknown>([[DNS, object('a')]]);
+    const { session, end } = await openWith(objects, [guard]);
+    await session.apply(edit);
+    expect(valueAt(objects.get(DNS), IMAGE)).toBe('b');
+    const restored = vi.fn(async () => undefined);
+    await end(restored);
+    await end(restored);
+    expect(valueAt(objects.get(DNS), IMAGE)).toBe('a');
+    expect([restored.mock.calls, [...objects.keys()]]).toEqual([[[[]]], [DNS]]);
+  });
+
+  const journaled = async (changes: readonly Change[], renewedAt: Date) => {
+    const objects = new Map<string, unknown>();
+    const api = apiOf(objects);
+    const other = { runId: 'o', experiment: 'swap', namespace: 'other', token: 'o', labels: {} };
+    const empty = await createJournal(api, 'kube-system', other);
+    await writeJournal(api, empty, { ...empty.journal, changes });
+    const lease = { holder: 'other', durationSeconds: 60, now: renewedAt, labels: {} };
+    await createLease(api, 'kube-system', lease);
+    return objects;
+  };
+  const planned: Change = { ...edit, state: 'planned', inverse: [], found: null };
+
+  it('begins in spite of a run that was killed before its first change, and only of such a one', async () => {
+    const longAgo = new Date(0);
+    const objects = await journaled([], longAgo);
+    const { end } = await openWith(objects);
+    expect(valueAt(JSON.parse(String(valueAt(objects.get(JOURNAL), '/data/journal.json'))), '/runId')).toBe(
+      'r',
+    );
+    await end();
+    expect([...objects.keys()]).toEqual([]);
+    await expect(openWith(await journaled([planned], longAgo))).rejects.toThrow(
+      'run o has changed the cluster',
+    );
+    const live = openWith(await journaled([], new Date()));
+    await expect(live).rejects.toThrow('run o is about to change the cluster');
+  });
+});
+
+describe('the end of a swap', () => {
+  it.each([
+    ['after the last trial', { stopped: false, forced: true, lost: false }, 'the guard goes on'],
+    ['by a second Ctrl-C alone', { stopped: true, forced: true, lost: false }, null],
+    ['by one Ctrl-C', { stopped: true, forced: false, lost: false }, 'the guard goes on'],
+    ['by a Lease that was lost before', { stopped: false, forced: false, lost: true }, null],
+  ])('%s that leaves the DNS to the guard: %j', async (_name, { stopped, forced, lost }, said) => {
+    const aborted = (is: boolean) => (is ? AbortSignal.abort(new Error('x')) : new AbortController().signal);
+    const asked = { signal: aborted(stopped), force: aborted(forced), world: { clock: realClock } };
+    const request = asked as unknown as SwapRequest;
+    const guarded = {
+      session: { signal: aborted(lost) },
+      end: async () => {
+        throw new Error('the guard goes on');
+      },
+    };
+    const closing = closeWatched(request, { guarded, notes: [] } as unknown as Open);
+    await (said === null ? expect(closing).resolves.toBeUndefined() : expect(closing).rejects.toThrow(said));
+  });
+});
+
+it('a swap in place is refused whose CPU cannot be read, unless that is asked for', () => {
+  const reason = 'CPU and memory are missing: neither may be read';
+  expect(() => demandFigures('none', 'auto', [reason])).toThrow(reason);
+  expect(() => demandFigures('none', 'none', [])).not.toThrow();
+  expect(() => demandFigures('metrics', 'auto', [reason])).not.toThrow();
 });
 
 describe('the workload while it is measured', () => {

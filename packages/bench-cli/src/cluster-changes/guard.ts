@@ -13,7 +13,8 @@ import { textAt } from './json.ts';
 import { LEASE_NAME } from './lease.ts';
 import { type Place, placeOf, rightsOn } from './rights.ts';
 
-const NAME = 'guard';
+/** The unit, and the name of what belongs to it. */
+export const GUARD = 'guard';
 const DIRECTORY = '/guard';
 const PORT = 8080;
 /** A node that is back within this time keeps its guard. */
@@ -39,8 +40,6 @@ const PACKAGE = { path: 'package.json', chunks: ['{"type":"module"}'] };
 export interface GuardRequest {
   readonly run: ClusterRun;
   readonly api: ClusterApi;
-  /** With Node.js. */
-  readonly image: string;
   readonly leaseNamespace: string;
   readonly holder: string;
   readonly token: string;
@@ -113,13 +112,13 @@ function rbacObjects(
     const scope = namespace === null ? '' : `/namespaces/${namespace}`;
     const metadata = {
       // Beside those of other runs, outside the namespace of this one.
-      name: `${run.namespace}-${NAME}`,
+      name: `${run.namespace}-${GUARD}`,
       ...(namespace === null ? {} : { namespace }),
       labels: runLabels(run.runId),
       // They are removed together with the namespace of the run, whoever deletes it.
       ownerReferences: [owner],
     };
-    const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace: run.namespace }];
+    const subjects = [{ kind: 'ServiceAccount', name: GUARD, namespace: run.namespace }];
     const roleRef = { apiGroup: RBAC, kind: role, name: metadata.name };
     const rules = rights.filter((right) => right.namespace === namespace).map(ruleOf);
     const base = `/apis/${RBAC}/v1${scope}`;
@@ -164,14 +163,15 @@ function replaceable(settings: ClusterRun['settings'], spec: V1PodSpec): Partial
 }
 
 function guardTemplate(request: GuardRequest, labels: Record<string, string>, mount: ConfigMapMount) {
-  const { run, image, leaseNamespace, holder, token } = request;
+  const { run, leaseNamespace, holder, token } = request;
   const { settings, pullSecrets, namespace } = run;
   const { loaderNode: _preferred, ...placed } = settings;
   const template = podTemplate({
-    settings: { ...placed, serviceAccount: NAME },
+    settings: { ...placed, serviceAccount: GUARD },
     labels,
     component: 'checker',
-    image,
+    // With Node.js.
+    image: run.images.companions,
     command: ['node', `${DIRECTORY}/guard-program${EXTENSION}`],
     args: [],
     env: {
@@ -201,21 +201,21 @@ function guardTemplate(request: GuardRequest, labels: Record<string, string>, mo
 export async function deployGuard(request: GuardRequest): Promise<void> {
   const { run, api, signal } = request;
   const { client, namespace, runId } = run;
-  const labels = { ...unitLabels(runId, 'guard', NAME), [LABELS.name]: NAME };
-  const metadata = { name: NAME, namespace, labels };
+  const labels = { ...unitLabels(runId, 'guard', GUARD), [LABELS.name]: GUARD };
+  const metadata = { name: GUARD, namespace, labels };
   const owner = await ownerReference(request);
   await client.create('ServiceAccount', { metadata }, signal);
   for (const { path, object } of rbacObjects(request, owner)) {
     if ((await create(api, path, object)) === null) throw new Error(`${path} of this run exists already`);
   }
   const files = [PACKAGE, ...MODULES.map(programFile)];
-  const mount = await uploadFiles(run, { name: NAME, labels, what: 'the guard', files }, signal);
+  const mount = await uploadFiles(run, { name: GUARD, labels, what: 'the guard', files }, signal);
   const deployment = {
     metadata,
     spec: {
       replicas: 1,
       strategy: { type: 'Recreate' },
-      selector: { matchLabels: unitSelector(runId, NAME) },
+      selector: { matchLabels: unitSelector(runId, GUARD) },
       template: guardTemplate(request, labels, mount),
     },
   };

@@ -8,30 +8,30 @@ import { BenchError } from '../errors.ts';
 import type { Right } from '../kubernetes-api/access.ts';
 import type { KubeClient } from '../kubernetes-api/client.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
-import { JOURNAL_ANNOTATION, namespaceOf } from '../targets/kubernetes/objects/labels.ts';
+import { readyPods } from '../targets/kubernetes/deployment.ts';
+import { JOURNAL_ANNOTATION, namespaceOf, unitSelector } from '../targets/kubernetes/objects/labels.ts';
 import { type OpenedCluster, type OpenRequest, openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { describeChange } from './change.ts';
-import { deployGuard, sessionRights } from './guard.ts';
+import { deployGuard, GUARD, sessionRights } from './guard.ts';
 import { demandRights } from './rights.ts';
 import { type ChangeSession, demandNoJournal, isLost, openSession, type SessionRequest } from './session.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface GuardedRequest extends SessionRequest {
   readonly run: ClusterRun;
-  /** Of the guard: with Node.js. */
-  readonly image: string;
   /** How long it may take until everything is as before. */
   readonly settleSeconds: number;
 }
 
 export interface Guarded {
+  /** Changes something only while a guard is ready. */
   readonly session: ChangeSession;
   /** Deploys the guard for the objects at these paths. Before it resolves, nothing may be changed. */
   protect(paths: readonly string[], signal: AbortSignal): Promise<void>;
   /** Why the cluster is not as before yet besides the changes themselves, such as pods that restart; null if it is. */
   alsoAwait(problem: () => Promise<string | null>): void;
   /**
-   * Puts everything back, waits until it is so, and ends the session.
+   * Puts everything back, waits until it is so, and ends the session. Does nothing if that was done, or left to the guard.
    * @param restored Called in between with the changes that someone else has made meanwhile, which are left. Default: says so.
    * @throws BenchError `E_LEASE_LOST` if the guard has to go on
    */
@@ -48,15 +48,35 @@ function leftToGuard(cause: unknown): BenchError {
   });
 }
 
+/**
+ * Its node may have been drained while no other one has its image: then nothing would put back what is changed now.
+ * @throws BenchError `E_POD_TIMEOUT`
+ */
+async function demandGuard(
+  { client, namespace, runId, settings: { readyTime: seconds } }: ClusterRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const guard = { namespace, labels: unitSelector(runId, GUARD) };
+  await waitUntil({
+    ...{ clock: client.clock, seconds, signal },
+    problem: async () => ((await readyPods(client, guard, signal)).length > 0 ? null : 'it has no ready pod'),
+    late: (problem) =>
+      new BenchError('E_POD_TIMEOUT', `the guard does not run: ${problem} for ${seconds} seconds`, {
+        fix: 'Find out why: `kubectl describe pod -A -l app.kubernetes.io/name=guard`. Its image must be on every node that may take it (--loader-image).',
+      }),
+  });
+}
+
 /** Takes the Lease and opens the journal. @throws as `openSession` */
 export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
-  const { run, apiUntil, image, leaseNamespace, settleSeconds, force, say } = request;
+  const { run, apiUntil, leaseNamespace, settleSeconds, force, say } = request;
   const { world, runId: token } = run;
   const { clock } = world;
   const holder = `${world.machine.hostname}/${world.processes.ownPid}/${token}`;
   const session = await openSession(request, holder);
+  let guarding: AbortSignal = session.signal;
   const awaited: (() => Promise<string | null>)[] = [];
-  let state: 'unguarded' | 'guarded' | 'left' = 'unguarded';
+  let state: 'unguarded' | 'guarded' | 'left' | 'ended' = 'unguarded';
 
   const firstProblem = async () => {
     const [unsettled] = await session.unsettled();
@@ -95,10 +115,17 @@ export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
     );
   };
   return {
-    session,
+    session: {
+      ...session,
+      async apply(edit, onSend) {
+        await demandGuard(run, guarding);
+        return session.apply(edit, onSend);
+      },
+    },
     async protect(paths, signal) {
       const api = apiUntil(AbortSignal.any([signal, force]));
-      await deployGuard({ run, api, image, leaseNamespace, holder, token, paths, signal });
+      await deployGuard({ run, api, leaseNamespace, holder, token, paths, signal });
+      guarding = signal;
       state = 'guarded';
     },
     alsoAwait: (problem) => void awaited.push(problem),
@@ -107,12 +134,14 @@ export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
         for (const change of left) say(`Note: left as it was found: ${change}`);
       },
     ) {
-      // Nothing is changed without a guard, and nobody else would close it.
-      if (state === 'unguarded') return session.close();
+      if (state === 'left' || state === 'ended') return;
       try {
-        await restored(await restore());
+        // Without a change there is nothing to wait for, and closing outlasts a second Ctrl-C.
+        await restored(session.changes().length === 0 ? [] : await restore());
         await session.close();
+        state = 'ended';
       } catch (cause) {
+        if (state === 'unguarded') throw cause;
         state = 'left';
         session.abandon();
         throw leftToGuard(cause);
@@ -122,9 +151,7 @@ export async function openGuarded(request: GuardedRequest): Promise<Guarded> {
   };
 }
 
-export interface GuardedClusterRequest
-  extends OpenRequest,
-    Omit<GuardedRequest, 'run' | 'image' | 'force' | 'say'> {
+export interface GuardedClusterRequest extends OpenRequest, Omit<GuardedRequest, 'run' | 'force' | 'say'> {
   readonly client: KubeClient;
   /** Of the objects that may be changed. None: there is no guard. */
   readonly paths: readonly string[];
@@ -157,7 +184,8 @@ export async function openGuardedCluster(request: GuardedClusterRequest): Promis
   const changing = paths.length === 0 ? [] : sessionRights(paths, leaseNamespace, own);
   await demandRights(client, [...request.rights, ...changing], request.role, signal);
   // A killed run of the same ID may have left a guard at work in the namespace that this run would delete first.
-  if (paths.length > 0) await demandNoJournal(request.apiUntil(signal), leaseNamespace);
+  if (paths.length > 0)
+    await demandNoJournal(request.apiUntil(signal), leaseNamespace, request.world.clock.now());
   await request.demandReady?.();
   const annotations = paths.length === 0 ? {} : { annotations: { [JOURNAL_ANNOTATION]: leaseNamespace } };
   const opened = await openCluster({ ...request, ...annotations });
@@ -169,7 +197,7 @@ export async function openGuardedCluster(request: GuardedClusterRequest): Promis
   if (paths.length === 0) return { opened, guarded, signal, made: made.move() };
   const { run } = opened;
   const say = (text: string) => display.line(`  ${text}`);
-  const opening = await openGuarded({ ...request, run, image: run.images.loader, say });
+  const opening = await openGuarded({ ...request, run, say });
   guarded = opening;
   made.defer(() => opening.end());
   const until = AbortSignal.any([signal, opening.session.signal]);

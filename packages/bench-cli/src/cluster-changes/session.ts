@@ -30,7 +30,8 @@ import {
   withChange,
   writeJournal,
 } from './journal.ts';
-import { keepLease, type LeaseKeeper, LeaseLost } from './lease-keeper.ts';
+import { readLease } from './lease.ts';
+import { isStale, keepLease, type LeaseKeeper, LeaseLost } from './lease-keeper.ts';
 import { revert, revertAll, unsettled } from './restore.ts';
 
 export interface SessionRequest {
@@ -88,21 +89,34 @@ export interface ChangeSession {
 /** For closing after a second Ctrl-C. */
 const FORCED_CLOSE_SECONDS = 10;
 
-/** Another run has changes that were not undone, or is just making them. */
+/** Another run has changes that were not undone, or is about to make them. */
 export class JournalPending extends Error {
   override readonly name = 'JournalPending';
-  readonly journal: Journal;
 
-  constructor(journal: Journal) {
-    super(`run ${journal.runId} has changed the cluster, and not everything is put back`);
-    this.journal = journal;
+  constructor({ runId, changes }: Journal) {
+    super(
+      changes.length === 0
+        ? `run ${runId} is about to change the cluster`
+        : `run ${runId} has changed the cluster, and not everything is put back`,
+    );
   }
 }
 
-/** @throws JournalPending if another run, or this one before it was killed, has not put everything back */
-export async function demandNoJournal(api: ClusterApi, leaseNamespace: string): Promise<void> {
-  const pending = await readJournal(api, leaseNamespace);
-  if (pending !== null) throw new JournalPending(pending.journal);
+/**
+ * @returns A journal that may be removed once the Lease is ours: its run was killed before its first change. Null without one.
+ * @throws JournalPending if another run, or this one before it was killed, has not put everything back
+ */
+export async function demandNoJournal(
+  api: ClusterApi,
+  leaseNamespace: string,
+  now: Date,
+): Promise<StoredJournal | null> {
+  const found = await readJournal(api, leaseNamespace);
+  if (found === null) return null;
+  const lease = await readLease(api, leaseNamespace);
+  const isLeft = found.journal.changes.length === 0 && (lease === null || isStale(lease, now));
+  if (!isLeft) throw new JournalPending(found.journal);
+  return found;
 }
 
 async function mark(api: ClusterApi, edit: PlannedEdit, token: string): Promise<void> {
@@ -188,7 +202,7 @@ export async function openSession(
   const labels = { ...managedLabels, ...runLabels(token) };
   const ended = new AbortController();
   const api = apiUntil(ended.signal);
-  await demandNoJournal(api, leaseNamespace);
+  const left = await demandNoJournal(api, leaseNamespace, clock.now());
   const keeper = await keepLease({
     ...{ api, clock, holder, labels },
     namespace: leaseNamespace,
@@ -205,10 +219,13 @@ export async function openSession(
   let stored: StoredJournal;
   try {
     const ours = { runId: token, experiment, namespace, token, labels };
+    if (left !== null) await removeJournal(api, left);
     stored = await createJournal(api, leaseNamespace, ours);
     await keeper.confirm();
   } catch (error) {
     await close();
+    // Two began at once, and the other one was faster.
+    if (error instanceof JournalLost) await demandNoJournal(api, leaseNamespace, clock.now());
     throw error;
   }
   onceAborted(force, () => ended.abort(force.reason));

@@ -2,8 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { read } from '../../src/cluster-changes/cluster-api.ts';
-import { readJournal } from '../../src/cluster-changes/journal.ts';
+import { read, remove } from '../../src/cluster-changes/cluster-api.ts';
+import { JOURNAL_NAME, readJournal } from '../../src/cluster-changes/journal.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
 import { readLease } from '../../src/cluster-changes/lease.ts';
 import { createStore } from '../../src/results/store.ts';
@@ -120,6 +120,8 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
     }));
 
   it.each([
+    // Nothing is changed yet; the guard removes what would keep other swaps out.
+    ['checking', 'pulling ', CHANGE_FIRST],
     ['planned', 'planned:', CHANGE_FIRST],
     ['applied', 'applied:', CHANGE_FIRST],
     ['measuring', 'placement 1: measuring', CHANGE_FIRST],
@@ -150,6 +152,16 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       const started = performance.now();
       await asBefore(dns);
       await note('the tool and the guard killed', (performance.now() - started) / 1000);
+    }));
+
+  it('killed after somebody has deleted its journal is put back by the guard, which has read it', () =>
+    stage('unrecorded', async ({ dns, swap }) => {
+      const running = await swap({ at: 'placement 1: measuring', signal: 'SIGSTOP' }, ...CHANGE_FIRST);
+      await running.stops('placement 1: measuring');
+      await remove(await adminApi(), `/api/v1/namespaces/${dns.namespace}/configmaps/${JOURNAL_NAME}`);
+      running.child.kill('SIGKILL');
+      expect(await running.exited).toBeNull();
+      await asBefore(dns);
     }));
 
   it('stopped past its Lease, between the journal and the change, wakes up and changes nothing', () =>
@@ -256,6 +268,19 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       expect(running.said()).toContain('E_CLUSTER_CHANGED');
       expect(running.told()).toContain('Left alone, because someone else has changed it');
       expect(running.told()).toContain('bad-coredns:crashing');
+      expect(await imageOf(dns)).toBe('bad-coredns:crashing');
+      await setByOthers(dns.path, IMAGE, dns.image);
+      await asBefore(dns);
+    }));
+
+  it('leaves an image alone that somebody else has set after the last change was put back', () =>
+    stage('editedlater', async ({ dns, swap }) => {
+      const running = await swap(undefined, '--placements', 'ABBA', '--duration', '8');
+      await running.says('placement 4: measuring');
+      await setByOthers(dns.path, IMAGE, 'bad-coredns:crashing');
+      expect(await running.exited, running.said()).toBe(5);
+      expect(running.said()).not.toContain('E_LEASE_LOST');
+      expect(running.told()).toContain('Left alone, because someone else has changed it');
       expect(await imageOf(dns)).toBe('bad-coredns:crashing');
       await setByOthers(dns.path, IMAGE, dns.image);
       await asBefore(dns);

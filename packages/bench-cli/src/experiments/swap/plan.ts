@@ -2,6 +2,7 @@
 import { describeChange, inversePatch } from '../../cluster-changes/change.ts';
 import { openChangeable } from '../../cluster-changes/connected-api.ts';
 import { copyRights, readRoleOf } from '../../cluster-changes/copy-rights.ts';
+import { sessionRights } from '../../cluster-changes/guard.ts';
 import { describeRight } from '../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../cluster-changes/session.ts';
 import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
@@ -19,7 +20,7 @@ import { namespaceOf } from '../../targets/kubernetes/objects/labels.ts';
 import { counted, formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { planEdits } from './in-place/edits.ts';
-import { inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
+import { ROLE_FILE, watchingRights } from './in-place/preflight.ts';
 import { demandAnotherImage, targetImage } from './in-place/target-image.ts';
 import type { SwapPlan } from './placed.ts';
 import { readOwnQueries } from './query-files.ts';
@@ -69,7 +70,11 @@ function summaryOf(plan: SwapPlan, settings: SwapSettings): string {
     const { all } = method.edits;
     const { leaseNamespace, namespacePrefix } = settings;
     const namespace = namespaceOf(namespacePrefix, '<run>');
-    const rights = inPlaceRights({ workload, edits: all, leaseNamespace, namespace });
+    const paths = all.map(({ object }) => object.path);
+    const rights = [
+      ...sessionRights(paths, leaseNamespace, namespace),
+      ...watchingRights({ workload, edits: all }),
+    ];
     return paragraphs(
       ['Found', [...found, ...sidecars]],
       ['Would be changed, in this order', all.map(describeChange)],
@@ -155,7 +160,8 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
   const workload = await findWorkload(client, choiceOf(settings), signal);
   const images = { A: workload.image, B: targetImage(to, workload.image) };
   // It may be in place because another swap is at it.
-  if (how === 'in-place' && images.B === images.A) await demandNoJournal(api, settings.leaseNamespace);
+  if (how === 'in-place' && images.B === images.A)
+    await demandNoJournal(api, settings.leaseNamespace, world.clock.now());
   demandAnotherImage(workload, images.B, to);
   const names = namesOf(images);
   const rounds = placements === undefined ? trials : placements.length / 2;

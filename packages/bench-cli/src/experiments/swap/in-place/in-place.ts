@@ -7,24 +7,23 @@ import {
   openChangeable,
 } from '../../../cluster-changes/connected-api.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
-import { type Guarded, openGuarded } from '../../../cluster-changes/guarded.ts';
+import { type Guarded, openGuardedCluster } from '../../../cluster-changes/guarded.ts';
 import { onceAborted } from '../../../cluster-changes/session.ts';
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
-import { BenchError } from '../../../errors.ts';
+import { BenchError, clusterRefuses, internalError } from '../../../errors.ts';
 import { formatFixed } from '../../../report/numbers.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
-import { JOURNAL_ANNOTATION, namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
-import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
 import { type CheckedRun, openPhases } from '../open-phases.ts';
-import { openRun } from '../open-run.ts';
+import { clusterRequest } from '../open-run.ts';
 import type { Edits, OpenedSwap, SwapRequest } from '../placed.ts';
 import { demandRate } from '../rate-probe.ts';
 import { type Canary, openCanary } from './canary.ts';
 import { canarySentence, lostOf } from './canary-count.ts';
 import { pauseReconcilers } from './edits.ts';
 import { type PlacementCanary, type PlaceRequest, place } from './place.ts';
-import { preflight } from './preflight.ts';
+import { preflight, ROLE_FILE, watchingRights } from './preflight.ts';
 
 /** Time for what is not measured: image checks, waits for the kubelet's figures. */
 const SPARE_SECONDS = 120;
@@ -44,19 +43,18 @@ interface Seen {
 }
 
 /** What is there while the cluster is changed; filled step by step, and closed as far as it was. */
-interface Open {
-  readonly cluster: OpenedCluster;
+export interface Open {
+  readonly run: ClusterRun;
   readonly api: ChangeableCluster['api'];
+  readonly guarded: Guarded;
   readonly seen: Seen;
   readonly notes: string[];
   readonly applied: PlaceRequest['applied'];
-  guarded?: Guarded;
   canary?: Canary;
 }
 
 /** Everything that needs the run's namespace, and must be known before the first change. */
-async function checkFirst(request: SwapRequest, { cluster }: Open, signal: AbortSignal): Promise<CheckedRun> {
-  const { run } = cluster;
+async function checkFirst(request: SwapRequest, { run }: Open, signal: AbortSignal): Promise<CheckedRun> {
   const { workload } = request.decided;
   const phases = await openPhases(request, run, signal);
   await demandRate({ ...phases, workload, pods: await podsOf(run.client, workload, signal), signal });
@@ -70,7 +68,7 @@ const LEFT_TO_GUARD =
 async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<void> {
   const { clock } = world;
   const { guarded, canary, seen, notes } = open;
-  if (guarded === undefined || canary === undefined) return guarded?.end();
+  if (canary === undefined) return guarded.end();
   const { session } = guarded;
   const isChanged = !session.isUnchanged();
   seen.between.push(canary.take());
@@ -103,20 +101,20 @@ async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<
   }
 }
 
-async function closeAll(request: SwapRequest, open: Open): Promise<void> {
-  const { canary, cluster, guarded, seen, notes } = open;
+/** Puts everything back; what is left to the guard keeps the run's namespace. */
+export async function closeWatched(request: SwapRequest, open: Open): Promise<void> {
+  const { canary, guarded, seen, notes } = open;
+  const { signal, force } = request;
+  const wasStopped = signal.aborted;
+  const wasLost = guarded.session.signal.aborted;
   try {
     await restoreWatched(request, open);
   } catch (error) {
-    // Whoever ended the run has said so already.
-    if (!request.force.aborted && guarded?.session.signal.aborted !== true) throw error;
+    // What ended the trials is said already; what happens only now is not.
+    if (!wasLost && !(wasStopped && force.aborted)) throw error;
   } finally {
-    try {
-      await canary?.stop();
-    } finally {
-      if (canary !== undefined) notes.push(`${canarySentence(seen)} It asked from node ${canary.node}.`);
-      if (guarded?.isLeftToGuard() !== true) await cluster.close();
-    }
+    await canary?.stop();
+    if (canary !== undefined) notes.push(`${canarySentence(seen)} It asked from node ${canary.node}.`);
   }
 }
 
@@ -172,31 +170,32 @@ async function placeWatched(placing: Placing, planned: PlannedTrial, side: Side)
   }
 }
 
+/** Net CPU is what a swap is about: without it, the DNS would be changed for nothing. @throws BenchError `E_CLUSTER_REFUSED` */
+export function demandFigures(
+  found: ClusterRun['observation'],
+  asked: SwapRequest['settings']['observe'],
+  [reason = 'CPU cannot be read']: readonly string[],
+): void {
+  if (found !== 'none' || asked === 'none') return;
+  throw clusterRefuses(
+    reason,
+    'Grant the right, or give --observe none to compare loss and latency alone. Nothing was changed.',
+  );
+}
+
 /** From the checks to the paused reconcilers. */
 async function begin(
   request: SwapRequest,
-  connected: ChangeableCluster,
   open: Open,
   edits: Edits,
 ): Promise<Pick<CheckedRun, 'programs'> & { readonly placing: Placing; readonly lost: AbortSignal }> {
   const { decided, settings } = request;
-  const { run } = open.cluster;
-  const guarded = await openGuarded({
-    ...{ run, apiUntil: connected.apiUntil, image: run.images.checker, experiment: 'swap' },
-    ...{ leaseNamespace: settings.leaseNamespace, leaseSeconds: settings.lease },
-    ...{ settleSeconds: settings.readyTime, force: request.force, say: request.say },
-  });
-  open.guarded = guarded;
-  const { session } = guarded;
+  const { run, api, seen, applied } = open;
+  const { session } = open.guarded;
   const lost = new AbortController();
   onceAborted(session.signal, () => lost.abort(explainFailure(session.signal.reason)));
   const signal = AbortSignal.any([request.signal, lost.signal]);
   const { programs, ...phases } = await checkFirst(request, open, signal);
-  request.say('deploying the guard');
-  await guarded.protect(
-    edits.all.map(({ object }) => object.path),
-    signal,
-  );
   const canary = await openCanary(run, {
     address: decided.workload.service.address,
     runSeconds: estimatedSeconds(request),
@@ -204,7 +203,6 @@ async function begin(
     until: session.signal,
   });
   open.canary = canary;
-  const { api, seen, applied } = open;
   const all = AbortSignal.any([signal, canary.signal]);
   const pausing = { client: run.client, api, session, seconds: settings.readyTime, signal: all };
   await pauseReconcilers(pausing, edits.pauses);
@@ -220,41 +218,39 @@ async function begin(
  * has lost the cluster, the guard does it, and the error says so.
  */
 export async function openInPlace(request: SwapRequest, edits: Edits): Promise<OpenedSwap> {
-  const { world, settings, decided, runId, force, signal } = request;
-  demandConsent(settings, `this changes the image of ${decided.workload.title}`);
-  const connected = await openChangeable(world, settings.context, force);
-  const { client, api } = connected;
-  const { leaseNamespace } = settings;
-  const namespace = namespaceOf(settings.namespacePrefix, runId);
-  await preflight({
-    client,
-    api,
-    workload: decided.workload,
-    edits: edits.all,
-    leaseNamespace,
-    namespace,
-    signal,
+  const { settings, decided, force, signal } = request;
+  const { workload } = decided;
+  demandConsent(settings, `this changes the image of ${workload.title}`);
+  const { client, api, apiUntil } = await openChangeable(request.world, settings.context, force);
+  const watched = { workload, edits: edits.all };
+  const needs = { loadSeconds: settings.duration, sending: settings, serverCores: 0 };
+  const { opened, guarded, made } = await openGuardedCluster({
+    ...{ ...clusterRequest(request, needs), client, apiUntil, display: request.display },
+    ...{ leaseNamespace: settings.leaseNamespace, leaseSeconds: settings.lease, experiment: 'swap' },
+    settleSeconds: settings.readyTime,
+    paths: edits.all.map(({ object }) => object.path),
+    rights: watchingRights(watched),
+    role: ROLE_FILE,
+    demandReady: () => preflight({ ...watched, client, api, signal }),
   });
+  if (guarded === null) throw internalError('a swap in place without a change');
   const open: Open = {
-    cluster: await openRun(request, {
-      loadSeconds: settings.duration,
-      sending: settings,
-      serverCores: 0,
-      annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
-    }),
-    ...{ api, seen: { rollouts: [], between: [] }, notes: [], applied: { change: null, generation: null } },
+    ...{ run: opened.run, api, guarded, seen: { rollouts: [], between: [] }, notes: [] },
+    applied: { change: null, generation: null },
   };
+  made.defer(() => closeWatched(request, open));
   try {
-    const { placing, programs, lost } = await begin(request, connected, open, edits);
+    demandFigures(opened.run.observation, settings.observe, opened.warnings);
+    const { placing, programs, lost } = await begin(request, open, edits);
     return {
-      ...{ programs, loader: placing.loader, opened: open.cluster, lost },
+      ...{ programs, loader: placing.loader, opened, lost },
       place: (planned, side) => placeWatched(placing, planned, side),
       closing: () => open.notes,
-      close: () => closeAll(request, open),
+      close: () => made.disposeAsync(),
     };
   } catch (error) {
     // The first error is the one to report.
-    await closeAll(request, open).catch((second: unknown) => open.notes.push(messageOf(second)));
+    await made.disposeAsync().catch((second: unknown) => open.notes.push(messageOf(second)));
     for (const note of open.notes) request.say(note);
     throw error;
   }

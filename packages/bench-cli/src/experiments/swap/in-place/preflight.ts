@@ -1,10 +1,14 @@
 /** Everything that is checked before the first change. Changes nothing. */
 import { demandRest } from '../../../cluster-changes/at-rest.ts';
-import { forwardPatch, inversePatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
-import { type ClusterApi, patch } from '../../../cluster-changes/cluster-api.ts';
-import { sessionRights } from '../../../cluster-changes/guard.ts';
-import { demandRights, placeOf, rightsOn } from '../../../cluster-changes/rights.ts';
-import { demandNoJournal } from '../../../cluster-changes/session.ts';
+import {
+  forwardPatch,
+  inversePatch,
+  MARK,
+  markOf,
+  type PlannedEdit,
+} from '../../../cluster-changes/change.ts';
+import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
+import { placeOf, rightsOn } from '../../../cluster-changes/rights.ts';
 import { clusterRefuses } from '../../../errors.ts';
 import type { Right } from '../../../kubernetes-api/access.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -18,26 +22,16 @@ export interface PreflightRequest {
   readonly api: ClusterApi;
   readonly workload: DnsWorkload;
   readonly edits: readonly PlannedEdit[];
-  readonly leaseNamespace: string;
-  /** The namespace that the run will have. */
-  readonly namespace: string;
   readonly signal: AbortSignal;
 }
 
-/** Every right that the run takes beyond those of `bench run`: for each change, its inverse, the journal and the guard. */
-export function inPlaceRights({
-  workload,
-  edits,
-  leaseNamespace,
-  namespace,
-}: Omit<PreflightRequest, 'client' | 'api' | 'signal'>): Right[] {
-  const paths = edits.map(({ object }) => object.path);
+/** Beyond those of `bench run` and of changing the objects under a journal: of seeing what comes of the changes. */
+export function watchingRights({ workload, edits }: Pick<PreflightRequest, 'workload' | 'edits'>): Right[] {
   // Also of what is paused: it rests when its pods are gone.
-  const namespaces = new Set([workload.namespace, ...paths.flatMap((path) => placeOf(path).namespace ?? [])]);
+  const places = edits.flatMap(({ object }) => placeOf(object.path).namespace ?? []);
   return [
-    ...sessionRights(paths, leaseNamespace, namespace),
-    ...[...namespaces].flatMap((item) =>
-      rightsOn({ group: '', resource: 'pods', namespace: item, name: '' }, 'list'),
+    ...[...new Set([workload.namespace, ...places])].flatMap((namespace) =>
+      rightsOn({ group: '', resource: 'pods', namespace, name: '' }, 'list'),
     ),
     ...rightsOn({ group: '', resource: 'services', namespace: workload.namespace, name: '' }, 'list'),
   ];
@@ -59,14 +53,24 @@ async function tryEdits({ api, edits }: PreflightRequest): Promise<void> {
   }
 }
 
-/**
- * @throws BenchError that names a missing right, a workload that is not at rest or a change that is refused;
- * JournalPending if another run has not put everything back.
- */
+/** A run whose mark is left has no journal any more, or it would have been refused before. */
+async function demandUnmarked({ api, edits }: PreflightRequest): Promise<void> {
+  for (const { object } of edits) {
+    const mark = markOf(await read(api, object.path));
+    if (mark === '') continue;
+    const { namespace, resource, group, name } = placeOf(object.path);
+    const at = namespace === null ? '' : ` -n ${namespace}`;
+    const kind = group === '' ? resource : `${resource}.${group}`;
+    throw clusterRefuses(
+      `${object.title} carries the mark of run ${mark}, whose journal is gone`,
+      `Check that it is as it should be, then remove the mark: \`kubectl${at} label ${kind} ${name} ${MARK}-\`. Nothing was changed.`,
+    );
+  }
+}
+
+/** @throws BenchError that names a workload that is not at rest, a mark that is left, or a change that is refused */
 export async function preflight(request: PreflightRequest): Promise<void> {
-  const { client, api, leaseNamespace, signal } = request;
-  await demandRights(client, inPlaceRights(request), ROLE_FILE, signal);
-  await demandNoJournal(api, leaseNamespace);
   await demandRest(request);
+  await demandUnmarked(request);
   await tryEdits(request);
 }
