@@ -218,7 +218,7 @@ describe('a run that changes settings of Calico', () => {
   const journal = {
     version: 1,
     ...{ runId: 'killed', experiment: 'lookup', namespace: 'dinodns-bench-killed', token: 'killed' },
-    changes: [],
+    changes: [{ object: {}, edits: [], pinned: [], state: 'planned' }],
   };
 
   /** What the run asked the API server to write, on a cluster that refuses to create a namespace. */

@@ -1,6 +1,7 @@
 /** The pure parts of an in-place swap: what changes are, when a canary has lost too much, what flags mean. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type Change,
@@ -12,7 +13,8 @@ import {
   type PlannedEdit,
   unmarkPatch,
 } from '../src/cluster-changes/change.ts';
-import type { ClusterApi } from '../src/cluster-changes/cluster-api.ts';
+import type { ApiRequest, ClusterApi } from '../src/cluster-changes/cluster-api.ts';
+import { explained } from '../src/cluster-changes/explain.ts';
 import { openGuarded } from '../src/cluster-changes/guarded.ts';
 import {
   createJournal,
@@ -26,7 +28,7 @@ import { createLease, removeLease, renewLease } from '../src/cluster-changes/lea
 import { revertAll, unsettled } from '../src/cluster-changes/restore.ts';
 import { describeRight, placeOf } from '../src/cluster-changes/rights.ts';
 import { rolloutOf } from '../src/cluster-changes/rollout.ts';
-import { takeOver } from '../src/cluster-changes/take-over.ts';
+import { NotSettled, takeOver } from '../src/cluster-changes/take-over.ts';
 import { versionPrinted } from '../src/experiments/swap/builds.ts';
 import {
   type CanarySecond,
@@ -46,6 +48,7 @@ import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import { type DnsWorkload, parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import { realClock } from '../src/world.ts';
+import { answer, worldOfApi } from './support/api-server.ts';
 import { testWorld } from './support/test-world.ts';
 
 const IMAGE = '/spec/template/spec/containers/0/image';
@@ -400,6 +403,78 @@ describe('a session of changes', () => {
     );
     const live = openWith(await journaled([], new Date()));
     await expect(live).rejects.toThrow('run o is about to change the cluster');
+  });
+});
+
+describe('a journal that somebody else left', () => {
+  const JOURNAL = '/api/v1/namespaces/kube-system/configmaps/dinodns-bench-journal';
+  const NAMESPACES = '/api/v1/namespaces';
+  const elsewhere = {
+    metadata: {
+      name: 'run',
+      labels: { 'dinodns-bench/run': 'r' },
+      annotations: { 'dinodns-bench/journal': 'ops' },
+    },
+  };
+  const worldOf = async (changes: readonly Change[] | null, image = 'c') => {
+    const objects = new Map<string, unknown>([
+      [edit.object.path, object(image)],
+      [NAMESPACES, { metadata: {}, items: [elsewhere] }],
+    ]);
+    const api = apiOf(objects);
+    const ours = { runId: 'r', experiment: 'swap', namespace: 'run', token: 'r', labels: {} };
+    if (changes !== null) {
+      const empty = await createJournal(api, 'kube-system', ours);
+      await writeJournal(api, empty, { ...empty.journal, changes });
+    }
+    const world = await worldOfApi(async (request, response) => {
+      const { pathname: path } = new URL(request.url ?? '', 'http://test');
+      const said = await text(request);
+      const { status, body } = await api.send({
+        method: request.method as ApiRequest['method'],
+        path,
+        body: said === '' ? undefined : JSON.parse(said),
+      });
+      answer(response, status, body);
+    });
+    return { world, objects };
+  };
+  const superseded: Change = { ...edit, state: 'superseded', inverse: [], found: 'image is "c"' };
+
+  it('is shown before restore deletes it, also what was left alone', async () => {
+    const { world, objects } = await worldOf([superseded]);
+    expect(await world.bench('swap', 'restore'), world.err()).toBe(0);
+    expect(world.out()).toContain(
+      'as before, except for what somebody else has changed since:\n  image of container',
+    );
+    expect(world.out()).toContain('(image is "c")');
+    expect(objects.has(JOURNAL)).toBe(false);
+  });
+
+  it('is looked for in one namespace, which is named, with those of other runs', async () => {
+    const { world } = await worldOf(null);
+    for (const command of ['status', 'restore']) {
+      const before = world.out().length;
+      expect(await world.bench('swap', command), world.err()).toBe(0);
+      const said = world.out().slice(before);
+      expect(said).toContain('No journal in namespace kube-system');
+      expect(said).toContain(
+        'Run r has its journal in namespace ops: look there with --lease-namespace ops.',
+      );
+    }
+  });
+
+  it('that does not settle in time, or cannot be read, is no bug of bench', async () => {
+    const failed = (cause: Error) => explained(() => Promise.reject(cause));
+    await expect(failed(new NotSettled('1 of 2 pods'))).rejects.toMatchObject({ code: 'E_POD_TIMEOUT' });
+    const { world } = await worldOf([superseded]);
+    expect(await world.bench('swap', 'restore', '--ready-time', '4')).toBe(2);
+    const { world: other, objects } = await worldOf(null);
+    objects.set(JOURNAL, { metadata: {}, data: {} });
+    expect(await other.bench('swap', 'status')).toBe(3);
+    expect(other.err()).toContain(
+      'E_CLUSTER_BUSY]: the journal in ConfigMap dinodns-bench-journal is damaged',
+    );
   });
 });
 

@@ -2,8 +2,10 @@
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError, type ErrorCode, errorsOf, joined } from '../errors.ts';
 import { explainRefusal } from './connected-api.ts';
+import { JournalDamaged } from './journal.ts';
 import { LeaseTaken } from './lease-keeper.ts';
 import { ChangeRefused, isLost, JournalPending } from './session.ts';
+import { NotSettled } from './take-over.ts';
 
 /** What `act` rejects with, as such an error. */
 export async function explained<T>(act: () => Promise<T>): Promise<T> {
@@ -32,6 +34,16 @@ const EXPLAINED: readonly (readonly [(error: unknown) => boolean, ErrorCode, fix
     (error) => error instanceof JournalPending,
     'E_CLUSTER_BUSY',
     `${STATUS} what is left, and \`bench swap restore\` puts it back. Nothing was changed.`,
+  ],
+  [
+    (error) => error instanceof NotSettled,
+    'E_POD_TIMEOUT',
+    'Find out why: `kubectl get events`. Repeat `bench swap restore`, with a longer --ready-time if the pods only need more time.',
+  ],
+  [
+    (error) => error instanceof JournalDamaged,
+    'E_CLUSTER_BUSY',
+    'Put back by hand what is changed, as docs/swap.md says, and delete the journal then. The same version of bench may still read it.',
   ],
   [
     (error) => error instanceof ChangeRefused,

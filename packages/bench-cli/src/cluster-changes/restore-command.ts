@@ -4,9 +4,9 @@ import { BenchError } from '../errors.ts';
 import { writeText } from '../output.ts';
 import { isOurs } from '../targets/kubernetes/run-namespace.ts';
 import type { World } from '../world.ts';
-import { describeChange } from './change.ts';
 import { type ChangeableCluster, openChangeable } from './connected-api.ts';
 import { readJournal } from './journal.ts';
+import { otherJournals, withFound } from './status-command.ts';
 import { takeOver } from './take-over.ts';
 
 export interface RestoreOptions {
@@ -38,7 +38,9 @@ export async function restoreCommand(world: World, options: RestoreOptions): Pro
   const { api } = cluster;
   const stored = await readJournal(api, leaseNamespace);
   if (stored === null) {
-    writeText(world, 'No journal: there is nothing to put back.\n');
+    const others = await otherJournals(cluster.client, options, world.clock.now(), signal);
+    const lines = [`No journal in namespace ${leaseNamespace}: there is nothing to put back.`, ...others];
+    writeText(world, `${lines.join('\n')}\n`);
     return EXIT_STATUS.success;
   }
   const { runId } = stored.journal;
@@ -58,10 +60,7 @@ export async function restoreCommand(world: World, options: RestoreOptions): Pro
       leaseNamespace,
       holder: `restore by ${world.machine.hostname}/${world.processes.ownPid}`,
       settleSeconds,
-      onReverted: (change) => {
-        const found = change.found === null ? '' : ` (${change.found})`;
-        writeText(world, `${change.state}: ${describeChange(change)}${found}\n`);
-      },
+      onReverted: (change) => writeText(world, `${change.state}: ${withFound(change)}\n`),
     },
     { keepFindings: false },
   );
@@ -70,7 +69,16 @@ export async function restoreCommand(world: World, options: RestoreOptions): Pro
       fix: 'Wait a moment, and look with `bench swap status`.',
     });
   }
-  if (outcome.kind === 'done') await removeNamespace(cluster, outcome.journal.namespace, signal);
-  writeText(world, 'Everything is as before.\n');
+  const { namespace, changes = [] } = outcome.kind === 'done' ? outcome.journal : {};
+  if (namespace !== undefined) await removeNamespace(cluster, namespace, signal);
+  // The journal was their only record.
+  const left = changes
+    .filter(({ state }) => state === 'superseded')
+    .map((change) => `  ${withFound(change)}`);
+  const lines =
+    left.length === 0
+      ? ['Everything is as before.']
+      : ['Everything is as before, except for what somebody else has changed since:', ...left];
+  writeText(world, `${lines.join('\n')}\n`);
   return EXIT_STATUS.success;
 }

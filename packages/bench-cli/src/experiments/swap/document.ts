@@ -266,7 +266,7 @@ function methodOf({ settings, conditions }: SwapRecord): string[] {
     `A load counts if at least 98 % of the rate was held and, for CPU, if it raised it visibly; a placement if no pod was restarted, replaced or of another version. Before the first one, version A has answered at the rate for ${PROBE_SECONDS} s; only the placements show whether it holds for a whole load.`,
     ...(method === 'in-place'
       ? [
-          `A canary on one node asks ${CANARY_RATE} queries a second through the Service, from a new socket each, from before the first change until everything is put back; a query without an answer within ${CANARY_TIMEOUT_SECONDS} s, or with SERVFAIL or REFUSED, is lost. If the Service prefers the pods of the client's node, it sees only those. Each change of the image is a rolling update by the workload's own strategy: bench swap canary shows what an ordinary one loses.`,
+          `A canary on one node asks ${CANARY_RATE} queries a second through the Service, from a new socket each, from before the first change until everything is put back; a query without an answer within ${CANARY_TIMEOUT_SECONDS} s, or with SERVFAIL or REFUSED, is lost. If the Service prefers the pods of the client's node, it sees only those. What these queries cost is in idle CPU and in CPU under load, not in net CPU. Each change of the image is a rolling update by the workload's own strategy: bench swap canary shows what an ordinary one loses.`,
         ]
       : []),
   ];

@@ -124,7 +124,9 @@ export function figuresOf(evidence: SwapEvidence, names: NameSet, pace: Pace): P
   const phase = evidence.phases.find(({ kind }) => kind === names);
   const load = phase?.load ?? null;
   if (phase === undefined || load === null) return { ...NOTHING, idleCores, excluded: 'not measured' };
-  const rateHeldRatio = load.qps / pace.rate;
+  // Not the loader's own rate: the time that the last answers take is no part of the load, nor of its CPU.
+  const answeredPerSecond = load.queriesCompleted / pace.duration;
+  const rateHeldRatio = answeredPerSecond / pace.rate;
   if (rateHeldRatio < MIN_RATE_RATIO) {
     const excluded = `${(rateHeldRatio * 100).toFixed(1)} % of the rate was held`;
     return { ...NOTHING, idleCores, rateHeldRatio, excluded };
@@ -137,7 +139,7 @@ export function figuresOf(evidence: SwapEvidence, names: NameSet, pace: Pace): P
     idleCores,
     loadedCores,
     netCores,
-    cpuSecondsPerQuery: netCores === null ? null : netCores / load.qps,
+    cpuSecondsPerQuery: netCores === null ? null : netCores / answeredPerSecond,
     rateHeldRatio,
     lostRatio: seenIn(phase, load.queriesSent === 0 ? null : load.queriesLost / load.queriesSent),
     p99Seconds: seenIn(phase, percentileIn(load.latencyPercentiles, 99)),

@@ -1,7 +1,6 @@
 /** Swap: does another version of CoreDNS cost more in this cluster? */
 import { exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import type { SettingsOf, SettingTable } from '../../config/setting.ts';
 import { defineExperiment } from '../../engine/command.ts';
 import type { Measuring, Opened, OpenRequest } from '../../engine/experiment.ts';
@@ -32,7 +31,7 @@ async function explained<T>(act: () => Promise<T>): Promise<T> {
 
 function conditionsOf(
   { workload, method, ownQueries }: SwapPlan,
-  { programs, loader: { kind, version } }: OpenedSwap,
+  { programs, loader: { kind, version }, conditions }: OpenedSwap,
 ): Record<string, string> {
   const { title, container, service, sidecars, cpuLimitCores, memoryLimitBytes, replicas } = workload;
   const pods = 'copy' in method ? method.copy.replicas : replicas;
@@ -51,6 +50,7 @@ function conditionsOf(
       }),
     ),
     ...queryConditions(ownQueries),
+    ...conditions,
   };
 }
 
@@ -151,6 +151,7 @@ function addBelow<T extends SettingTable>(
 function addRest(swap: Command, call: Call): void {
   const { world } = call;
   const isJson = ({ json }: Record<string, unknown>) => json === true;
+  const { rare: _, ...readyTime } = PLACE_SETTINGS.readyTime;
   addBelow(
     swap
       .command('status')
@@ -171,10 +172,10 @@ function addRest(swap: Command, call: Call): void {
       .description('put back the changes of a swap, from any machine; a swap that is still running stops')
       .option('--run <id>', 'only if it is this run'),
     call,
-    JOURNAL_SETTINGS,
-    async ({ context, leaseNamespace }, { run }) =>
+    { ...JOURNAL_SETTINGS, readyTime },
+    async ({ context, leaseNamespace, readyTime: settleSeconds }, { run }) =>
       (await import('../../cluster-changes/restore-command.ts')).restoreCommand(world, {
-        ...{ context, leaseNamespace, settleSeconds: KUBERNETES_DEFAULTS.readyTime },
+        ...{ context, leaseNamespace, settleSeconds },
         run: run === undefined ? undefined : String(run),
       }),
   );

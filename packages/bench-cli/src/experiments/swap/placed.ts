@@ -44,6 +44,8 @@ export interface OpenedSwap {
   readonly loader: Pick<Loader, 'kind' | 'version'>;
   readonly opened: Pick<OpenedCluster, 'cluster' | 'warnings'>;
   place(planned: PlannedTrial, side: Side): Promise<SwapEvidence>;
+  /** Of this method alone. */
+  readonly conditions?: Readonly<Record<string, string>>;
   /** See `Opened`. */
   readonly lost?: AbortSignal;
   closing?(): readonly string[];

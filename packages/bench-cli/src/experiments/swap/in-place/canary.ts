@@ -22,7 +22,7 @@ const SETTLE_SECONDS = CANARY_TIMEOUT_SECONDS + 1;
 const eventSchema = z.object({ event: z.literal('second'), sent: z.number(), lost: z.number() });
 
 export interface Canary {
-  /** Aborted with a BenchError `E_QUERIES_LOST` when too much is lost, or when nothing is heard of it. */
+  /** Aborted with a BenchError: `E_QUERIES_LOST` when too much is lost, `E_LOADER_FAILED` when nothing is heard of it. */
   readonly signal: AbortSignal;
   /** Where it asks from: through a Service that prefers the pods of the client's node, it sees those alone. */
   readonly node: string;
@@ -83,7 +83,9 @@ export async function openCanary(
   };
   const fail = (cause: unknown) => {
     if (stop.signal.aborted) return;
-    const error = new BenchError('E_QUERIES_LOST', 'the canary cannot be heard any more', {
+    // Its pod may just have been evicted: that says nothing about the DNS.
+    const why = cause instanceof Error ? `: ${cause.message}` : '';
+    const error = new BenchError('E_LOADER_FAILED', `the canary cannot be heard any more${why}`, {
       fix: 'The image was put back. Repeat the swap.',
       cause,
     });

@@ -77,7 +77,8 @@ async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<
   try {
     await guarded.end(async (left) => {
       isSeen = true;
-      say('restored: everything is as before');
+      const but = left.length === 0 ? '' : ' except for changes by someone else';
+      say(`restored: everything is as before${but}`);
       const seconds = formatFixed(clock.monotonicSeconds() - startedAt, 1);
       // Its count is only a figure of the report: everything is put back even without it.
       if (isChanged)
@@ -88,7 +89,6 @@ async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<
               'What clients saw of the last rolling update is not known: the canary was not heard to the end.',
             ),
         );
-      const but = left.length === 0 ? '' : ' except for changes by someone else';
       notes.push(
         `Everything was as before ${seconds} s after the last placement${but}.`,
         ...session.changes().map((change) => `${describeChange(change)}, ${change.state}`),
@@ -244,6 +244,7 @@ export async function openInPlace(request: SwapRequest, edits: Edits): Promise<O
     const { placing, programs, lost } = await begin(request, open, edits);
     return {
       ...{ programs, loader: placing.loader, opened, lost },
+      conditions: { 'node of the canary': placing.canary.node },
       place: (planned, side) => placeWatched(placing, planned, side),
       closing: () => open.notes,
       close: () => made.disposeAsync(),
