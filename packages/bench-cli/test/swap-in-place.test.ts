@@ -40,6 +40,7 @@ import { closeWatched, demandFigures, type Open } from '../src/experiments/swap/
 import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
+import { sharedSecrets } from '../src/experiments/swap/open-phases.ts';
 import type { SwapRequest } from '../src/experiments/swap/placed.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
@@ -497,6 +498,11 @@ describe('the end of a swap', () => {
     const closing = closeWatched(request, { guarded, notes: [] } as unknown as Open);
     await (said === null ? expect(closing).resolves.toBeUndefined() : expect(closing).rejects.toThrow(said));
   });
+});
+
+it('images are checked with those pull secrets that the DNS has itself', () => {
+  const pod = { spec: { containers: [], imagePullSecrets: [{ name: 'own' }, { name: 'other' }] } };
+  expect(sharedSecrets({ pullSecrets: ['mine', 'own'] }, [pod, {}])).toEqual(['own']);
 });
 
 it('a swap in place is refused whose CPU cannot be read, unless that is asked for', () => {

@@ -381,6 +381,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       expect(running.said()).toContain('Ctrl-C: putting everything back');
       // That of the second placement, and the way back, which the canary has seen as well.
       expect(running.said()).toMatch(/ queries during 2 rolling updates/);
+      expect(running.said()).toMatch(/as its previous revision: kubectl .* rollout undo deployment\/dns/);
       const [first, ...others] = await taken();
       expect([first?.side, others]).toEqual(['A', []]);
       const resumed = await start(['swap', '--resume', 'latest', '--out', out]);

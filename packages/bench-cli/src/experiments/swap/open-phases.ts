@@ -1,4 +1,5 @@
 /** Both images, pulled and asked for their versions on every node that runs DNS: before anything is changed. */
+import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import { inParallel } from '../../kubernetes-api/in-parallel.ts';
 import { createBuiltinJob } from '../../loaders/builtin/builtin-job.ts';
@@ -66,7 +67,7 @@ function explainPull(error: unknown): unknown {
   if (!(error instanceof BenchError) || error.code !== 'E_POD_IMAGE') return error;
   return new BenchError('E_POD_IMAGE', error.message, {
     evidence: error.evidence,
-    fix: 'Give an image that the nodes can get (--to), and --pull-secrets if its registry requires a password. Nothing was changed.',
+    fix: 'Give an image that the nodes can get (--to), and --pull-secrets if its registry requires a password; in place, only those that the DNS has itself are used. Nothing was changed.',
     cause: error,
   });
 }
@@ -102,21 +103,31 @@ async function askOn(
 /** Pods at once: a DaemonSet may run on hundreds of nodes, and each of them pulls the image. */
 const NODES_AT_ONCE = 10;
 
+/** Without what the cluster's own DNS has not: with more, an image would be pulled for the check, and not for the DNS. */
+export function sharedSecrets(
+  { pullSecrets }: Pick<ClusterRun, 'pullSecrets'>,
+  pods: readonly V1Pod[],
+): string[] {
+  const own = new Set(pods.flatMap(({ spec }) => spec?.imagePullSecrets ?? []).map(({ name }) => name));
+  return pullSecrets.filter((name) => own.has(name));
+}
+
 /**
  * Programs as they say themselves, A and B, and their versions by image ID.
  * @throws BenchError `E_POD_IMAGE` for an image that cannot be pulled, is of another architecture, or does not start.
  */
 async function checkImages(
   run: ClusterRun,
-  { workload, images, names }: SwapPlan,
+  { workload, images, names, method }: SwapPlan,
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<Pick<CheckedRun, 'programs' | 'knownVersions'>> {
   const pods = await podsOf(run.client, workload, signal);
   const nodes = [...new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))];
+  const asking = 'edits' in method ? { ...run, pullSecrets: sharedSecrets(run, pods) } : run;
   say(`pulling ${images.B} on ${nodes.join(', ')}`);
   const ask = (side: Side) =>
-    inParallel(nodes, NODES_AT_ONCE, (node) => askOn(run, images[side], node, signal));
+    inParallel(nodes, NODES_AT_ONCE, (node) => askOn(asking, images[side], node, signal));
   const [a, b] = await Promise.all([ask('A'), ask('B')]);
   // Each image once, though many nodes have it.
   const printed = (all: typeof a) => [...new Map(all.map((each) => [each.id, each.printed])).values()];

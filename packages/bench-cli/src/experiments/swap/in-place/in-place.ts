@@ -1,6 +1,6 @@
 /** `--method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
 import { messageOf } from '@dinodns-bench/program';
-import { describeChange } from '../../../cluster-changes/change.ts';
+import { type Change, describeChange } from '../../../cluster-changes/change.ts';
 import {
   type ChangeableCluster,
   demandConsent,
@@ -13,7 +13,7 @@ import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
 import { BenchError, clusterRefuses, internalError } from '../../../errors.ts';
 import { formatFixed } from '../../../report/numbers.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { type DnsWorkload, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
 import { type CheckedRun, openPhases } from '../open-phases.ts';
 import { clusterRequest } from '../open-run.ts';
@@ -64,8 +64,21 @@ async function checkFirst(request: SwapRequest, { run }: Open, signal: AbortSign
 const LEFT_TO_GUARD =
   'bench ended before it could see everything put back: the guard in the cluster does that. See what is left with: bench swap status';
 
+/** Kubernetes keeps what a workload ran before, for `kubectl rollout undo`. Nothing where it ran nothing else. */
+function historyNote(
+  { title, path, kind, namespace, name }: DnsWorkload,
+  changes: readonly Change[],
+): string[] {
+  const image = changes.find(({ object }) => object.path === path)?.edits[0]?.after;
+  return image === undefined
+    ? []
+    : [
+        `The history of ${title} has ${String(image)} as its previous revision: kubectl -n ${namespace} rollout undo ${kind.toLowerCase()}/${name} would install that.`,
+      ];
+}
+
 /** Puts everything back while the canary still looks, and says what came of it. */
-async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<void> {
+async function restoreWatched({ world, say, decided }: SwapRequest, open: Open): Promise<void> {
   const { clock } = world;
   const { guarded, canary, seen, notes } = open;
   if (canary === undefined) return guarded.end();
@@ -93,6 +106,7 @@ async function restoreWatched({ world, say }: SwapRequest, open: Open): Promise<
         `Everything was as before ${seconds} s after the last placement${but}.`,
         ...session.changes().map((change) => `${describeChange(change)}, ${change.state}`),
         ...left.map((what) => `Left alone, because someone else has changed it: ${what}`),
+        ...historyNote(decided.workload, session.changes()),
       );
     });
   } catch (error) {
