@@ -41,10 +41,11 @@ import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
 import { sharedSecrets } from '../src/experiments/swap/open-phases.ts';
-import type { SwapRequest } from '../src/experiments/swap/placed.ts';
+import type { SwapPlan, SwapRequest } from '../src/experiments/swap/placed.ts';
+import { summaryOf } from '../src/experiments/swap/plan.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
-import { SWAP_SETTINGS } from '../src/experiments/swap/settings.ts';
+import { SWAP_SETTINGS, type SwapSettings } from '../src/experiments/swap/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import { type DnsWorkload, parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
@@ -701,7 +702,10 @@ describe('bench swap', () => {
     ],
     [['--to', '1.13.1', '--workload', 'coredns'], 2, '--workload: "coredns" is not NAMESPACE/KIND/NAME'],
     [['--to', '1.13.1', '--lease', '1'], 2, '--lease: "1" must be a duration of at least 5 seconds'],
-    [['--to', '1.13.1', '--rate', 'fast'], 2, '--rate: "fast" must be a number of queries per second'],
+    [['--to', '1.13.1', '--rate', 'fast'], 2, '--rate: "fast" must be a whole number of queries per second'],
+    [['--to', '1.13.1', '--rate', '2.5'], 2, '--rate: "2.5" must be a whole number of queries per second'],
+    [['--to', '1.13.1', '--rate', '2', '--loaders', '3'], 2, '--rate 2: 3 load generators share it'],
+    [['--to', '1.13.1', '--idle', '0', '--until', 'verdict'], 2, '--until: has no effect without net CPU'],
     [['--to', '1.13.1'], 3, NO_KUBECONFIG],
     [['--to', '1.13.1', '--dry-run'], 3, NO_KUBECONFIG],
     [['status'], 3, NO_KUBECONFIG],
@@ -718,6 +722,25 @@ describe('bench swap', () => {
       await world.remove();
     }
   });
+});
+
+it.each([
+  ['shadow', ['--lease', '60'], '--lease: has no effect without --method in-place'],
+  ['shadow', ['--yes-change-cluster-dns'], '--yes-change-cluster-dns: has no effect without'],
+  ['in-place', ['--read-role', 'x'], '--read-role: has no effect without --method shadow'],
+])('bench swap --method %s refuses %j', async (method, flags, said) => {
+  const world = await testWorld();
+  onTestFinished(() => world.remove());
+  expect(await world.bench('swap', '--to', '1.13.1', '--method', method, ...flags)).toBe(2);
+  expect(world.err()).toContain(said);
+});
+
+it('a dry run in place names everything that is created beside the changes', () => {
+  const workload = { ...{ title: 'Deployment x', namespace: 'x', sidecars: {} }, service: {} };
+  const plan = { workload, images: {}, method: { edits: { all: [edit] } } } as unknown as SwapPlan;
+  const settings = { leaseNamespace: 'ops', namespacePrefix: 'bench' } as SwapSettings;
+  for (const what of ['namespace bench-', 'Lease dinodns-bench-changes and ConfigMap', `the label ${MARK}`])
+    expect(summaryOf(plan, settings)).toContain(what);
 });
 
 describe('a version', () => {

@@ -404,6 +404,10 @@ describe('the report of a swap', () => {
     expect(lines.join(' ')).toContain('What the load costs');
   });
 
+  it('says the whole sequence of its placements', () => {
+    expect(rendered('markdown', record)).toContain('Sequence: ABBAABBA.');
+  });
+
   it('says in one line what was found', () => {
     expect(onOneLine(rendered('terminal', record))).toContain(
       "8 trials; 1.13.1 against 1.11.3, beside the cluster's DNS: more CPU (+20m) for internal names, more CPU (+16m) for external names.",

@@ -14,7 +14,6 @@ import { estimandName, type FigureName, figuresOf, isLoaderLimited } from './fig
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS, countsOf } from './in-place/canary-count.ts';
 import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
 import { podTable, readingsTable, senderBlocks } from './readings.ts';
-import { sequenceOf } from './settings.ts';
 import { NOTHING, namesWords, netDelta, placementsOf } from './words.ts';
 
 /** `+4.6 %`, with a no-break space. */
@@ -248,14 +247,24 @@ function placementTable(record: SwapRecord) {
   );
 }
 
-function methodOf({ settings, conditions }: SwapRecord): string[] {
+/** As it was measured: a letter for each placement, also for those that failed. */
+function sequenceOf({ trials, cases, baseline }: SwapRecord): string {
+  const isA = (key: string) => cases.find((item) => item.key === key)?.subject === baseline;
+  return trials
+    .toSorted((a, b) => a.order - b.order)
+    .map((trial) => (isA(trial.case) ? 'A' : 'B'))
+    .join('');
+}
+
+function methodOf(record: SwapRecord): string[] {
+  const { settings, conditions } = record;
   const { rate, duration, idle, settle, method } = settings;
   const how =
     method === 'shadow'
       ? "Each placement starts a fresh Deployment of one version in the run's namespace, with the cluster's Corefile, replicas, requests, limits and read rights"
       : "Each placement changes the image of the cluster's own DNS and waits until every pod runs it";
   return [
-    `${how}; then ${settle} s to settle, ${idle} s idle, ${duration} s of each name set at ${formatFixed(rate, 0)} queries a second in total, and ${idle} s idle. Sequence: ${sequenceOf(settings)}.`,
+    `${how}; then ${settle} s to settle, ${idle} s idle, ${duration} s of each name set at ${formatFixed(rate, 0)} queries a second in total, and ${idle} s idle. Sequence: ${sequenceOf(record)}.`,
     ...NAME_SETS.flatMap((names) => {
       const own = conditions[`queries of ${names}`];
       return own === undefined ? [] : [`The queries of ${names} are those of ${own}.`];

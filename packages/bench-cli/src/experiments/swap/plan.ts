@@ -1,8 +1,10 @@
 /** What a swap compares, found in the cluster before anything is changed. Reads only. */
-import { describeChange, inversePatch } from '../../cluster-changes/change.ts';
+import { describeChange, inversePatch, MARK } from '../../cluster-changes/change.ts';
 import { openChangeable } from '../../cluster-changes/connected-api.ts';
 import { copyRights, readRoleOf } from '../../cluster-changes/copy-rights.ts';
 import { sessionRights } from '../../cluster-changes/guard.ts';
+import { JOURNAL_NAME } from '../../cluster-changes/journal.ts';
+import { LEASE_NAME } from '../../cluster-changes/lease.ts';
 import { describeRight } from '../../cluster-changes/rights.ts';
 import { demandNoJournal } from '../../cluster-changes/session.ts';
 import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
@@ -57,7 +59,7 @@ const unchecked = ({ images }: SwapPlan): [title: string, lines: readonly string
 const RIGHTS = `Rights beyond those of k8s/rbac.yaml (${ROLE_FILE} grants them)`;
 
 /** What was found, what would be created or changed and put back, and the rights that it takes. */
-function summaryOf(plan: SwapPlan, settings: SwapSettings): string {
+export function summaryOf(plan: SwapPlan, settings: SwapSettings): string {
   const { workload, images, method } = plan;
   const sidecars = Object.entries(workload.sidecars).map(
     ([name, value]) => `sidecar ${name}: ${value}, unchanged`,
@@ -77,6 +79,14 @@ function summaryOf(plan: SwapPlan, settings: SwapSettings): string {
     ];
     return paragraphs(
       ['Found', [...found, ...sidecars]],
+      [
+        'Would be created, and removed at the end',
+        [
+          `namespace ${namespace} with a guard, a canary and load generators, and roles for the guard`,
+          `Lease ${LEASE_NAME} and ConfigMap ${JOURNAL_NAME} in namespace ${leaseNamespace}`,
+          `the label ${MARK} on each changed object`,
+        ],
+      ],
       ['Would be changed, in this order', all.map(describeChange)],
       [
         'Would be put back, in this order, with these patches',
@@ -140,6 +150,7 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
     to,
     method: how,
     rate,
+    loaders,
     duration,
     idle,
     settle,
@@ -154,6 +165,10 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
       fix: 'Name it: `bench swap --to 1.13.1`.',
     });
   }
+  if (rate < loaders)
+    throw new BenchError('E_USAGE', `--rate ${rate}: ${loaders} load generators share it in whole queries`, {
+      fix: 'Give a higher --rate, or fewer --loaders.',
+    });
   const ownQueries = await readOwnQueries(world, settings);
   const signal = AbortSignal.timeout(LIMIT_MS);
   const { client, api } = await openChangeable(world, settings.context, signal);

@@ -13,16 +13,24 @@ import {
 const atLeast = (minimum: number) =>
   seconds(minimum, `must be a duration of at least ${minimum} seconds, for example 90s or 2m`);
 
-const rateMessage = 'must be a number of queries per second above 0, for example 2000';
+const rateMessage = 'must be a whole number of queries per second above 0, for example 2000';
 const sequenceMessage =
   'cannot be paired: give pairs of one A and one B each, in any order, for example AB, ABBA or ABBAABBA';
 
 const isPaired = (sequence: string) => /^(?:AB|BA)+$/.test(sequence);
 
+const IN_PLACE: Setting['needs'] = {
+  give: '--method in-place',
+  met: ({ method }) => method === 'in-place',
+};
+
+/** Its pods send little. */
+const { loaderCpu: _, ...CANARY_SETTINGS } = DNS_LOADER_SETTINGS;
+
 /** Also of `bench swap canary`. */
 export const PLACE_SETTINGS = {
   ...DNS_CHOICE_SETTINGS,
-  ...DNS_LOADER_SETTINGS,
+  ...CANARY_SETTINGS,
 } as const satisfies Record<string, Setting>;
 
 /** Also of `bench swap status` and `bench swap restore`. */
@@ -57,7 +65,7 @@ export const SWAP_SETTINGS = {
   rate: {
     flag: '--rate <n>',
     description: 'queries per second',
-    schema: number(z.number(rateMessage).positive(rateMessage)),
+    schema: number(z.int(rateMessage).positive(rateMessage)),
     default: 2000,
   },
   idle: {
@@ -106,12 +114,24 @@ export const SWAP_SETTINGS = {
     description: 'the same for names outside the cluster (default: six, which a cache soon answers)',
     schema: text,
   },
-  ...DNS_COPY_SETTINGS,
-  ...DNS_CHANGE_SETTINGS,
+  container: DNS_COPY_SETTINGS.container,
+  readRole: {
+    ...DNS_COPY_SETTINGS.readRole,
+    needs: { give: '--method shadow', met: ({ method }) => method === 'shadow' },
+  },
+  leaseNamespace: { ...DNS_CHANGE_SETTINGS.leaseNamespace, needs: IN_PLACE },
+  lease: { ...DNS_CHANGE_SETTINGS.lease, needs: IN_PLACE },
+  yesChangeClusterDns: { ...DNS_CHANGE_SETTINGS.yesChangeClusterDns, needs: IN_PLACE },
   ...PLACE_SETTINGS,
-  ...JOURNAL_SETTINGS,
+  loaderCpu: DNS_LOADER_SETTINGS.loaderCpu,
   ...pick(['duration', 'loaders', 'observe', 'until', 'maxTrials', 'aa'], {
     duration: { default: 60, description: 'length of each load' },
+    until: {
+      needs: {
+        give: 'net CPU, which it waits for (not --idle 0, nor --observe none)',
+        met: ({ idle, observe }) => idle !== 0 && observe !== 'none',
+      },
+    },
     loaders: {
       description:
         'load generators at once, a pod each, which start together and share the rate; with --load-per-node, on each node',
