@@ -36,7 +36,12 @@ import {
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
-import { closeWatched, demandFigures, type Open } from '../src/experiments/swap/in-place/in-place.ts';
+import {
+  closeWatched,
+  demandFigures,
+  type Open,
+  strategyOf,
+} from '../src/experiments/swap/in-place/in-place.ts';
 import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
@@ -499,6 +504,16 @@ describe('the end of a swap', () => {
     const closing = closeWatched(request, { guarded, notes: [] } as unknown as Open);
     await (said === null ? expect(closing).resolves.toBeUndefined() : expect(closing).rejects.toThrow(said));
   });
+});
+
+it.each([
+  [
+    { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: '25%' } } },
+    'RollingUpdate, maxSurge 25%, maxUnavailable 1',
+  ],
+  [{ updateStrategy: { type: 'OnDelete' } }, 'OnDelete'],
+])('the update strategy of %j is in the conditions', (spec, said) => {
+  expect(strategyOf({ spec })).toBe(said);
 });
 
 it('images are checked with those pull secrets that the DNS has itself', () => {

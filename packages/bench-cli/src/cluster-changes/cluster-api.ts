@@ -36,6 +36,15 @@ export class Refusal extends Error {
   }
 }
 
+/** What an API server answers, or a proxy in between, whose responses are text. */
+export function bodyOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { message: text.trim().slice(0, 300) };
+  }
+}
+
 function messageIn(body: unknown): string {
   const hasMessage = typeof body === 'object' && body !== null && 'message' in body;
   return hasMessage ? String(body.message) : '';

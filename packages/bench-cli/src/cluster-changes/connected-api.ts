@@ -5,17 +5,8 @@ import { withBackoff } from '../kubernetes-api/backoff.ts';
 import { AWAY_SECONDS, answerOnce, createClient, type KubeClient } from '../kubernetes-api/client.ts';
 import type { Connection } from '../kubernetes-api/connect.ts';
 import type { Clock, World } from '../world.ts';
-import { type ClusterApi, Refusal } from './cluster-api.ts';
+import { bodyOf, type ClusterApi, Refusal } from './cluster-api.ts';
 import { describeRight, placeOf } from './rights.ts';
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // From a proxy in between: its responses are text.
-    return { message: text.trim().slice(0, 300) };
-  }
-}
 
 /** @param signal Ends requests and the pauses between them. */
 export function connectedApi(connection: Connection, clock: Clock, signal: AbortSignal): ClusterApi {
@@ -24,7 +15,7 @@ export function connectedApi(connection: Connection, clock: Clock, signal: Abort
       withBackoff({ clock, signal, forSeconds: AWAY_SECONDS }, async () => {
         const { status, text, error } = await answerOnce(connection, clock, { ...request, signal });
         if (isTransient(error)) throw error;
-        return { status, body: parsed(text) };
+        return { status, body: bodyOf(text) };
       }),
   };
 }

@@ -9,7 +9,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { type ApiAnswer, type ApiRequest, type ClusterApi, remove } from './cluster-api.ts';
+import { type ApiAnswer, type ApiRequest, bodyOf, type ClusterApi, remove } from './cluster-api.ts';
 import { readJournal, type StoredJournal } from './journal.ts';
 import { type Lease, readLease, removeLease } from './lease.ts';
 import { revertAll } from './restore.ts';
@@ -33,14 +33,6 @@ const GUARD = `guard of ${HOLDER}`;
 const say = (text: string) => console.log(`${new Date().toISOString()} ${text}`);
 const sleep = (seconds: number) => new Promise<void>((resolve) => setTimeout(resolve, seconds * 1000));
 const clock = { now: () => new Date(), sleep };
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return { message: text };
-  }
-}
 
 async function send({ method, path, query = {}, body, contentType }: ApiRequest): Promise<ApiAnswer> {
   // Tokens are replaced every hour or so.
@@ -71,7 +63,7 @@ async function send({ method, path, query = {}, body, contentType }: ApiRequest)
           text += chunk;
         });
         answer.on('error', reject);
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parsed(text) }));
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: bodyOf(text) }));
       },
     );
     sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ANSWER_MS} ms`)));

@@ -11,11 +11,9 @@ export class LeaseLost extends Error {
 /** Somebody else holds it. */
 export class LeaseTaken extends Error {
   override readonly name = 'LeaseTaken';
-  readonly lease: Lease;
 
-  constructor(lease: Lease) {
-    super(`${lease.holder} is changing the cluster, and renewed its Lease last at ${lease.renewedAt}`);
-    this.lease = lease;
+  constructor({ holder, renewedAt }: Lease) {
+    super(`${holder} is changing the cluster, and renewed its Lease last at ${renewedAt}`);
   }
 }
 

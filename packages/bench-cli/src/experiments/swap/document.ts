@@ -2,6 +2,7 @@
 import type { DocumentParts } from '../../engine/document.ts';
 import type { EngineCase } from '../../engine/record.ts';
 import { bothText, verdictText, versionOf } from '../../engine/words.ts';
+import { NOTHING } from '../../report/compare/cells.ts';
 import type { Finding } from '../../report/document/document.ts';
 import { cellOf } from '../../report/document/document.ts';
 import { chart, numbers, table } from '../../report/document/index.ts';
@@ -14,7 +15,7 @@ import { estimandName, type FigureName, figuresOf, isLoaderLimited } from './fig
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS, countsOf } from './in-place/canary-count.ts';
 import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
 import { podTable, readingsTable, senderBlocks } from './readings.ts';
-import { NOTHING, namesWords, netDelta, placementsOf } from './words.ts';
+import { namesWords, netDelta, placementsOf } from './words.ts';
 
 /** `+4.6 %`, with a no-break space. */
 const percent = (ratio: number) => `${signed(formatFixed(ratio * 100, 1))}\u00a0%`;

@@ -1,4 +1,5 @@
 /** Each reading of CPU in a swap, and what each pod of the DNS used: what the means are made of. Pure. */
+import { NOTHING } from '../../report/compare/cells.ts';
 import { loadersNote } from '../../report/compare/pods.ts';
 import { csvText } from '../../report/csv.ts';
 import { type Block, note } from '../../report/document/document.ts';
@@ -6,7 +7,7 @@ import { numbers, table } from '../../report/document/index.ts';
 import { formatCount, formatFixed, formatMillicores } from '../../report/numbers.ts';
 import type { Renderer } from '../../report/renderer.ts';
 import { NAME_SETS, type Phase, type SwapRecord } from './evidence.ts';
-import { NOTHING, placementsOf } from './words.ts';
+import { placementsOf } from './words.ts';
 
 /** In the order in which they were measured. */
 function phasesOf(record: SwapRecord) {

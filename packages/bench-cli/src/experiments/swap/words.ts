@@ -5,8 +5,6 @@ import type { Difference } from '../../results/record.ts';
 import type { NameSet, SwapEvidence, SwapRecord } from './evidence.ts';
 import { estimandName } from './figures.ts';
 
-export const NOTHING = '–';
-
 /** `names of the cluster`: what a load asks for. */
 export function namesWords(names: NameSet): string {
   return names === 'internal' ? 'names of the cluster' : 'names outside the cluster';

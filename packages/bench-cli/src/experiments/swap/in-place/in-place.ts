@@ -1,6 +1,7 @@
 /** `--method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
 import { messageOf } from '@dinodns-bench/program';
 import { type Change, describeChange } from '../../../cluster-changes/change.ts';
+import { read } from '../../../cluster-changes/cluster-api.ts';
 import {
   type ChangeableCluster,
   demandConsent,
@@ -8,6 +9,7 @@ import {
 } from '../../../cluster-changes/connected-api.ts';
 import { explainFailure } from '../../../cluster-changes/explain.ts';
 import { type Guarded, openGuardedCluster } from '../../../cluster-changes/guarded.ts';
+import { isObject, textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { onceAborted } from '../../../cluster-changes/session.ts';
 import { LastTrial, type PlannedTrial } from '../../../engine/experiment.ts';
 import { BenchError, clusterRefuses, internalError } from '../../../errors.ts';
@@ -197,12 +199,22 @@ export function demandFigures(
   );
 }
 
+/** How its pods are replaced, which is what a client loses: `RollingUpdate, maxSurge 25%, maxUnavailable 1`. */
+export function strategyOf(workload: unknown): string {
+  const strategy = valueAt(workload, '/spec/strategy') ?? valueAt(workload, '/spec/updateStrategy');
+  const limits = valueAt(strategy, '/rollingUpdate');
+  const shown = Object.entries(isObject(limits) ? limits : {}).map(([name, value]) => `${name} ${value}`);
+  return [textAt(strategy, '/type') || 'unknown', ...shown.toSorted()].join(', ');
+}
+
 /** From the checks to the paused reconcilers. */
 async function begin(
   request: SwapRequest,
   open: Open,
   edits: Edits,
-): Promise<Pick<CheckedRun, 'programs'> & { readonly placing: Placing; readonly lost: AbortSignal }> {
+): Promise<
+  Pick<OpenedSwap, 'programs' | 'conditions'> & { readonly placing: Placing; readonly lost: AbortSignal }
+> {
   const { decided, settings } = request;
   const { run, api, seen, applied } = open;
   const { session } = open.guarded;
@@ -210,6 +222,7 @@ async function begin(
   onceAborted(session.signal, () => lost.abort(explainFailure(session.signal.reason)));
   const signal = AbortSignal.any([request.signal, lost.signal]);
   const { programs, ...phases } = await checkFirst(request, open, signal);
+  const strategy = strategyOf(await read(api, decided.workload.path));
   const canary = await openCanary(run, {
     address: decided.workload.service.address,
     runSeconds: estimatedSeconds(request),
@@ -222,6 +235,7 @@ async function begin(
   await pauseReconcilers(pausing, edits.pauses);
   return {
     placing: { ...phases, api, session, canary, plan: decided, edits, applied, seen, signal },
+    conditions: { 'node of the canary': canary.node, 'update strategy': strategy },
     programs,
     lost: lost.signal,
   };
@@ -255,10 +269,9 @@ export async function openInPlace(request: SwapRequest, edits: Edits): Promise<O
   made.defer(() => closeWatched(request, open));
   try {
     demandFigures(opened.run.observation, settings.observe, opened.warnings);
-    const { placing, programs, lost } = await begin(request, open, edits);
+    const { placing, lost, ...found } = await begin(request, open, edits);
     return {
-      ...{ programs, loader: placing.loader, opened, lost },
-      conditions: { 'node of the canary': placing.canary.node },
+      ...{ ...found, loader: placing.loader, opened, lost },
       place: (planned, side) => placeWatched(placing, planned, side),
       closing: () => open.notes,
       close: () => made.disposeAsync(),
