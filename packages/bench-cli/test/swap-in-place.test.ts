@@ -29,7 +29,9 @@ import { revertAll, unsettled } from '../src/cluster-changes/restore.ts';
 import { describeRight, placeOf } from '../src/cluster-changes/rights.ts';
 import { rolloutOf } from '../src/cluster-changes/rollout.ts';
 import { NotSettled, takeOver } from '../src/cluster-changes/take-over.ts';
+import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { versionPrinted } from '../src/experiments/swap/builds.ts';
+import { openCanary } from '../src/experiments/swap/in-place/canary.ts';
 import {
   type CanarySecond,
   countSeconds,
@@ -50,12 +52,14 @@ import type { SwapPlan, SwapRequest } from '../src/experiments/swap/placed.ts';
 import { summaryOf } from '../src/experiments/swap/plan.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
+import { demandShares } from '../src/experiments/swap/rate-held.ts';
 import { SWAP_SETTINGS, type SwapSettings } from '../src/experiments/swap/settings.ts';
 import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import type { ClusterRun } from '../src/targets/kubernetes/cluster-run.ts';
 import { type DnsWorkload, parseWorkload } from '../src/targets/kubernetes/dns-copy/find-workload.ts';
 import { realClock } from '../src/world.ts';
 import { answer, worldOfApi } from './support/api-server.ts';
+import { jobCluster } from './support/job-cluster.ts';
 import { testWorld } from './support/test-world.ts';
 
 const IMAGE = '/spec/template/spec/containers/0/image';
@@ -87,6 +91,11 @@ describe('a load', () => {
     [4, 3, { clients: 200, threads: 2, outstanding: 200 }],
   ])('to %d pods from %d load generators grows with the pods, not with both', (pods, count, each) => {
     expect(loadOfEach(pods, count)).toEqual(each);
+  });
+
+  it('has whole queries for each of its generators, also for those of each node', () => {
+    expect(() => demandShares(3, 3)).not.toThrow();
+    expect(() => demandShares(2, 3)).toThrow('--rate 2: 3 load generators share it in whole queries');
   });
 
   it('of a single generator has whether that was the limit', async () => {
@@ -329,6 +338,22 @@ describe('putting back', () => {
     expect(later.objects.has(JOURNAL)).toBe(false);
   });
 
+  it('renews its Lease while the pods take their time', async () => {
+    const rolling = { kind: 'Deployment', ...object('b', MARKED), status: { replicas: 0 } };
+    const { api, objects } = await begin([change('applied')], rolling);
+    let now = 0;
+    const clock = {
+      now: () => new Date(now),
+      sleep: async (seconds: number) => {
+        now += seconds * 1000;
+      },
+    };
+    const asked = { api, clock, leaseNamespace: 'kube-system', holder: 'me', settleSeconds: 100 };
+    const over = takeOver({ ...asked, onReverted: () => undefined }, { keepFindings: true });
+    await expect(over).rejects.toThrow(NotSettled);
+    expect(now - Date.parse(String(valueAt(objects.get(LEASE), '/spec/renewTime')))).toBeLessThan(20_000);
+  });
+
   it('removes a journal or a Lease only as it was read', async () => {
     const { api, stored, objects } = await begin([], object('a'));
     await writeJournal(api, stored, { ...stored.journal, changes: [change('applied')] });
@@ -351,8 +376,11 @@ describe('a session of changes', () => {
     spec: { nodeName: 'node-1', containers: [{ name: 'guard' }] },
     status: { conditions: [{ type: 'Ready', status: 'True' }] },
   };
-  const openWith = async (objects: Map<string, unknown>, guards: readonly object[] = []) => {
-    const api = apiOf(objects);
+  const openWith = async (
+    objects: Map<string, unknown>,
+    guards: readonly object[] = [],
+    api = apiOf(objects),
+  ) => {
     const world = await testWorld();
     onTestFinished(() => world.remove());
     const client = { clock: realClock, list: async () => ({ items: guards }) };
@@ -410,6 +438,21 @@ describe('a session of changes', () => {
     );
     const live = openWith(await journaled([], new Date()));
     await expect(live).rejects.toThrow('run o is about to change the cluster');
+  });
+
+  it('that begins together with another one says that, and not that something was put back', async () => {
+    const objects = new Map<string, unknown>();
+    const api = apiOf(objects);
+    const other = { runId: 'o', experiment: 'swap', namespace: 'other', token: 'o', labels: {} };
+    const raced: ClusterApi = {
+      async send(request) {
+        const isJournal = request.method === 'POST' && request.path.endsWith('/configmaps');
+        if (isJournal) await createJournal(api, 'kube-system', other);
+        return api.send(request);
+      },
+    };
+    await expect(openWith(objects, [], raced)).rejects.toThrow('run o is about to change the cluster');
+    expect([...objects.keys()]).toEqual([JOURNAL]);
   });
 });
 
@@ -627,6 +670,22 @@ describe('the canary', () => {
     expect(losingSeconds([...times(good, 30), ...times(bad, 9)])).toBeLessThan(MAX_LOSING_SECONDS);
     expect(losingSeconds([...times(good, 30), ...times(bad, 10)])).toBe(MAX_LOSING_SECONDS);
   });
+});
+
+it('a canary that Kubernetes ends has not seen that clients lose queries', async () => {
+  const { world, client, objects, print, end } = await jobCluster();
+  const made = { world, client, settings: kubernetesOf({}), images: { checker: 'load' }, namespace: 'n' };
+  const run = { ...made, runId: 'run', pullSecrets: [], jobs: 0 } as unknown as ClusterRun;
+  const { signal } = new AbortController();
+  const opening = openCanary(run, { address: '10.0.0.1', runSeconds: 60, signal, until: signal });
+  const isMade = () => [...objects.keys()].some((path) => path.includes('/jobs/canary'));
+  await vi.waitUntil(isMade, { timeout: 30_000 });
+  print('{"event":"second","second":1,"sent":20,"lost":0}\n');
+  const canary = await opening;
+  end({ exitCode: 137, reason: 'Error' }, 'Evicted');
+  await vi.waitUntil(() => canary.signal.aborted, { timeout: 30_000 });
+  expect(canary.signal.reason).toMatchObject({ code: 'E_LOADER_FAILED' });
+  await canary.stop();
 });
 
 describe('what a user gives', () => {

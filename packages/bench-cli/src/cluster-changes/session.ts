@@ -224,8 +224,9 @@ export async function openSession(
     await keeper.confirm();
   } catch (error) {
     await close();
-    // Two began at once, and the other one was faster.
-    if (error instanceof JournalLost) await demandNoJournal(api, leaseNamespace, clock.now());
+    // Two began at once, and the other one was faster: nothing of this run is there to be put back.
+    const other = error instanceof JournalLost ? await readJournal(api, leaseNamespace) : null;
+    if (other !== null) throw new JournalPending(other.journal);
     throw error;
   }
   onceAborted(force, () => ended.abort(force.reason));

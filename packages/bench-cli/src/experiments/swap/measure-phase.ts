@@ -7,6 +7,7 @@ import type { ObservationWindow } from '../../observe/window.ts';
 import { openPodWindow } from '../../targets/kubernetes/deployment.ts';
 import type { Phase } from './evidence.ts';
 import type { Measured, PhasesRequest } from './placed.ts';
+import { demandShares } from './rate-held.ts';
 
 export interface PhaseRequest extends PhasesRequest, Measured {
   readonly kind: Phase['kind'];
@@ -61,6 +62,8 @@ function sendAll(
   const outputFile = `${request.rawDirectory}/${request.name}-${kind}`;
   const endpoint = { address: workload.service.address, port: 53 };
   const { length: count } = places;
+  // With --load-per-node, as many times as there are nodes.
+  demandShares(settings.rate, count);
   const together = { clock: run.client.clock, loader, count, isGated: count > 1, signal };
   return loadTogether({ ...together, runSeconds: seconds + TIMEOUT_SECONDS }, (index) => {
     const node = places[index];

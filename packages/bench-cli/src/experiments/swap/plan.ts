@@ -26,6 +26,7 @@ import { ROLE_FILE, watchingRights } from './in-place/preflight.ts';
 import { demandAnotherImage, targetImage } from './in-place/target-image.ts';
 import type { SwapPlan } from './placed.ts';
 import { readOwnQueries } from './query-files.ts';
+import { demandShares } from './rate-held.ts';
 import { type SwapSettings, sequenceOf } from './settings.ts';
 
 /** Planning takes a few requests. */
@@ -165,10 +166,7 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
       fix: 'Name it: `bench swap --to 1.13.1`.',
     });
   }
-  if (rate < loaders)
-    throw new BenchError('E_USAGE', `--rate ${rate}: ${loaders} load generators share it in whole queries`, {
-      fix: 'Give a higher --rate, or fewer --loaders.',
-    });
+  demandShares(rate, loaders);
   const ownQueries = await readOwnQueries(world, settings);
   const signal = AbortSignal.timeout(LIMIT_MS);
   const { client, api } = await openChangeable(world, settings.context, signal);

@@ -1,4 +1,5 @@
 /** Whether loads held the rate, and which rate to try next. Pure. */
+import { BenchError } from '../../errors.ts';
 import { formatFixed } from '../../report/numbers.ts';
 import { NAME_SETS, type SwapRecord } from './evidence.ts';
 import { estimandName, MIN_RATE_RATIO } from './figures.ts';
@@ -6,6 +7,14 @@ import { placementsOf } from './words.ts';
 
 /** How long a rate is tried before anything is changed or measured. */
 export const PROBE_SECONDS = 3;
+
+/** They share it in whole queries a second. @throws BenchError `E_USAGE` if one would have none */
+export function demandShares(rate: number, loaders: number): void {
+  if (rate >= loaders) return;
+  throw new BenchError('E_USAGE', `--rate ${rate}: ${loaders} load generators share it in whole queries`, {
+    fix: 'Give a higher --rate, or fewer --loaders.',
+  });
+}
 
 /** Of the rate that was reached: some of it is needed for what the rate varies by. */
 const ADVISED_SHARE = 0.8;
