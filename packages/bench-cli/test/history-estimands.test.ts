@@ -1,5 +1,6 @@
 /** The history of figures that share a name but not a unit, or that are compared by their difference. */
 import { describe, expect, it } from 'vitest';
+import { compareRuns } from '../src/history/compare.ts';
 import { differencesOf } from '../src/history/differences.ts';
 import { gateDocument } from '../src/history/documents/gate.ts';
 import { trendDocument } from '../src/history/documents/trend.ts';
@@ -96,12 +97,12 @@ describe('figures measured under different settings', () => {
   });
 
   it('are told apart by what is no axis of their experiment', () => {
-    const { environment } = makeRecord({ cases: [] });
+    const made = makeRecord({ cases: [] });
     const withPoint = (point: Readonly<Record<string, string>>, rate: number): Entry => {
       const entry = entryOf('1', [5, 5]);
       return {
         ...entry,
-        environment: environmentOf(environment, { rate, configurations: [rate], trials: rate }, []),
+        environment: environmentOf(made, { rate, configurations: [rate], trials: rate }, []),
         cases: entry.cases.map((item) => ({ ...item, point })),
       };
     };
@@ -128,6 +129,48 @@ describe('pooled runs', () => {
       expect.stringContaining('lost of the pooled runs 1 and 2 differ (p '),
     ]);
     expect(notes([0, 1, 0, 2, 1, 0], [1, 0, 2, 0, 0, 1])).toEqual([]);
+  });
+});
+
+describe('figures of a search', () => {
+  const LIMIT: EstimandFacts = {
+    ...{ ...COUNT, unit: 'bytes', compared: 'ratio', resolution: { share: 0.1, least: 0 } },
+  };
+  const sides = (before: readonly number[], now: readonly number[], ids: readonly [string, string]) =>
+    [before, now].map((values, index) => {
+      const entry = entryOf(ids[index] ?? '', values, { estimands: [LIMIT] });
+      return { entry, selector: { subject: '' }, cases: entry.cases };
+    });
+
+  it.each([
+    ['of different runs', ['1', '2']],
+    ['of one run', ['1', '1']],
+  ] as const)('differ by more than the step of the search, or not at all: %s', (_, ids) => {
+    const said = (level: number) => {
+      const [reference, candidate] = sides([40, 40, 40], [level, level, level], ids);
+      if (reference === undefined || candidate === undefined) throw new Error('there are two');
+      const options = { interval: 'auto', normalize: null } as const;
+      const limits = [{ estimand: LIMIT, maxRegression: 0.03 }];
+      const [compared] = compareRuns(reference, candidate, { ...options, estimands: [LIMIT] }).cases;
+      return [
+        compared?.figures[0]?.delta?.verdict,
+        gate(reference, candidate, { ...options, limits }).outcome,
+      ];
+    };
+    expect(said(43)).toEqual(['no difference shown', 'not enough trials']);
+    expect(said(60)).toEqual(['more', 'failed']);
+  });
+
+  it('are compared in all rounds of a run, or not: nothing has a ratio to zero', () => {
+    const [reference, candidate] = sides([0, 0, 0, 11_670, 12_000], [5, 5, 5, 20_000, 21_000], ['1', '1']);
+    if (reference === undefined || candidate === undefined) throw new Error('there are two');
+    const options = { interval: 'auto', normalize: null } as const;
+    const limits = [{ estimand: LIMIT, maxRegression: 0.03 }];
+    const { comparison, cases } = gate(reference, candidate, { ...options, limits });
+    expect(comparison.cases[0]?.figures[0]).toMatchObject({ delta: null, trials: [5, 5], reference: 0 });
+    expect(cases[0]).toMatchObject({
+      ...{ outcome: 'not enough trials', missing: expect.stringContaining('none in some trial') },
+    });
   });
 });
 

@@ -454,6 +454,15 @@ describe('bench compare', () => {
     });
   });
 
+  it('names another version of bench, which is no difference of the machine', async () => {
+    await saveRun({ id: OLD, qps: { coredns: around(1000, 6, 'a') } });
+    const generator = { name: 'dinodns-bench', version: '99.0.0' } as const;
+    await saveRun({ id: NEW, qps: { coredns: around(1000, 6, 'b') }, record: { generator } });
+    const { out } = await bench('compare', OLD, NEW);
+    expect(out).toMatch(/^Programs or settings differ$/m);
+    expect(out).toMatch(/dinodns-bench: \S+ → 99\.0\.0/);
+  });
+
   it('pairs trials of the same run, for sets of cases', async () => {
     await saveRun({ id: OLD, qps: { coredns: [100, 200, 300, 400], dinodns: [110, 221, 329, 441] } });
     const { out } = await bench('compare', 'latest:server=coredns', 'latest:server=dinodns', '--json');
@@ -747,6 +756,112 @@ describe('bench gate', () => {
     );
   });
 
+  it('judges CPU per query where the rate was held, of which nobody answers more or fewer', async () => {
+    const held = (id: string, cpu: number) =>
+      saveRun({
+        id,
+        qps: {},
+        record: { ...atRate(around(cpu, 8, id)), id, startedAt: '2026-11-02T12:00:00.000Z' },
+      });
+    const atRate = (cpu: readonly number[]) => {
+      const trials = cpu.map((value) => ({
+        ...{ qps: 1999.8, cpuSecondsPerQuery: value },
+        limitedBy: 'rate' as const,
+      }));
+      const { cases, trials: taken } = makeRecord({
+        cases: [{ server: 'dinodns', ratePerSecond: 2000, trials }],
+      });
+      return { cases, trials: taken };
+    };
+    await held(OLD, 1e-5);
+    await held(NEW, 1.23e-5);
+    const { status, out } = await bench('gate', NEW, '--against', OLD, '--max-regression', '5%');
+    expect(out).toContain('CPU time per query, at most 5% worse');
+    expect(status).toBe(9);
+    expect((await bench('gate', NEW, '--against', OLD, '--metric', 'qps')).status).toBe(0);
+  });
+
+  it('compares no two cases of different tiers, unless it is asked to', async () => {
+    const atTier = async (id: string, tier: number, level: number) => {
+      const trials = around(level, 8, id).map((qps) => ({ qps }));
+      const { cases, trials: taken } = makeRecord({ cases: [{ server: 'dinodns', tier, trials }] });
+      await saveRun({ id, qps: {}, record: { cases, trials: taken } });
+    };
+    await atTier(OLD, 1, 1000);
+    await atTier(NEW, 2, 1900);
+    const { status, err } = await bench('gate', NEW, '--against', OLD);
+    expect(status).toBe(2);
+    expect(err).toContain('no case in common');
+    expect((await bench('gate', `${NEW}:tier=2`, '--against', `${OLD}:tier=1`)).out).toContain(
+      'dinodns, tier 2 against tier',
+    );
+  });
+
+  it('says what it does not judge, and fails a server that fails all its trials', async () => {
+    const failing = { failed: 'E_SERVER' };
+    const save = async (id: string, tiers: readonly [tier: number, ok: number, failed: number][]) => {
+      const { cases, trials } = makeRecord({
+        cases: tiers.map(([tier, ok, failed]) => ({
+          ...{ server: 'dinodns', tier },
+          trials: [
+            ...around(1000, ok, `${id}${tier}`).map((qps) => ({ qps })),
+            ...Array.from({ length: failed }, () => failing),
+          ],
+        })),
+      });
+      await saveRun({ id, qps: {}, record: { cases, trials } });
+    };
+    const judged = async () => {
+      const { status, out } = await bench('gate', NEW, '--against', OLD, '--max-regression', '20%');
+      return { status, out: out.replaceAll(/\s+/g, ' ') };
+    };
+    await save(OLD, [
+      [1, 7, 0],
+      [2, 7, 0],
+    ]);
+    await save(NEW, [[1, 7, 0]]);
+    expect(await judged()).toEqual({
+      status: 0,
+      out: expect.stringContaining(
+        'Not judged, because only the reference has it: dinodns/tier=2/single/half/udp.',
+      ),
+    });
+    await save(NEW, [
+      [1, 2, 5],
+      [2, 7, 0],
+    ]);
+    expect((await judged()).out).toContain('tier 1, single, half, udp: 5 trials of the candidate failed.');
+    await save(NEW, [
+      [1, 0, 7],
+      [2, 7, 0],
+    ]);
+    expect(await judged()).toEqual({
+      status: 9,
+      out: expect.stringContaining('1 could not be measured, because every trial failed'),
+    });
+  });
+
+  it('warns of a run that did not end, and tests it as often as it was going to be looked at', async () => {
+    await before();
+    const { configuration } = makeRecord({ cases: [] });
+    await saveRun({
+      ...{ id: NEW, qps: { dinodns: around(1000, 7, 'after') } },
+      record: {
+        ...{ status: 'interrupted', until: null },
+        configuration: { ...configuration, until: { verdict: 0.06 } },
+      },
+    });
+    const note = `Run ${NEW} is interrupted`;
+    for (const argv of [
+      ['gate', NEW, '--against', OLD],
+      ['compare', OLD, NEW],
+      ['trend', '--metric', 'qps'],
+    ])
+      expect((await bench(...argv)).out, argv[0]).toContain(note);
+    expect((await readAnyEntry(world, join(results(), NEW, 'run.json'))).level).toBeCloseTo(0.005, 12);
+    expect((await bench('gate', NEW, '--against', OLD, '--max-regression', '20%')).out).toMatch(/^Passed/);
+  });
+
   it('takes less as better for latency and CPU', async () => {
     await before();
     await after(800);
@@ -899,6 +1014,14 @@ describe('bench gate', () => {
     const same = await bench('gate', '--base', 'base', '--max-regression', '5%');
     expect(same.out).toMatch(/^Passed/);
     expect(same.status).toBe(0);
+  });
+
+  it('never shows a change outside of the interval that it judges', async () => {
+    const base = [100, 110, 120, 130, 140, 150, 160];
+    const head = base.map((qps, at) => (at === 3 ? 119.6 : qps * 0.99));
+    await saveRun({ id: NEW, qps: { base, head } });
+    const { out } = await bench('gate', '--base', 'base', '--max-regression', '5%');
+    expect(out).toMatch(/ 8\.0 % worse +\d\.\d to 8(\.\d)? % worse +7 \/ 7 +not enough trials$/m);
   });
 
   it('is right: of unchanged servers hardly any gate fails, of a real loss most do', async () => {

@@ -7,6 +7,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compareRuns } from '../src/history/compare.ts';
+import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { type ImportedRecord, importedJsonSchema, importedRecordSchema } from '../src/history/imported.ts';
 import { importFiles } from '../src/import/import-files.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
@@ -159,6 +161,35 @@ describe('bench import', () => {
       metrics: { qps: 995, latencySeconds: 0.0005, lostRatio: 0.005 },
     });
     expect(second?.metrics).toMatchObject({ latencySeconds: null, lostRatio: 1 });
+  });
+
+  it('knows the length of the first interval of dnsperf', async () => {
+    const text = await readFile(fixture('dnsperf-rate.txt'), 'utf8');
+    await writeFile(join(world.directory, 'ten.txt'), text.replace(/ -S 1(?= |$)/m, ' -S 10'));
+    const { cases } = await imported('ten.txt');
+    expect(cases[0]?.trials[0]?.startedAt).toMatch(/^2026-11-21T12:40:25/);
+  });
+
+  it('says nothing of the latency of dnspyre, which is in whole milliseconds', async () => {
+    const { cases, ...record } = await imported(fixture('dnspyre.json'));
+    const entry = entryOf({ ...record, cases });
+    expect(entry.cases[0]?.foreign).toEqual(['latency']);
+    const [item] = entry.cases;
+    if (item === undefined) throw new Error('there is a case');
+    const side = (latency: number) => {
+      const trials = [0, 1, 2].map(() => ({ round: null, startedAt: null, figures: { latency } }));
+      return { entry, selector: {}, cases: [{ ...item, trials }] };
+    };
+    const estimands = [comparedEstimand('latencySeconds')];
+    const { cases: compared } = compareRuns(side(0.001), side(0.002), {
+      ...{ estimands, interval: 'auto', normalize: null },
+    });
+    expect(compared).toMatchObject([
+      {
+        figures: [{ delta: { verdict: 'no difference shown' } }],
+        notes: ['Mean latency was recorded too coarsely to be compared.'],
+      },
+    ]);
   });
 
   it('does not take the zeros of dnspyre for latencies, nor requests for answers', async () => {

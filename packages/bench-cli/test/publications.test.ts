@@ -95,9 +95,9 @@ function textOf({ measured, ...judged }: Cell): string {
   // Outwards, as bench prints them.
   const bound = (value: number | null, round: (value: number) => number) =>
     (round((value ?? Number.NaN) * 1000) / 1000).toFixed(3);
-  const { ratio, low, high } = measured ?? {};
+  const { ratio, low, high, isBound } = measured ?? {};
   const interval = `[${bound(low ?? null, Math.floor)}, ${bound(high ?? null, Math.ceil)}]`;
-  return `${ratio === undefined ? '–' : `${ratio.toFixed(3)} ${interval}`} | ${judgementText(judged)}`;
+  return `${ratio === undefined ? '–' : `${ratio.toFixed(3)} ${interval}${isBound ? ' †' : ''}`} | ${judgementText(judged)}`;
 }
 
 it('has the ratios of the first publication, of two runs side by side', async () => {

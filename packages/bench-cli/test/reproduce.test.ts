@@ -118,7 +118,8 @@ describe('the verdict on a published ratio', () => {
     [1.6, 0.99, 1.3, 'contradicted'],
     [1, 1.1, 1.2, 'contradicted'],
   ] as const)('of %d with our interval from %d to %d is: %s', (published, low, high, verdict) => {
-    expect(verdictOn(published, low, high).verdict).toBe(verdict);
+    expect(verdictOn(published, { low, high }, false).verdict).toBe(verdict);
+    expect(verdictOn(published, { low, high }, true).verdict).toBe('cannot tell');
   });
 });
 
@@ -211,6 +212,18 @@ describe('bench reproduce', () => {
     expect(condition('--duration')).toMatchObject({ published: '600', run: '10', isSame: false });
     expect(condition('coredns version')).toMatchObject({ published: 'not published', run: '1.0' });
     expect(condition('trials of each case')).toMatchObject({ published: '1', run: `1 to ${TRIALS}` });
+  });
+
+  it('cannot tell where something other than the server limited a figure', async () => {
+    const [baseline, item] = CASES;
+    if (baseline === undefined || item === undefined) throw new Error('no cases');
+    const trials = item.trials.map((trial) => ({ ...trial, limitedBy: 'loader' as const }));
+    await save([baseline, { ...item, trials }]);
+    const { cells } = await reproduction();
+    expect(cells.slice(0, 2).map(({ verdict, measured }) => [verdict, measured?.isBound])).toEqual([
+      ['cannot tell', true],
+      ['cannot tell', true],
+    ]);
   });
 
   it('takes CoreDNS of either mode as the baseline at tier 1, where the publication has one test for both', async () => {

@@ -205,6 +205,31 @@ describe('a verdict at the level of a look', () => {
     },
   );
 
+  it('measures no longer than until the last look that the time allows', () => {
+    const { cases } = summarizeRun(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
+    // The look after 19 rounds is that after 24, of 44 s each.
+    const limitAfter = (rounds: number) =>
+      assessView(comparisonView(cases), {
+        ...{ ...progress, rounds, spentSeconds: rounds * 44, mostSeconds: 900 },
+      }).limit;
+    expect([15, 19].map(limitAfter)).toEqual([null, 'time']);
+  });
+
+  it('waits for nothing that no number of trials would tell', () => {
+    const bounded = [100, 101, 99, 100].map((qps) => ({
+      qps,
+      cpuSecondsPerQuery: null,
+      limitedBy: 'loader' as const,
+    }));
+    const found = makeRecord({
+      cases: ['coredns', 'knot'].map((server) => ({ server, trials: bounded })),
+    });
+    const view = comparisonView(found.cases);
+    expect(assessView(view, { ...progress, width: 0.0001 }).reached).toBe(true);
+    const decided = decidedByGate(view, entryOf(found), 0.05, 'auto');
+    expect(assessView(decided, { ...progress, goal: 'gate', width: 0.05 }).reached).toBe(true);
+  });
+
   it('does not end a run that compares nothing', () => {
     for (const goal of ['verdict', 'gate'] as const)
       expect(assessView(comparisonView(record.cases.slice(0, 1)), { ...progress, goal }).reached).toBe(false);

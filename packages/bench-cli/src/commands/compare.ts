@@ -64,7 +64,11 @@ export async function compareCommand(world: World, options: CompareCommandOption
         evidence: [...result.onlyReference.slice(0, 6), ...result.onlyCandidate.slice(0, 6)],
       });
     }
-    if (result.cases.every(({ figures }) => figures.every(({ delta }) => delta === null))) {
+    if (
+      result.cases.every(({ figures }) =>
+        figures.every(({ delta, trials }) => delta === null && trials.includes(0)),
+      )
+    ) {
       throw new BenchError('E_USAGE', `${first} and ${other} have no figure in common`, {
         fix: 'Choose other figures with --metric, or other runs.',
         evidence: result.cases.flatMap(({ label, figures }) =>

@@ -4,12 +4,13 @@ import { BenchError } from '../errors.ts';
 import { fits, type Selector, valueOn } from '../history/axes.ts';
 import { differentTrials } from '../history/differences.ts';
 import { gateDocument } from '../history/documents/gate.ts';
-import type { Entry } from '../history/entry.ts';
+import { type Entry, isUnbound, valuesOf } from '../history/entry.ts';
 import { type Gate, gate, type Limit } from '../history/gate.ts';
 import type { RunRow } from '../history/listing.ts';
 import type { RunIndex } from '../history/resolve.ts';
 import { type Selected, selectCases } from '../history/select.ts';
 import type { EstimandFacts } from '../report/estimand.ts';
+import { METRIC_NAMES } from '../stats/metrics.ts';
 import type { World } from '../world.ts';
 import {
   answering,
@@ -80,19 +81,35 @@ function sidesWithin({ entry, selector }: Selected, base: string) {
 const DEFAULT_LIMIT = '3%';
 
 /**
- * `3%` for every figure of `--metric`, or `qps=3%,latency=10%`: those figures. Without either flag, the one that decides.
+ * The figure that is judged where none is named. Servers that hold a rate answer as many queries at whatever cost, so their throughput
+ * cannot regress: there it is CPU per query, as for verdicts.
+ */
+function decisiveFor(sides: readonly Selected[], estimands: readonly EstimandFacts[]): EstimandFacts[] {
+  const cpu = estimands.find(({ name }) => name === METRIC_NAMES.cpuSecondsPerQuery);
+  const isHeld = sides.every(({ cases }) =>
+    cases.every((item) => !isUnbound(item) && cpu !== undefined && valuesOf(item, cpu.name).length > 0),
+  );
+  return cpu !== undefined && isHeld ? [cpu] : estimands.slice(0, 1);
+}
+
+/**
+ * `3%` for every figure of `--metric`, or `qps=3%,latency=10%`: those figures. Where neither flag names one, the one that decides.
  * Throws `E_USAGE`.
  */
 function limitsFrom(
   text: string | undefined,
   metric: string | undefined,
   estimands: readonly EstimandFacts[],
+  sides: readonly Selected[],
 ): Limit[] {
   const flag = '--max-regression';
   if (text?.includes('=') !== true) {
     const maxRegression = percentageFrom(text ?? DEFAULT_LIMIT, flag);
     const all = estimandsFrom(metric, estimands);
-    return (metric === undefined ? all.slice(0, 1) : all).map((estimand) => ({ estimand, maxRegression }));
+    return (metric === undefined ? decisiveFor(sides, all) : all).map((estimand) => ({
+      estimand,
+      maxRegression,
+    }));
   }
   const limits = text.split(',').map((part): [string, number] => {
     const at = part.lastIndexOf('=');
@@ -150,7 +167,7 @@ export async function gateCommand(world: World, options: GateCommandOptions): Pr
   refuseDifferentTrials(reference.entry, candidate.entry);
   const normalize = checkNormalize(options.normalize, [reference.entry, candidate.entry]);
   const estimands = commonEstimands([candidate.entry.estimands, reference.entry.estimands]);
-  const limits = limitsFrom(options.maxRegression, options.metric, estimands);
+  const limits = limitsFrom(options.maxRegression, options.metric, estimands, [reference, candidate]);
   const result = gate(reference, candidate, { limits, interval, normalize });
   if (result.cases.length === 0) {
     throw new BenchError(

@@ -170,7 +170,10 @@ export function addGate(program: Command, call: Call): void {
       '--max-regression <list>',
       'how much worse is tolerated: 3%, or by figure qps=3%,latency=10% (default: 3%)',
     )
-    .option('--metric <list>', `figures to judge: ${METRICS} (default: the first that the runs have)`)
+    .option(
+      '--metric <list>',
+      `figures to judge: ${METRICS} (default: the first that the runs have; cpu if all held a rate)`,
+    )
     .option('--strict', `what cannot be told is a failure too (status ${EXIT_STATUS.undecided})`)
     .option(...NORMALIZE)
     .option(...INTERVAL)

@@ -1,6 +1,6 @@
 /** A record of any experiment on the engine as the history sees it: cases with figures by estimand. Pure. */
 import { type Entry, type EntryCase, entryOfHeader, environmentOf, machineOf } from '../history/entry.ts';
-import { levelOf } from '../stats/until.ts';
+import { levelOfRecord } from '../stats/until.ts';
 import { claimsOf, type EngineCase, type EngineRecord, okTrials } from './record.ts';
 import { subjectTitle } from './words.ts';
 
@@ -28,7 +28,7 @@ export function engineEntry(record: AnyRecord, summary: string): Entry {
   const generator = conditions['load generator']?.replace(/ v?\d.*$/, '');
   return {
     ...entryOfHeader(record, experiment, summary),
-    environment: environmentOf(environment, Object.fromEntries(Object.entries(settings ?? {})), [
+    environment: environmentOf(record, Object.fromEntries(Object.entries(settings ?? {})), [
       ...Object.entries(conditions),
       ...programs.flatMap(({ name, version, components }): [string, string][] => [
         [`server ${name}`, version],
@@ -39,7 +39,7 @@ export function engineEntry(record: AnyRecord, summary: string): Entry {
       ]),
     ]),
     machine: machineOf(environment) + (generator === undefined ? '' : `, load from ${generator}`),
-    level: levelOf(record.until?.goal ?? null),
+    level: levelOfRecord(record.until, settings),
     estimands,
     cases: claimsOf(record).map((item) => caseOf(record, item)),
   };

@@ -158,6 +158,7 @@ function untilOf<R extends LivingRecord, E>(
     mostRounds: maxTrials,
     mostSeconds: maxTime ?? null,
     spentSeconds: secondsUnderWay(record().trials),
+    first: engine.trials,
   });
 }
 

@@ -6,7 +6,14 @@
  * Runs differ by more than the scatter of trials: another day, another state of the machine. `normalize` removes what
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
-import { bothOf, directionOf, type EstimandFacts, isBetter, pairsOf } from '../report/estimand.ts';
+import {
+  bothOf,
+  directionOf,
+  type EstimandFacts,
+  isBetter,
+  pairsOf,
+  resolutionOf,
+} from '../report/estimand.ts';
 import type { Delta, Difference } from '../results/record.ts';
 import { testAllowed } from '../stats/allowance.ts';
 import { decideFamily } from '../stats/comparisons.ts';
@@ -35,7 +42,7 @@ import {
   type UndecidedDelta,
   type UndecidedDifference,
 } from '../stats/summarize.ts';
-import { counted, listed } from '../text.ts';
+import { capitalized, counted, listed } from '../text.ts';
 import { placeKey } from './axes.ts';
 import { type Difference as Differing, differencesOf, differentTrials } from './differences.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
@@ -48,6 +55,8 @@ export interface Samples {
   readonly candidate: readonly number[];
   /** The same, of the same rounds of one run; null for different runs. */
   readonly pairs: readonly Pair[] | null;
+  /** As in `TestOptions`: how closely a ratio of two is known. Default: exactly. */
+  readonly resolution?: number;
 }
 
 export interface ComparedFigure {
@@ -92,6 +101,8 @@ export interface ComparedRuns {
   readonly onlyReference: readonly string[];
   readonly onlyCandidate: readonly string[];
   readonly differences: readonly Differing[];
+  /** Of runs that did not end by themselves, in sentences. */
+  readonly unfinished: readonly string[];
 }
 
 export interface CompareOptions {
@@ -99,6 +110,8 @@ export interface CompareOptions {
   readonly interval: IntervalChoice;
   /** A server that both runs have; null for the figures as they are. */
   readonly normalize: string | null;
+  /** What the sides are called in notes. Default: the first and the second. */
+  readonly names?: readonly [string, string];
 }
 
 /** The case of `subject` at the same point. */
@@ -119,6 +132,18 @@ interface Side {
   readonly item: EntryCase;
 }
 
+/** How closely a search knows the ratio of any of these to any of those. */
+export function resolutionBetween(
+  estimand: EstimandFacts,
+  values: readonly number[],
+  others: readonly number[],
+): number {
+  return resolutionOf(
+    estimand,
+    values.flatMap((value) => others.map((baseline) => ({ value, baseline }))),
+  );
+}
+
 /** The samples of an estimand, paired if both cases are of the same run. */
 export function samplesOf(
   reference: Side,
@@ -126,25 +151,31 @@ export function samplesOf(
   estimand: EstimandFacts,
   normalize: string | null,
 ): Samples {
-  const { name, compared } = estimand;
+  const { name } = estimand;
   if (normalize !== null) {
+    const sides = [reference, candidate];
+    const [before = [], now = []] = sides.map(({ item, entry }) =>
+      [item, yardstickOf(entry, item, normalize)].flatMap((each) => (each ? valuesOf(each, name) : [])),
+    );
     return {
       reference: normalized(reference.entry, reference.item, name, normalize),
       candidate: normalized(candidate.entry, candidate.item, name, normalize),
       pairs: null,
+      // A ratio of two ratios.
+      resolution: (1 + resolutionBetween(estimand, before, now)) ** 2 - 1,
     };
   }
   if (reference.entry.id !== candidate.entry.id || reference.entry.kind === 'imported') {
     const [before, now] = [valuesOf(reference.item, name), valuesOf(candidate.item, name)];
-    return { reference: before, candidate: now, pairs: null };
+    const resolution = resolutionBetween(estimand, now, before);
+    return { reference: before, candidate: now, pairs: null, resolution };
   }
-  const all = pairsOf(estimand, candidate.item.trials, reference.item.trials);
-  // Nothing has a ratio to zero.
-  const pairs = all.filter(({ baseline }) => compared === 'difference' || baseline > 0);
+  const pairs = pairsOf(estimand, candidate.item.trials, reference.item.trials);
   return {
     reference: pairs.map(({ baseline }) => baseline),
     candidate: pairs.map(({ value }) => value),
     pairs,
+    resolution: resolutionOf(estimand, pairs),
   };
 }
 
@@ -154,8 +185,9 @@ export function isByDifference({ compared }: EstimandFacts, normalize: string | 
 }
 
 /** Of candidate ÷ reference ÷ the tolerated ratio. */
-export function testRatios(samples: Samples, options: TestOptions, tolerated = 1): SampleTest | null {
-  const { candidate, reference } = samples;
+export function testRatios(samples: Samples, given: TestOptions, tolerated = 1): SampleTest | null {
+  const { candidate, reference, resolution = 0 } = samples;
+  const options = { ...given, resolution };
   if (samples.pairs === null)
     return testUnpaired(
       candidate.map((value) => value / tolerated),
@@ -187,8 +219,8 @@ export function testDifference(samples: Samples, options: TestOptions, tolerated
 
 /** The difference of two samples by their ratio, without a verdict yet; null where the baseline is zero. */
 export function undecidedDelta(samples: Samples, options: TestOptions): UndecidedDelta | null {
-  const { reference, candidate, pairs } = samples;
-  if (pairs !== null) return comparePairs(pairs, options, allowanceOfPairs(pairs));
+  const { reference, candidate, pairs, resolution = 0 } = samples;
+  if (pairs !== null) return comparePairs(pairs, { ...options, resolution }, allowanceOfPairs(pairs));
   const medians = { value: median(candidate), baseline: median(reference) };
   if (medians.baseline <= 0) return null;
   const n = Math.min(reference.length, candidate.length);
@@ -225,10 +257,14 @@ function asItMayBeSaid<D extends Delta | Difference>(
 
 function notesOf(
   [reference, candidate]: readonly [EntryCase, EntryCase],
-  estimands: readonly EstimandFacts[],
+  { estimands, names = ['first', 'second'] }: CompareOptions,
 ): string[] {
+  const sides = [reference, candidate];
   const bounded = estimands.filter(({ name }) =>
-    [reference, candidate].some(({ bounds, foreign }) => [...bounds, ...foreign].includes(name)),
+    sides.some(({ bounds, foreign }) => bounds.length > 0 && [...bounds, ...foreign].includes(name)),
+  );
+  const coarse = estimands.filter(({ name }) =>
+    sides.some(({ bounds, foreign }) => bounds.length === 0 && foreign.includes(name)),
   );
   const notes: string[] = [];
   if (bounded.length > 0) {
@@ -236,18 +272,27 @@ function notesOf(
       `Something other than the server limited ${listed(bounded.map(({ title }) => title))} in some trial: not the server's own.`,
     );
   }
+  for (const { title } of coarse)
+    notes.push(`${capitalized(title)} was recorded too coarsely to be compared.`);
   if (reference.contended || candidate.contended) {
     notes.push('Servers and load generators had to share cores (contended).');
   }
   for (const [item, which] of [
-    [reference, 'first'],
-    [candidate, 'second'],
+    [reference, names[0]],
+    [candidate, names[1]],
   ] as const) {
     if (item.trials.length === 0) notes.push(`No trial of the ${which} succeeded.`);
     else if (item.failedTrials > 0)
       notes.push(`${counted(item.failedTrials, 'trial')} of the ${which} failed.`);
   }
   return notes;
+}
+
+/** A warning of a run that was interrupted, or is still under way, has been killed, or is a pool with one that was. */
+export function unfinishedNote({ id, status }: Pick<Entry, 'id' | 'status'>): string[] {
+  if (status.split(', ').every((each) => each === 'complete' || each === 'imported')) return [];
+  const how = status === 'running' ? 'not finished' : status;
+  return [`Run ${id} is ${how}: it has fewer trials than were planned.`];
 }
 
 const centre = (values: readonly number[]) => (values.length === 0 ? null : median(values));
@@ -322,7 +367,7 @@ export function compareRuns(reference: Selected, candidate: Selected, options: C
       referenceKey: item.key,
       candidateKey: other.key,
       figures: families.flatMap((family) => family[index] ?? []),
-      notes: notesOf([item, other], options.estimands),
+      notes: notesOf([item, other], options),
     }),
   );
   return {
@@ -340,5 +385,6 @@ export function compareRuns(reference: Selected, candidate: Selected, options: C
     onlyReference,
     onlyCandidate,
     differences: differencesOf(reference.entry, candidate.entry),
+    unfinished: [...new Set([reference, candidate].flatMap(({ entry }) => unfinishedNote(entry)))],
   };
 }

@@ -1,5 +1,5 @@
 /** What else differs between two runs: any of it may explain a difference in figures. */
-import { conditionSettings, type Entry, SETTING_PREFIX } from './entry.ts';
+import { BENCH, conditionSettings, type Entry, SETTING_PREFIX } from './entry.ts';
 
 /** Of a setting that a record does not say. */
 export const NOT_RECORDED = 'not recorded';
@@ -13,20 +13,20 @@ export interface Difference {
 
 /**
  * Everything known of machine, programs and settings that is not the same in both. What only one of them records
- * counts as a difference, because it may be one; servers that only one of them has do not.
+ * counts as a difference, because it may be one; servers that only one of them has do not, nor does bench, which imports lack.
  */
 export function differencesOf(first: Entry, second: Entry): Difference[] {
   const names = [...new Set([...Object.keys(first.environment), ...Object.keys(second.environment)])];
   const conditions = [first, second].map(conditionSettings);
   const isTold = (name: string) =>
     isOfMachine({ name }) ||
-    name.startsWith('server ') ||
+    isProgram(name) ||
     conditions.some((settings) => name.slice(SETTING_PREFIX.length) in settings);
   return names.filter(isTold).flatMap((name): Difference[] => {
     const values = [first.environment[name] ?? null, second.environment[name] ?? null] as const;
     if (values[0] === values[1]) return [];
-    const isMissingServer = name.startsWith('server ') && values.includes(null);
-    return isMissingServer ? [] : [{ name, values: [values[0], values[1]] }];
+    const isMissing = isProgram(name) && values.includes(null);
+    return isMissing ? [] : [{ name, values: [values[0], values[1]] }];
   });
 }
 
@@ -39,7 +39,11 @@ export function differentTrials(first: Entry, second: Entry): readonly [string, 
   return [first.environment.trials ?? '', second.environment.trials ?? ''];
 }
 
+function isProgram(name: string): boolean {
+  return name === BENCH || name.startsWith('server ');
+}
+
 /** True for a difference of the machine itself, not of a program's version or of a setting. */
 export function isOfMachine({ name }: Pick<Difference, 'name'>): boolean {
-  return !name.startsWith('server ') && !name.startsWith(SETTING_PREFIX);
+  return !isProgram(name) && !name.startsWith(SETTING_PREFIX);
 }

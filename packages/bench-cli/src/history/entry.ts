@@ -10,7 +10,7 @@ import { takenDuring } from '../stats/comparisons.ts';
 import { isServersOwn } from '../stats/decisive.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES, METRIC_TITLES } from '../stats/metrics.ts';
 import { LEVEL } from '../stats/sample-test.ts';
-import { levelOf } from '../stats/until.ts';
+import { levelOfRecord } from '../stats/until.ts';
 import type { ImportedRecord } from './imported.ts';
 
 /** The figures of one trial. */
@@ -31,8 +31,8 @@ export interface EntryCase {
   /** Names of figures that something other than the subject kept from being better, in at least one trial. */
   readonly bounds: readonly string[];
   /**
-   * Names of figures that mirror a bounded one, and may be on either side of their own: the latency of a closed loop that the load
-   * generator did not keep full. Nothing is said of them.
+   * Names of figures that may be on either side of their own, of which nothing is said: they mirror a bounded one, as the latency of
+   * a closed loop that the load generator did not keep full does; or, where nothing is bounded, they are too coarse.
    */
   readonly foreign: readonly string[];
   /** True if servers and load generators had to share cores. */
@@ -188,6 +188,9 @@ function workersOf({ cases, trials }: RunRecord, server: string): string[] {
   return byMode.length === 0 ? [] : [byMode.join(', ')];
 }
 
+/** Of the version of bench in `Entry.environment`. */
+export const BENCH = 'dinodns-bench';
+
 /** Of the names of settings in `Entry.environment`. */
 export const SETTING_PREFIX = 'setting ';
 
@@ -214,7 +217,7 @@ type Named = readonly (readonly [name: string, value: unknown])[];
 
 /** The machine or the cluster, program versions and settings, as texts by name. */
 export function environmentOf(
-  environment: Environment,
+  { environment, generator }: Pick<RunRecord, 'environment' | 'generator'>,
   settings: Readonly<Record<string, unknown>>,
   more: Named,
 ): Entry['environment'] {
@@ -231,6 +234,7 @@ export function environmentOf(
           ['cluster.nodes', [...new Set(nodes)].join('; ')],
         ];
   const all: Named = [
+    [BENCH, generator.version],
     ...Object.entries(environment).filter(([name]) => !NOT_COMPARED.has(name)),
     ['socketReceiveBuffer', buffer === null ? 'unknown' : String(buffer.default)],
     ...ofCluster,
@@ -293,10 +297,10 @@ function fromRun(record: RunRecord): Entry {
     status: record.status,
     startedAt: record.startedAt,
     git: environment.git,
-    environment: environmentOf(environment, record.configuration, conditionsOf(record)),
+    environment: environmentOf(record, record.configuration, conditionsOf(record)),
     machine: `${machineOf(environment)}, load from ${record.loader.kind}${isDuet(record) ? ', in a duet' : ''}`,
     isDuet: isDuet(record),
-    level: levelOf(record.until?.goal ?? null),
+    level: levelOfRecord(record.until, record.configuration),
     servers: serversOf(cases),
     summary: null,
     estimands: COMPARED_ESTIMANDS,
@@ -319,7 +323,8 @@ function fromImported(record: ImportedRecord): Entry {
       point: comparedPoint(item),
       isBaseline: false,
       bounds: [],
-      foreign: [],
+      // In whole milliseconds, which equal trials round alike: their scatter does not show it.
+      foreign: source.format === 'dnspyre' ? [METRIC_NAMES.latencySeconds] : [],
       contended: false,
       trials: item.trials
         .filter(({ failure }) => failure === null)

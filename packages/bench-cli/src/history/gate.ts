@@ -5,6 +5,7 @@
 import type { EstimandFacts } from '../report/estimand.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { holmByItem } from '../stats/holm.ts';
+import { including } from '../stats/intervals.ts';
 import { type IntervalChoice, LEVEL, type TestOptions } from '../stats/sample-test.ts';
 import { levelOf, type UntilView } from '../stats/until.ts';
 import {
@@ -70,10 +71,12 @@ export interface GateOptions {
 /** A larger number is not useful advice. */
 const MAX_ADVISED_TRIALS = 1000;
 
-function missingBecause([before, now]: readonly [number, number]): string {
+function missingBecause(figure: ComparedFigure | undefined): string {
+  const [before, now] = figure?.trials ?? [0, 0];
   if (before === 0 || now === 0) {
     return `${before === 0 ? 'the reference' : 'the candidate'} has no such figure`;
   }
+  if (figure?.delta === null) return 'the reference has none in some trial, and there is no ratio to that';
   return `${Math.min(before, now) === 1 ? 'one trial has' : 'these trials have'} no interval`;
 }
 
@@ -98,6 +101,8 @@ interface Tested {
     readonly pValue: number;
   } | null;
   readonly compared: ComparedCase | undefined;
+  /** Failed trials of the candidate's case where none succeeded, but some of the reference did; else 0. */
+  readonly lostTrials: number;
 }
 
 /** "How much worse" from how much more, and which end is which; without a negative zero. */
@@ -130,12 +135,16 @@ function testLimit(
   const test = testRatios(samples, options, ratio);
   if (test === null) return null;
   const ends = asRegression(estimand, sizeOf(delta), test.low * ratio - 1, test.high * ratio - 1);
-  return { ...ends, pValue: test.pValue };
+  // As in every comparison, what is shown lies within its interval.
+  return { ...ends, ...including(ends, ends.size), pValue: test.pValue };
 }
 
 const BOUNDED = 'something other than the server limited it';
 
-function decideCase({ key, label, limit, regression, compared }: Tested, adjusted: number | null): GatedCase {
+function decideCase(
+  { key, label, limit, regression, compared, lostTrials }: Tested,
+  adjusted: number | null,
+): GatedCase {
   const { estimand, maxRegression } = limit;
   const figure = compared?.figures.find((candidate) => candidate.metric === estimand.name);
   const trials = figure?.trials ?? ([0, 0] as const);
@@ -149,7 +158,9 @@ function decideCase({ key, label, limit, regression, compared }: Tested, adjuste
     ...{ ...base, outcome, missing },
     ...{ low: null, high: null, trialsNeeded: null },
   });
-  if (regression === null) return without('not enough trials', missingBecause(trials));
+  // A server that fails all its trials is worse than any figure.
+  if (lostTrials > 0) return without('failed', 'no trial of the candidate succeeded');
+  if (regression === null) return without('not enough trials', missingBecause(figure));
   const { size, low, high } = regression;
   // A bounded reference could be better than it shows; a bounded candidate that passes would pass without its bound, too.
   const [isReferenceBound, isBound] = figure?.isBound ?? [false, false];
@@ -169,7 +180,8 @@ const BY_WEIGHT = ['failed', 'not enough trials', 'cannot tell'] as const satisf
 export function gate(reference: Selected, candidate: Selected, options: GateOptions): Gate {
   const { limits, interval, normalize } = options;
   const estimands = limits.map(({ estimand }) => estimand);
-  const comparison = compareRuns(reference, candidate, { estimands, interval, normalize });
+  const names = ['reference', 'candidate'] as const;
+  const comparison = compareRuns(reference, candidate, { estimands, interval, normalize, names });
   const { matches } = matchCases(reference, candidate);
   const questions = matches.flatMap((match, index) =>
     limits.map((limit) => ({ match, limit, compared: comparison.cases[index] })),
@@ -187,7 +199,9 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
     const test = { comparisons: questions.length, interval, level, seed };
     const figure = compared?.figures.find(({ metric }) => metric === estimand.name);
     const regression = testLimit(limit, samples, figure, test, normalize);
-    return { key: match.candidate.key, label: match.label, limit, regression, compared };
+    const { key, trials, failedTrials } = match.candidate;
+    const lostTrials = trials.length === 0 && match.reference.trials.length > 0 ? failedTrials : 0;
+    return { key, label: match.label, limit, regression, compared, lostTrials };
   });
   const adjustedOf = holmByItem(tested, ({ regression }) => regression?.pValue ?? null, level);
   const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null));
@@ -201,7 +215,7 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
 
 /**
  * The comparisons of a run so far with its baseline, decided as `bench gate --base` with `--metric` for these figures will decide
- * them: those of one subject are one family.
+ * them: those of one subject are one family. Of what no number of trials would tell, nothing is waited for.
  */
 export function decidedByGate(
   view: UntilView,
@@ -219,7 +233,7 @@ export function decidedByGate(
   const decided = subjects
     .filter(([subject]) => subject !== null)
     .flatMap(([, cases]) => gate(reference, sideOf(cases), { limits, interval, normalize: null }).cases)
-    .filter(({ outcome }) => outcome === 'failed' || outcome === 'passed');
+    .filter(({ outcome }) => outcome !== 'not enough trials');
   const isDecided = ({ caseKey, estimand }: UntilView['compared'][number]) =>
     decided.some(({ key, metric }) => key === caseKey && metric === estimand);
   return { ...view, compared: view.compared.map((item) => ({ ...item, isDecided: isDecided(item) })) };

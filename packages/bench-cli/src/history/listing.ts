@@ -16,7 +16,7 @@ import { IMPORTED_NAME } from './imported.ts';
 export const ENTRY_NAME = 'entry.json';
 
 /** Incremented whenever the content of `entry.json` changes. */
-const ENTRY_VERSION = 7;
+const ENTRY_VERSION = 8;
 
 /** How many folders are read at a time: system calls wait for each other, not for us. */
 const LANES = 32;

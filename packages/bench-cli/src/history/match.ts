@@ -31,14 +31,21 @@ function labelOf(reference: EntryCase, candidate: EntryCase): string {
   return parts.length === 0 ? candidate.key : parts.join(', ');
 }
 
+/** What the selector fixes: a server is the subject, unless it is a part of the point. */
+function axesFixedBy({ selector, cases }: Selected): string[] {
+  const isPoint = cases.some(({ point }) => point.server !== undefined);
+  return Object.keys(selector).map((name) => (name === 'server' && !isPoint ? 'subject' : name));
+}
+
 /**
  * Cases that agree in every dimension, except those that selectors of both sides fix: `A:server=x` against `B:server=y`
- * compares the two servers at each tier and mode. A rate that never bound is no rate, where nothing has the same. A single case on each side is always a pair, so that imported
- * measurements, of which little is known, can be compared.
+ * compares the two servers at each tier and mode. A rate that never bound is no rate, where nothing has the same. A single
+ * case on each side is a pair where one is imported, since little is known of such measurements.
  */
 export function matchCases(reference: Selected, candidate: Selected): Matching {
   const [only, others] = [reference.cases, candidate.cases];
-  if (only.length === 1 && others.length === 1 && only[0] !== undefined && others[0] !== undefined) {
+  const isImported = [reference, candidate].some(({ entry }) => entry.kind === 'imported');
+  if (isImported && only.length === 1 && others.length === 1 && only[0] && others[0]) {
     const label = labelOf(only[0], others[0]);
     return {
       matches: [{ label, reference: only[0], candidate: others[0] }],
@@ -46,7 +53,7 @@ export function matchCases(reference: Selected, candidate: Selected): Matching {
       onlyCandidate: [],
     };
   }
-  const fixed = Object.keys(reference.selector).filter((name) => name in candidate.selector);
+  const fixed = axesFixedBy(reference).filter((name) => axesFixedBy(candidate).includes(name));
   const keyOf = (item: EntryCase) => placeKey(item, fixed);
   const unboundKeyOf = (item: EntryCase) =>
     keyOf(isUnbound(item) ? { ...item, point: { ...item.point, rate: UNLIMITED } } : item);

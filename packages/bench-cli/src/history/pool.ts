@@ -8,7 +8,7 @@ import type { EstimandFacts } from '../report/estimand.ts';
 import { formatP } from '../report/numbers.ts';
 import { LEVEL } from '../stats/sample-test.ts';
 import { placeKey } from './axes.ts';
-import { isByDifference, testDifference, testRatios } from './compare.ts';
+import { isByDifference, resolutionBetween, testDifference, testRatios } from './compare.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 import type { Selected } from './select.ts';
 
@@ -91,7 +91,8 @@ function disagreements(parts: readonly Selected[], estimands: readonly EstimandF
       const test = isByDifference(estimand, null) ? testDifference : testRatios;
       const results = others.flatMap(({ id, item }) => {
         const [candidate, reference] = [valuesOf(item, name), valuesOf(first.item, name)];
-        const result = test({ candidate, reference, pairs: null }, {});
+        const resolution = resolutionBetween(estimand, candidate, reference);
+        const result = test({ candidate, reference, pairs: null, resolution }, {});
         return result === null ? [] : [{ id, pValue: result.pValue * others.length }];
       });
       const worst = results.toSorted((a, b) => a.pValue - b.pValue)[0];

@@ -9,7 +9,10 @@ import type { ListedCase, ListedFigure, RunRow } from './listing.ts';
 
 /** The figure of one case of one run. */
 export interface FigureRow {
-  readonly run: Pick<RunRow, 'id' | 'path' | 'experiment' | 'startedAt' | 'machine' | 'settings' | 'commit'>;
+  readonly run: Pick<
+    RunRow,
+    'id' | 'path' | 'experiment' | 'status' | 'startedAt' | 'machine' | 'settings' | 'commit'
+  >;
   readonly item: ListedCase;
   /** As the run has it: experiments may use a name for figures of different units. */
   readonly estimand: EstimandFacts;
@@ -19,6 +22,8 @@ export interface FigureRow {
 export interface TrendPoint extends SummaryStatistic {
   readonly runId: string;
   readonly at: string;
+  /** Of the run. */
+  readonly status: string;
   readonly commit: string | null;
   /** As in `ListedFigure`. */
   readonly isBound: boolean;
@@ -91,6 +96,7 @@ function lineOf(rows: readonly FigureRow[], ofCase: readonly FigureRow[], seed: 
   const points = rows.map(({ run, figure }) => ({
     runId: run.id,
     at: run.startedAt,
+    status: run.status,
     commit: run.commit,
     ...figure,
   }));

@@ -1,5 +1,5 @@
 /** dnsperf's output as text, one run or several of them one after the other. */
-import { parseDnsperf, parseInterval } from '../loaders/dnsperf/parse.ts';
+import { intervalSeconds, parseDnsperf, parseInterval } from '../loaders/dnsperf/parse.ts';
 import {
   flagValue,
   type Importer,
@@ -41,8 +41,11 @@ function measurementOf(lines: readonly string[]): Measurement {
     ...base,
     trial: {
       ...NOTHING_KNOWN,
-      // Only -S prints a time with a zone: the end of the first one-second interval.
-      startedAt: interval === null ? null : new Date((interval.unixSeconds - 1) * 1000).toISOString(),
+      // Only -S prints a time with a zone: the end of the first interval.
+      startedAt:
+        interval === null
+          ? null
+          : new Date((interval.unixSeconds - intervalSeconds(lines)) * 1000).toISOString(),
       durationSeconds: runTimeSeconds,
       queriesSent,
       queriesCompleted,

@@ -7,7 +7,7 @@ import { decisiveOf } from '../stats/decisive.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { examineSliceTrends } from '../stats/slice-trend.ts';
-import { levelOf, MIN_ROUNDS } from '../stats/until.ts';
+import { levelOfRecord, MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration, listed } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
 import { groupCases, pointOf, serverTitle } from './cases.ts';
@@ -204,7 +204,7 @@ function aboutMethod(record: RunRecord): string[] {
   const comparisons = first.comparisons ?? 1;
   const fewest = Math.min(...byT.map(({ n }) => n));
   const among = comparisons === 1 ? '' : ` and ${comparisons} comparisons`;
-  const enough = minTrialsForRanks(comparisons, levelOf(record.until?.goal ?? null));
+  const enough = minTrialsForRanks(comparisons, levelOfRecord(record.until, record.configuration));
   return [
     `With ${fewest} trials${among} no test can show anything without an assumption about the noise, so verdicts rest on ` +
       `Student's t, which assumes log-normal noise. With ${record.until === null ? `--trials ${enough} or more` : `${enough} trials or more`}, ` +

@@ -3,7 +3,7 @@ import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { isServersOwn } from '../stats/decisive.ts';
 import { type SampleTest, testPaired } from '../stats/sample-test.ts';
 import { pairTrials } from '../stats/summarize.ts';
-import { levelOf } from '../stats/until.ts';
+import { levelOfRecord } from '../stats/until.ts';
 import { formatFixed, formatOutwards, formatTime } from './numbers.ts';
 import { okTrialsOf } from './ok-trials.ts';
 import { percentileOf, trialPercentile } from './percentiles.ts';
@@ -25,7 +25,7 @@ function tailOf(record: RunRecord, item: CaseRecord): SampleTest | null {
     value: trialPercentile(trial, 99),
   }));
   const ratios = pairs.flatMap(({ value, baseline: other }) => (other === 0 ? [] : [value / other]));
-  const test = testPaired(ratios, { level: levelOf(record.until?.goal ?? null) });
+  const test = testPaired(ratios, { level: levelOfRecord(record.until, record.configuration) });
   if (test === null || (test.low <= 1 && test.high >= 1)) return null;
   const [mean, reference] = [item, baseline].map(({ summary }) => summary?.latencySeconds?.median ?? 0);
   const ofMeans = mean && reference ? mean / reference : 1;

@@ -6,7 +6,7 @@ import type { CaseRecord, RunRecord, ServerRecord } from '../results/record.ts';
 import { compareFamily } from '../stats/comparisons.ts';
 import type { DecisiveMetric } from '../stats/decisive.ts';
 import { METRIC_TITLES } from '../stats/metrics.ts';
-import { levelOf } from '../stats/until.ts';
+import { levelOfRecord } from '../stats/until.ts';
 import { counted, listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { okTrialsOf } from './ok-trials.ts';
@@ -69,7 +69,7 @@ function tested(record: RunRecord, versions: readonly ServerRecord[]) {
   const pairs = neighbours(record, versions);
   const compared = compareFamily(pairs, {
     seed: `${record.id}/versions`,
-    level: levelOf(record.until?.goal ?? null),
+    level: levelOfRecord(record.until, record.configuration),
   });
   const differences = (metric: DecisiveMetric) =>
     pairs.flatMap(({ title, item, before }, index) => {

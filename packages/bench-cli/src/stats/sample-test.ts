@@ -94,7 +94,7 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
   if (ratios.length < 2 || !ratios.every((ratio) => ratio > 0)) return null;
   const logs = ratios.map(Math.log);
   const { level = LEVEL, seed = '', resolution = 0 } = options;
-  if (resolution > 0) return testAligned(logs, { scale: 1, besides: () => 0 }, options);
+  if (resolution > 0) return testAligned(logs, NOT_WIDENED, options);
   const rankTest = signedRankTest(logs);
   const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= level;
   if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
@@ -112,6 +112,9 @@ export interface Widening {
   /** A further distance at this one-sided tail, of an independent source: the two add up as squares. */
   besides(tail: number): number;
 }
+
+/** By nothing but the steps of a search. */
+const NOT_WIDENED: Widening = { scale: 1, besides: () => 0 };
 
 /** Student's t with as many degrees of freedom is a normal distribution. */
 const NORMAL_DEGREES = 1e6;
@@ -131,27 +134,36 @@ function withinSteps(resolution: number, tail: number): number {
  */
 export function testAligned(
   logs: readonly number[],
-  { scale, besides }: Widening,
+  widening: Widening,
   { level = LEVEL, comparisons = 1, resolution = 0 }: TestOptions = {},
 ): SampleTest | null {
   if (logs.length < 2) return null;
   const rankTest = signedRankTest(logs);
   const byRanks = smallestSignedRankP(logs.length) * comparisons <= level;
-  const at = (wanted: number): LogInterval => {
-    const { estimate, low, high } = byRanks
-      ? signedRankInterval(logs, rankTest, wanted)
-      : studentLocation(logs, wanted);
-    const further = Math.hypot(besides(wanted / 2), withinSteps(resolution, wanted / 2));
-    const side = (distance: number) => Math.hypot(scale * distance, further);
-    return {
-      estimate,
-      low: estimate - side(estimate - low),
-      high: estimate + side(high - estimate),
-      pValue: 1,
-    };
-  };
+  const at = (wanted: number) =>
+    widened(
+      byRanks ? signedRankInterval(logs, rankTest, wanted) : studentLocation(logs, wanted),
+      { ...widening, resolution },
+      wanted,
+    );
   const pValue = Math.max(levelOfZero(at), byRanks ? rankTest.smallestPValue : 0);
   return asRatio({ ...at(level), pValue }, byRanks ? 'signed-rank' : 'student-t', rankTest);
+}
+
+/** Its p value waits for `levelOfZero`. */
+function widened(
+  { estimate, low, high }: LogInterval,
+  { scale, besides, resolution }: Widening & { readonly resolution: number },
+  level: number,
+): LogInterval {
+  const further = Math.hypot(besides(level / 2), withinSteps(resolution, level / 2));
+  const side = (distance: number) => Math.hypot(scale * distance, further);
+  return {
+    estimate,
+    low: estimate - side(estimate - low),
+    high: estimate + side(high - estimate),
+    pValue: 1,
+  };
 }
 
 /** The largest level at which the interval still holds zero. */
@@ -220,13 +232,25 @@ export function testUnpaired(
   if (values.length < 2 || others.length < 2) return null;
   if (![...values, ...others].every((value) => value > 0)) return null;
   const [logs, otherLogs] = [values.map(Math.log), others.map(Math.log)];
-  if (options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= MIN_FOR_BOOTSTRAP) {
+  const { level = LEVEL, seed = '', resolution = 0 } = options;
+  const isResampled =
+    options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= MIN_FOR_BOOTSTRAP;
+  if (isResampled && resolution === 0) {
     const rankTest = rankSumTest(logs, otherLogs);
-    const { level = LEVEL, seed = '' } = options;
     return asRatio(bootstrapUnpaired(logs, otherLogs, { seed, level }), 'bootstrap-t', rankTest);
   }
   const { method, rankTest, ...interval } = unpairedInterval(logs, otherLogs, options);
-  return asRatio(interval, method, rankTest);
+  if (resolution === 0) return asRatio(interval, method, rankTest);
+  const byRanks = method === 'rank-sum';
+  const widening = { ...NOT_WIDENED, resolution };
+  const at = (wanted: number) =>
+    widened(
+      byRanks ? rankSumInterval(logs, otherLogs, rankTest, wanted) : welchDifference(logs, otherLogs, wanted),
+      widening,
+      wanted,
+    );
+  const pValue = Math.max(levelOfZero(at), byRanks ? smallestRankSumP(logs.length, otherLogs.length) : 0);
+  return asRatio({ ...at(level), pValue }, method, rankTest);
 }
 
 /** The same in the figures' own unit: for quantities that can be zero, whose noise adds up. */

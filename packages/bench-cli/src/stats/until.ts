@@ -12,7 +12,7 @@
  *   like a verdict, so that an alarm that would be one at 5 %, but not at a tenth of it, is measured again instead of being believed.
  */
 import type { CaseRecord, Until } from '../results/record.ts';
-import { decisiveOf } from './decisive.ts';
+import { decisiveOf, isUndecidable } from './decisive.ts';
 import { type ComparedMetric, METRIC_NAMES } from './metrics.ts';
 import { LEVEL } from './sample-test.ts';
 
@@ -28,6 +28,16 @@ export const LOOK_LEVEL = LEVEL / MAX_LOOKS;
 /** The two-sided level at which comparisons of a run are tested that was looked at until its goal was reached, or was not. */
 export function levelOf(goal: Until['goal'] | null): number {
   return goal === null || goal === 'width' ? LEVEL : LOOK_LEVEL;
+}
+
+/**
+ * `levelOf` for a record. `until` is null before the first look, and without `--until`: then the setting tells, which is an object
+ * for a verdict or a gate (`UntilSetting`).
+ */
+export function levelOfRecord(until: Pick<Until, 'goal'> | null | undefined, settings: unknown): number {
+  if (until != null) return levelOf(until.goal);
+  const { until: setting = null }: { readonly until?: unknown } = Object(settings);
+  return typeof setting === 'object' && setting !== null ? LOOK_LEVEL : LEVEL;
 }
 
 /** With three, Student's t at the level of a look is ten times the standard error: it would show next to nothing. */
@@ -52,6 +62,8 @@ export interface UntilProgress
   extends Readonly<Pick<Until, 'goal' | 'width' | 'rounds' | 'mostRounds' | 'mostSeconds'>> {
   /** For which trials were under way so far. */
   readonly spentSeconds: number;
+  /** Rounds before the first look. Default: as few as a look needs. */
+  readonly first?: number;
 }
 
 /** How wide the interval of a difference is. */
@@ -86,7 +98,7 @@ function widthsOf(cases: readonly CaseRecord[]): Width[] {
 export interface ComparedWidth extends Width {
   /** Its figure, as flags and the history name it. */
   readonly estimand: string;
-  /** Whether it has a verdict; for a gate (`decidedByGate`), whether that decides it. */
+  /** Whether it has a verdict, or can have none; for a gate (`decidedByGate`), whether that decides it, or never will. */
   readonly isDecided: boolean;
 }
 
@@ -101,7 +113,7 @@ function comparedWidths(cases: readonly CaseRecord[]): ComparedWidth[] {
         metric,
         estimand: METRIC_NAMES[metric],
         width: widthOf(delta),
-        isDecided: delta.verdict !== 'no difference shown',
+        isDecided: delta.verdict !== 'no difference shown' || isUndecidable(decisive),
       },
     ];
   });
@@ -140,7 +152,7 @@ function toldOf({ widths, compared }: UntilView, goal: Until['goal']): readonly 
  * which every trial fails has no difference and is not waited for; if no case has one, only the limits end the run.
  */
 export function assessView(view: UntilView, progress: UntilProgress): Until {
-  const { goal, width, rounds, mostRounds, mostSeconds, spentSeconds } = progress;
+  const { goal, width, rounds, mostRounds, mostSeconds, spentSeconds, first = FIRST_LOOK } = progress;
   const open = openOf(view, progress);
   const isLongEnough = rounds >= (goal === 'width' ? MIN_ROUNDS : FIRST_LOOK);
   const isAbout = (goal === 'width' ? view.widths : view.compared).length > 0;
@@ -149,8 +161,8 @@ export function assessView(view: UntilView, progress: UntilProgress): Until {
     (most, item) => (most === null || item.width > most.width ? item : most),
     null,
   );
-  // Another round takes about as long as the ones before; the time limit must not be exceeded.
-  const nextEnd = spentSeconds + (rounds === 0 ? 0 : spentSeconds / rounds);
+  // The rounds until the next look take about as long each as those before; the time limit must not be exceeded.
+  const nextEnd = rounds === 0 ? spentSeconds : (spentSeconds / rounds) * nextRounds(progress, first);
   const outOfTime = mostSeconds !== null && nextEnd > mostSeconds;
   const limit = reached ? null : rounds >= mostRounds ? 'rounds' : outOfTime ? 'time' : null;
   return {
@@ -183,7 +195,10 @@ export function roundsToLook(begun: number, first: number, mostRounds: number): 
 }
 
 /** How many rounds to measure before the next look. */
-export function nextRounds({ goal, rounds, mostRounds }: Until, first: number): number {
+export function nextRounds(
+  { goal, rounds, mostRounds }: Pick<Until, 'goal' | 'rounds' | 'mostRounds'>,
+  first: number,
+): number {
   if (goal === 'width') return rounds + 1;
   return looksOf(first, mostRounds).find((look) => look > rounds) ?? mostRounds;
 }

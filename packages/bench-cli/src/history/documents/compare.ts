@@ -152,7 +152,7 @@ export function compareDocument(result: ComparedRuns): ReportDocument {
     kind: 'Comparison',
     title: `${result.reference} (first) and ${result.candidate} (second)`,
     headline: methodText(result),
-    warnings: [...trialsWarning(result), ...new Set(result.pooled)],
+    warnings: [...result.unfinished, ...trialsWarning(result), ...new Set(result.pooled)],
     sections: [
       ...result.cases.map((item) => caseSection(item, result)),
       {

@@ -11,7 +11,7 @@ import {
 } from '../../report/document/document.ts';
 import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
 import { capitalized, counted } from '../../text.ts';
-import { allowsForOthers } from '../compare.ts';
+import { allowsForOthers, type ComparedRuns } from '../compare.ts';
 import { isOfMachine } from '../differences.ts';
 import type { Gate, GatedCase } from '../gate.ts';
 import { differencesSection } from './compare.ts';
@@ -108,9 +108,42 @@ function conclusion({ outcome, cases }: Gate): string {
     return ['Nothing is shown to be worse than that, but it cannot be ruled out.', ...advice(cases)].join(
       ' ',
     );
+  const failed = of('failed');
+  const lost = failed.filter(({ low }) => low === null).length;
+  const parts = [
+    ...(lost < failed.length ? ['the whole interval is beyond the tolerance'] : []),
+    ...(lost > 0 ? [`${lost} could not be measured, because every trial failed`] : []),
+  ];
   const unknown = of('not enough trials', 'cannot tell');
   const also = unknown.length === 0 ? '' : `; ${unknown.length} more cannot be decided`;
-  return `Of ${counted(cases.length, 'figure')}, ${of('failed').length} failed: the whole interval is beyond the tolerance${also}.`;
+  return `Of ${counted(cases.length, 'figure')}, ${failed.length} failed: ${parts.join('; ')}${also}.`;
+}
+
+/** What narrows down what the outcome says. */
+function warningsOf({
+  differences,
+  cases,
+  onlyReference,
+  onlyCandidate,
+  unfinished,
+}: ComparedRuns): string[] {
+  const machine = differences.filter(isOfMachine).map(({ name }) => name);
+  const alone = [
+    [onlyReference, 'reference'],
+    [onlyCandidate, 'candidate'],
+  ] as const;
+  return [
+    ...unfinished,
+    ...(machine.length === 0
+      ? []
+      : [`The environments differ in ${machine.join(', ')}: that may be the reason.`]),
+    ...alone.flatMap(([keys, which]) =>
+      keys.length === 0 ? [] : [`Not judged, because only the ${which} has it: ${keys.join(', ')}.`],
+    ),
+    ...cases.flatMap(({ label, notes }) =>
+      notes.map((text) => (cases.length === 1 ? text : `${label}: ${text}`)),
+    ),
+  ];
 }
 
 export function gateDocument(gate: Gate): ReportDocument {
@@ -120,17 +153,13 @@ export function gateDocument(gate: Gate): ReportDocument {
   const runs = paired ? `run ${candidate}` : `run ${candidate} against run ${reference}`;
   const by = normalizedBy === null ? '' : `, relative to ${normalizedBy} of the same run`;
   const allowed = allowsForOthers(comparison) ? ', after allowing for what other programs took' : '';
-  const machine = differences.filter(isOfMachine).map(({ name }) => name);
   const opening = capitalized(outcome === 'cannot tell' ? `${NOT_ITS_LIMIT} in` : `${outcome}:`);
   return answer({
     kind: 'Gate',
     tone: TONES[outcome],
     title: `${opening} ${runs}${by}${allowed}`,
     headline: conclusion(gate),
-    warnings:
-      machine.length === 0
-        ? []
-        : [`The environments differ in ${machine.join(', ')}: that may be the reason.`],
+    warnings: warningsOf(comparison),
     sections: [...figureSections(gate), differencesSection(differences, { isBrief: false })],
   });
 }

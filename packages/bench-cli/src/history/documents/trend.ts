@@ -12,6 +12,7 @@ import { formatFixed, formatP, signed } from '../../report/numbers.ts';
 import { compareKind } from '../../results/compare-kind.ts';
 import { capitalized, counted, formatTimestamp, unbroken } from '../../text.ts';
 import { placeText } from '../axes.ts';
+import { unfinishedNote } from '../compare.ts';
 import { NOT_RECORDED } from '../differences.ts';
 import type { TrendLine, TrendPoint } from '../trend.ts';
 import { figureText } from './compare.ts';
@@ -115,6 +116,13 @@ export function trendDocument(lines: readonly TrendLine[], normalize: string | n
         ? 'A change point separates earlier from later runs better than 95 % of random orders would.'
         : 'No change point was found.',
     findings: lines.flatMap(findingsOf),
+    warnings: [
+      ...new Set(
+        lines.flatMap(({ points }) =>
+          points.flatMap(({ runId, status }) => unfinishedNote({ id: runId, status })),
+        ),
+      ),
+    ],
     sections: lines.map((line) => sectionOf(line, normalize !== null)),
   });
 }

@@ -24,7 +24,7 @@ import {
 
 const NOTHING = '–';
 
-const EXPLANATION = `${VERDICT_EXPLANATION} Each interval is that of one comparison: of 20 true ratios, about one is missed.`;
+const EXPLANATION = `${VERDICT_EXPLANATION} †: something other than the server limited a figure of ours. Each interval is that of one comparison: of 20 true ratios, about one is missed.`;
 
 export const VERDICT_TONES: Readonly<Record<ReproductionVerdict, Tone>> = {
   reproduced: 'good',
@@ -47,8 +47,9 @@ function intervalText(low: number, high: number): string {
 
 function oursText({ measured }: Cell): string {
   if (measured === null) return NOTHING;
-  const { ratio, low, high } = measured;
-  return low === null || high === null ? ratioText(ratio) : `${ratioText(ratio)} ${intervalText(low, high)}`;
+  const { ratio, low, high, isBound } = measured;
+  const ends = low === null || high === null ? '' : ` ${intervalText(low, high)}`;
+  return `${ratioText(ratio)}${ends}${isBound ? ' †' : ''}`;
 }
 
 /** `3 reproduced, 8 in the same direction, 2 contradicted`: what there is none of is omitted. */

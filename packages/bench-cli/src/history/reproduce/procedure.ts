@@ -19,7 +19,7 @@ export type Mapping = (published: ImportedCase, cases: readonly EntryCase[]) => 
 
 /**
  * - `reproduced`: our 95 % interval contains the published ratio, and not 1;
- * - `cannot tell`: it contains both, so it says nothing about the publication;
+ * - `cannot tell`: it contains both, so it says nothing about the publication; or something other than the server limited a figure;
  * - `same direction`: it does not contain the published ratio, but all of it lies on the same side of 1;
  * - `contradicted`: our interval contains 1 (`no difference`), lies on the other side (`opposite`), or shows a large difference
  *   where the publication has hardly any (`far more`);
@@ -37,7 +37,8 @@ export const REPRODUCTION_VERDICTS = [
 export type ReproductionVerdict = (typeof REPRODUCTION_VERDICTS)[number];
 
 export const VERDICT_EXPLANATION =
-  'reproduced: our 95 % interval contains the published ratio, and not 1. cannot tell: it contains both. same direction: it does not ' +
+  'reproduced: our 95 % interval contains the published ratio, and not 1. cannot tell: it contains both, or something other than the ' +
+  'server limited a figure. same direction: it does not ' +
   'contain the published ratio, but all of it is on the same side of 1. contradicted: our interval contains 1 (no difference), is on ' +
   'the other side (opposite), or is at least a factor of 2 away from 1 where the publication has less than a quarter (far more). too few trials: ' +
   'measured, but without an interval.';
@@ -69,6 +70,8 @@ export interface MeasuredRatio {
   readonly high: number | null;
   readonly trials: number;
   readonly method: UndecidedDelta['method'];
+  /** Whether something other than the server limited either figure, or it mirrors one that was limited. */
+  readonly isBound: boolean;
 }
 
 export interface Cell {
@@ -159,9 +162,18 @@ export function judgementText({ verdict, contradiction }: Judgement): string {
   return contradiction === null ? verdict : `${verdict}: ${contradiction}`;
 }
 
-/** The verdict on a published ratio, given our interval of it. */
-export function verdictOn(published: number, low: number, high: number): Judgement {
+/**
+ * The verdict on a published ratio, given our interval of it.
+ * @param isBound whether something other than the server limited a figure of ours: it may be any better
+ */
+export function verdictOn(
+  published: number,
+  { low, high }: Pick<MeasuredRatio, 'low' | 'high'>,
+  isBound: boolean,
+): Judgement {
   const without = (verdict: ReproductionVerdict) => ({ verdict, contradiction: null });
+  if (isBound) return without('cannot tell');
+  if (low === null || high === null) return without('too few trials');
   const contradicted = (contradiction: Contradiction) => ({
     verdict: 'contradicted' as const,
     contradiction,
@@ -200,7 +212,7 @@ function ask(entry: Entry, mapping: Mapping, pair: PublishedPair, metric: Compar
 type ReproductionTest = Required<Pick<TestOptions, 'comparisons' | 'level' | 'seed'>>;
 
 function measure(
-  { ours, samples }: Question,
+  { ours, samples, metric }: Question,
   { comparisons, level, seed }: ReproductionTest,
 ): MeasuredRatio | null {
   if (ours === null || samples === null || samples.candidate.length === 0 || samples.reference.length === 0)
@@ -211,6 +223,7 @@ function measure(
   const delta = undecidedDelta({ ...samples, pairs }, { comparisons, level, seed });
   if (delta === null) return null;
   const { relative, low, high, method } = delta;
+  const name = METRIC_NAMES[metric];
   return {
     caseKey: ours.item.key,
     baselineKey: ours.baseline.key,
@@ -221,6 +234,7 @@ function measure(
     high: high === null ? null : 1 + high,
     trials: delta.n,
     method,
+    isBound: [ours.item, ours.baseline].some(({ bounds, foreign }) => [...bounds, ...foreign].includes(name)),
   };
 }
 
@@ -230,9 +244,7 @@ function answer(question: Question, test: ReproductionTest): Cell {
   const judged =
     measured === null
       ? { verdict: 'not measured' as const, contradiction: null }
-      : measured.low === null || measured.high === null
-        ? { verdict: 'too few trials' as const, contradiction: null }
-        : verdictOn(published.ratio, measured.low, measured.high);
+      : verdictOn(published.ratio, measured, measured.isBound);
   return {
     title: pair.item.title ?? pair.item.key,
     baselineTitle: pair.baseline.title ?? pair.baseline.key,

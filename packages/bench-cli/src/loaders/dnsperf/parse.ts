@@ -109,7 +109,7 @@ function parseConnections(block: Block): LoadResult['connections'] {
 }
 
 /** The time between the lines of `-S`, from the command line that dnsperf prints; 1 if it prints none. */
-function intervalSeconds(lines: readonly string[]): number {
+export function intervalSeconds(lines: readonly string[]): number {
   const given = lines
     .map((line) => /Command line:.* -S (\d+(?:\.\d+)?)(?: |$)/.exec(line)?.[1])
     .find(Boolean);

@@ -3,6 +3,7 @@ import { type EngineRecord, okTrials } from '../../../engine/record.ts';
 import { versionOf } from '../../../engine/words.ts';
 import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
 import { comparePairs, pairTrials, summaryOf } from '../../../stats/summarize.ts';
+import { levelOfRecord } from '../../../stats/until.ts';
 import type { CasesRecord } from '../cases/evidence.ts';
 import type { Summary } from '../figures.ts';
 import type { MemoryRecord } from '../memory/evidence.ts';
@@ -14,7 +15,7 @@ export interface Sources {
   readonly caching?: CasesRecord;
 }
 
-type AnyRecord = Pick<CasesRecord, 'id' | 'programs'>;
+type AnyRecord = Pick<EngineRecord<unknown, unknown>, 'id' | 'programs' | 'until' | 'settings'>;
 
 export type Unit = 'lookups/s' | 'queries/s' | 'seconds' | 'bytes' | 'bytes an object' | 'ratio';
 
@@ -91,13 +92,14 @@ export function figureRow(heading: Heading, { published, unit, ours }: Beside): 
 
 /** The ratio of the medians with the interval of the paired trials. */
 function ourRatio(own: OwnCase, other: OwnCase, published: number): OurFigure[] {
-  const delta = comparePairs(pairTrials(own.values, other.values, ({ value }) => ({ value })));
+  const level = levelOfRecord(own.record.until, own.record.settings);
+  const delta = comparePairs(
+    pairTrials(own.values, other.values, ({ value }) => ({ value })),
+    { level },
+  );
   if (delta === null) return [];
   const [low = null, high = null] = [delta.low, delta.high].map((end) => (end === null ? null : end + 1));
-  const without = (verdict: Judgement['verdict']): Judgement => ({ verdict, contradiction: null });
-  const judged = low === null || high === null ? without('too few trials') : verdictOn(published, low, high);
-  // A rate that something else limited may be any higher.
-  const judgement = own.isBound || other.isBound ? without('cannot tell') : judged;
+  const judgement = verdictOn(published, { low, high }, own.isBound || other.isBound);
   const figures = ourFigure(own, { median: delta.relative + 1, low, high });
   return figures.map((figure) => ({ ...figure, judgement }));
 }
