@@ -10,10 +10,13 @@ import { summarizeCases } from '../src/engine/cases.ts';
 import { closedAfter } from '../src/engine/close.ts';
 import { engineEntry } from '../src/engine/entry.ts';
 import { inLanes } from '../src/engine/lanes.ts';
+import type { EngineCase } from '../src/engine/record.ts';
 import { secondsUnderWay } from '../src/engine/trials.ts';
+import { verdictText } from '../src/engine/words.ts';
 import { BenchError } from '../src/errors.ts';
 import { gate } from '../src/history/gate.ts';
 import { selectCases } from '../src/history/select.ts';
+import type { Delta } from '../src/results/record.ts';
 import { type TestWorld, type TestWorldOptions, testWorld } from './support/test-world.ts';
 
 const HASHES = join(import.meta.dirname, 'fixtures/hashes.ts');
@@ -645,6 +648,21 @@ describe('comparisons', () => {
     expect(width(rate)).toBeLessThan(0.2 * width(rate.allowance?.plain ?? { low: 0, high: 0 }));
     expect(memory.allowance).toBeNull();
     expect(memory.verdict).toBe('no difference shown');
+  });
+
+  it('say of a bounded figure that beats the baseline that it is at least so much better', () => {
+    const rate = {
+      name: 'rate',
+      title: 'rate',
+      unit: 'queries/s',
+      better: 'more',
+      compared: 'ratio',
+    } as const;
+    const item = { key: 'b', bounds: { rate: 1 }, comparison: null } as unknown as EngineCase;
+    const delta = { relative: 0.75, low: 0.6, high: 0.9, verdict: 'faster' } as Delta;
+    expect(verdictText({ trials: [] } as never, rate, item, delta).replaceAll('\u00a0', ' ')).toBe(
+      'higher, ≥ +75 % [+60, +90]',
+    );
   });
 
   it('say nothing of a figure that something else bounded, unless it is better in spite of that', async () => {

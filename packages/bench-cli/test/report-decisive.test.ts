@@ -1,6 +1,7 @@
 /** At a rate that all servers hold, the verdict is about what they need for it. */
 import { describe, expect, it } from 'vitest';
 import { titleWithVersion } from '../src/report/cases.ts';
+import { deltaEnds } from '../src/report/numbers.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { CaseRecord, RunRecord } from '../src/results/record.ts';
 import { decisiveOf } from '../src/stats/decisive.ts';
@@ -59,6 +60,26 @@ it('a title has its version once', () => {
   expect(titleWithVersion({ title: 'CoreDNS', version: '1.13.1' })).toBe('CoreDNS 1.13.1');
 });
 
+it('a server that was not the limit at its smallest tier has no ideal', async () => {
+  const record = makeRecord({
+    cases: ['coredns', 'dinodns'].flatMap((server) =>
+      [1, 2].map((tier) => {
+        const limitedBy = server === 'dinodns' && tier === 1 ? ('loader' as const) : ('server' as const);
+        return { server, tier, trials: [1000, 1010, 990].map((qps) => ({ qps: qps * tier, limitedBy })) };
+      }),
+    ),
+  });
+  const text = JSON.stringify((await plotsOf(record)).drawn.find(({ name }) => name === 'scaling'));
+  expect(text).toMatch(/CoreDNS[^"]*: 2,000 queries\/s, 100 % of ideal/);
+  expect(text).toMatch(/DinoDNS[^"]*: at least 1,000 queries\/s\\/);
+  expect(text).not.toMatch(/DinoDNS[^"]*ideal/);
+});
+
+it('intervals are rounded outwards, so that they exclude zero where the figures do', () => {
+  expect(deltaEnds(0.00001, 0.034)).toEqual(['+0.001%', '+3.400%']);
+  expect(deltaEnds(-0.12344, 11.23451)).toEqual(['-12.35%', '+1123.46%']);
+});
+
 describe('the 99th percentile', () => {
   const PERCENTILES = [50, 99];
   /** Latencies whose means are alike, and whose p99 is `factor` times the other's. */
@@ -108,7 +129,9 @@ describe('the 99th percentile', () => {
   });
 
   it('is not where it is less, or where something other than the servers was the limit', async () => {
-    for (const record of [recordOf(1.5), recordOf(2.5, 'loader')]) {
+    const of = recordOf(2.5);
+    const two = { ...of, trials: of.trials.filter(({ round }) => round < 2) };
+    for (const record of [recordOf(1.5), recordOf(2.5, 'loader'), two]) {
       expect(verdictSentence(second(record), record)).not.toContain('p99');
       expect((await plotsOf(record)).drawn.map(({ name }) => name)).not.toContain('latency-p99');
     }

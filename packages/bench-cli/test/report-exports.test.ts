@@ -34,6 +34,27 @@ function parseGoBenchmarks(text: string) {
   return { configuration, units, results };
 }
 
+it('exports mark figures that something other than the server limited', () => {
+  const limited = makeRecord({
+    cases: [
+      { server: 'coredns', trials: [1000, 1010, 990].map((qps) => ({ qps })) },
+      { server: 'dinodns', trials: [2000, 2020, 1990].map((qps) => ({ qps, limitedBy: 'loader' as const })) },
+    ],
+  });
+  const { units, results } = parseGoBenchmarks(renderBenchstat(limited));
+  expect(units.get('queries/s-bounded')).toBe('better=higher assume=nothing');
+  expect([...(results[1]?.values.keys() ?? [])]).toEqual([
+    ...['queries/s-bounded', 'latency-sec-bounded', 'cpu-sec/query', 'mem-bytes'],
+  ]);
+  const lines = renderOpenMetrics(limited).split('\n');
+  const about = (name: string, metric = '') =>
+    lines.filter((line) => line.startsWith(`dinodns_bench_${name}{`) && line.includes(metric));
+  for (const line of about('queries_per_second'))
+    expect(line.includes('bound="true"'), line).toBe(line.includes('server="dinodns"'));
+  expect(about('delta_ratio', 'metric="qps"').every((line) => line.includes('bound="true"'))).toBe(true);
+  expect(about('delta_ratio', 'metric="latencySeconds"')).toEqual([]);
+});
+
 describe('the Go benchmark format', () => {
   it('has a line for each ok trial, with what the case is in its name', () => {
     const { configuration, units, results } = parseGoBenchmarks(renderBenchstat(record));

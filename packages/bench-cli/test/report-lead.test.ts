@@ -35,6 +35,18 @@ describe('the lead of a run', () => {
     ]);
   });
 
+  it('says no size that would be none', () => {
+    const record = makeRecord({
+      cases: [1, 1.004].map((factor, index) => ({
+        server: ['coredns', 'dinodns'][index] ?? '',
+        trials: [1000, 1300, 900, 1100].map((qps, round) => ({
+          qps: qps * (index ? factor + round / 2000 : 1),
+        })),
+      })),
+    });
+    expect(leadOf(record)?.text).toMatch(/DinoDNS answers 0\.[3-9] % more/);
+  });
+
   it('is about CPU per query where one was not', () => {
     const lead = leadOf(recordOf('loader'));
     expect(lead?.text).toContain('DinoDNS needs 75.0 % less CPU per query');

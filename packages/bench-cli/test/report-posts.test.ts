@@ -75,11 +75,15 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
     expect(text, name).not.toMatch(/>faster<|\| faster|🟢 [+-]|[0-9] × as many queries|% more queries|▲ [+]/);
   }
   expect(reports.markdown).toContain('not compared');
+  // No difference of what is not compared: latencies here, and throughput if the baseline was not the limit.
+  expect(reports.markdown).toMatch(/ – \| not compared/);
+  const bounded = { ...record, cases: record.cases.map((item) => ({ ...item, limitedBy })) };
+  expect(renderGithub(bounded, relative)).toContain('⚪ not compared');
   const entry = entryOf(record);
   const [reference, candidate] = ['coredns', 'dinodns'].map((server) => ({
     entry,
     cases: entry.cases.filter((item) => item.subject === server),
-    selector: parseReference('latest').selector,
+    selector: parseReference(`latest:server=${server}`).selector,
   }));
   if (reference === undefined || candidate === undefined) throw new Error('no case');
   const result = compareRuns(reference, candidate, {
@@ -89,7 +93,7 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
   });
   // More than a server that was the limit: without the load generator it would be more still.
   expect(result.cases[0]?.figures[0]).toMatchObject({ isBound: [false, true], delta: { verdict: 'faster' } });
-  expect(documentText(compareDocument(result), relative)).toMatch(/≥ 11\d,\d+ +≥ \+.* faster$/m);
+  expect(documentText(compareDocument(result), relative)).toMatch(/≥ 11\d,\d+ +≥ \+.* at least this$/m);
   const latency = compareRuns(reference, candidate, {
     estimands: [comparedEstimand('latencySeconds')],
     interval: 'auto',

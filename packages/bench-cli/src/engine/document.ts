@@ -99,7 +99,7 @@ function verdicts(record: AnyRecord): Finding[] {
         {
           subject: caseTitle(record, item),
           badge: {
-            text: (isOpen ? '≈ ' : '') + sizeText(estimand, delta),
+            text: (isOpen ? '≈ ' : boundSign(estimand, item)) + sizeText(estimand, delta),
             tone: isOpen ? 'even' : isBetter(estimand, sizeOf(delta)) ? 'good' : 'bad',
           },
           sentence: `${capitalized(estimand.title)}${how}: ${verdictText(record, estimand, item, delta)}.`,
@@ -138,7 +138,7 @@ function warningsOf(record: AnyRecord): string[] {
     if (first === undefined) return [];
     const sign = boundSign(first, item).trim();
     return [
-      `${caseTitle(record, item)}: in some trials something other than ${caseTitle(record, item)} was the limit, so its figures marked ${sign} are bounds, and it is called neither better nor worse by them.`,
+      `${caseTitle(record, item)}: in some trials something other than ${caseTitle(record, item)} was the limit, so its figures marked ${sign} are bounds: it may be better than they say, and is not called worse by them.`,
     ];
   });
   // Old records say it themselves, some only where the load average was high.

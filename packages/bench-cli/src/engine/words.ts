@@ -159,11 +159,12 @@ export function verdictText(
   item: EngineCase,
   delta: Delta | Difference,
 ): string {
-  const text = bothText(record, estimand, item) ?? boundsText(estimand, delta);
+  const sign = boundSign(estimand, item);
+  const text = `${sign}${bothText(record, estimand, item) ?? boundsText(estimand, delta)}`;
   if (delta.low !== null) return `${verdictWord(estimand, delta.verdict)}, ${text}`;
   const own = okTrials(record, item.key);
   const [pair, ...others] = pairsOf(estimand, own, okTrials(record, item.comparison?.baseline ?? ''));
   if (pair === undefined || others.length > 0) return `${text}, no interval`;
   const [value, baseline] = [pair.value, pair.baseline].map((figure) => showFigure(estimand, figure));
-  return `${value}, against ${baseline} with ${subjectTitle(record, record.baseline ?? '')} (${text}; one trial of each, so no interval)`;
+  return `${sign}${value}, against ${baseline} with ${subjectTitle(record, record.baseline ?? '')} (${text}; one trial of each, so no interval)`;
 }

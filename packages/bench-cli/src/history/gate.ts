@@ -36,7 +36,10 @@ export interface GatedCase {
   /** Tolerated regression, as a ratio. */
   readonly maxRegression: number;
   readonly outcome: GateOutcome;
-  /** How much worse, as a ratio: 0.05 for 5 % fewer queries or 5 % more latency; negative for better. */
+  /**
+   * How much worse, as a ratio: 0.05 for 5 % fewer queries or 5 % more latency; negative for better. Infinite of a reference of none,
+   * which JSON has as null: `comparison` has the plain difference.
+   */
   readonly regression: number | null;
   /** Its 95 % interval; null below two trials of either side. */
   readonly low: number | null;

@@ -38,6 +38,7 @@ function deltaText(record: RunRecord, item: CaseRecord, definition: DeltaDefinit
   const shown = shownOf(item, record, 'qps');
   if (shown === null) return NOTHING;
   const { delta, verdict, isAtLeast } = shown;
+  if (verdict === NOT_COMPARED) return `${ICONS[verdict]} ${verdict}`;
   const line = deltaLine(deltaTexts(record, item, 'qps', shown, definition), ' (one trial)');
   return `${delta.low === null ? '' : `${ICONS[verdict]} `}${isAtLeast ? 'at least ' : ''}${line}`;
 }

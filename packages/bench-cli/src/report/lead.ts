@@ -7,7 +7,7 @@ import { type DecisiveMetric, decisiveOf, isLowerBound, isUndecidable } from '..
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import type { DocumentLead } from './document/document.ts';
-import { formatFixed, formatQps, formatTime } from './numbers.ts';
+import { formatFixed, formatOutwards, formatQps, formatTime } from './numbers.ts';
 import { MULTIPLE_FROM } from './size.ts';
 
 export interface Lead extends DocumentLead {
@@ -21,15 +21,11 @@ const CAPTIONS: Readonly<Record<DecisiveMetric, string>> = {
   cpuSecondsPerQuery: 'CPU time per query (less is better)',
 };
 
-/** Whether the interval is narrower than two points, so that a decimal means something. */
-function isPrecise({ low, high }: Delta): boolean {
-  return low !== null && high !== null && (high - low) * 100 < 2;
-}
-
 function sizeOf(delta: Delta, metric: DecisiveMetric): string {
   const { relative, verdict } = delta;
   if (verdict === 'no difference shown') return 'shows no difference';
-  const size = `${formatFixed(Math.abs(relative) * 100, isPrecise(delta) ? 1 : 0)} %`;
+  const { digits } = formatOutwards((delta.low ?? relative) * 100, (delta.high ?? relative) * 100, 0);
+  const size = `${formatFixed(Math.abs(relative) * 100, digits)} %`;
   if (metric === 'cpuSecondsPerQuery') return `needs ${size} ${relative < 0 ? 'less' : 'more'} CPU per query`;
   return relative >= MULTIPLE_FROM
     ? `answers ${formatFixed(1 + relative, 1)} times as many queries per second`

@@ -137,15 +137,16 @@ const NARROW = 2;
 
 /**
  * The ends of an interval, rounded outwards, so that the text never claims more than the figures. With as few decimals
- * as the size and the distance of the ends need, but enough that an interval that excludes `excluded` still does.
+ * as the size and the distance of the ends need, but at least `least`, and enough that an interval that excludes `excluded` still does.
  */
 export function formatOutwards(
   low: number,
   high: number,
   excluded: number,
+  least = 0,
 ): { low: string; high: string; digits: number } {
   const nearestEnd = Math.min(Math.abs(low), Math.abs(high));
-  let digits = nearestEnd >= 10 && high - low >= NARROW ? 0 : 1;
+  let digits = Math.max(least, nearestEnd >= 10 && high - low >= NARROW ? 0 : 1);
   const excludes = (bottom: number, top: number) => bottom > excluded || top < excluded;
   while (
     digits < 6 &&
@@ -159,6 +160,14 @@ export function formatOutwards(
     high: formatFixed(roundTowards(high, digits, 'up'), digits),
     digits,
   };
+}
+
+/** The ends of the interval of a delta beside `formatDelta`, rounded outwards: `+0.01%`, `+3.40%`. */
+export function deltaEnds(low: number, high: number): [string, string] {
+  const { low: bottom, high: top } = formatOutwards(low * 100, high * 100, 0, 2);
+  // As formatDelta, without commas.
+  const text = (end: string) => `${signed(end.replaceAll(',', ''))}%`;
+  return [text(bottom), text(top)];
 }
 
 /** `+` before what is not negative, for the ends of intervals of deltas. */

@@ -3,6 +3,7 @@
  * reads it: https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md. Base units, nothing rounded.
  */
 import type { CaseRecord, CaseSummary, RunRecord } from '../results/record.ts';
+import { isServersOwn, NOT_COMPARED, shownOf } from '../stats/decisive.ts';
 import { COMPARED_METRICS } from '../stats/metrics.ts';
 
 type Labels = Readonly<Record<string, string | number>>;
@@ -56,6 +57,9 @@ function figureSamples(labels: Labels, figures: Readonly<Record<string, number |
   );
 }
 
+/** Of figures that something other than the server limited; others lack it. */
+const BOUNDED: Labels = { bound: 'true' };
+
 const PREFIX = 'dinodns_bench';
 
 const FIGURES: readonly (readonly [
@@ -80,7 +84,10 @@ function figureFamilies(record: RunRecord): Family[] {
       const figure = item.summary?.[field];
       if (figure == null || Array.isArray(figure)) return [];
       const { median, low, high } = figure;
-      return figureSamples(labelsOf(record, item), { median, low, high });
+      const isOwn = !COMPARED_METRICS.some(
+        (metric) => metric === field && !isServersOwn(metric, [item.limitedBy]),
+      );
+      return figureSamples({ ...labelsOf(record, item), ...(isOwn ? {} : BOUNDED) }, { median, low, high });
     });
     return {
       name: `${PREFIX}_${name}`,
@@ -95,9 +102,14 @@ function figureFamilies(record: RunRecord): Family[] {
 function deltaFamily(record: RunRecord): Family {
   const samples = record.cases.flatMap((item) =>
     COMPARED_METRICS.flatMap((metric) => {
-      const delta = item.comparison?.[metric];
-      if (delta == null) return [];
-      const labels = { ...labelsOf(record, item), baseline: record.baseline, metric };
+      const shown = shownOf(item, record, metric);
+      if (shown === null || shown.verdict === NOT_COMPARED) return [];
+      const { delta, isAtLeast } = shown;
+      const labels = {
+        ...labelsOf(record, item),
+        ...{ baseline: record.baseline, metric },
+        ...(isAtLeast ? BOUNDED : {}),
+      };
       return figureSamples(labels, { value: delta.relative, low: delta.low, high: delta.high });
     }),
   );

@@ -1,7 +1,8 @@
 /** Where a server's slowest answers differ from the baseline's by so much that the mean hides it. Pure. */
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { isServersOwn } from '../stats/decisive.ts';
-import { type SampleTest, testPaired } from '../stats/sample-test.ts';
+import { holmByItem } from '../stats/holm.ts';
+import { LEVEL, type SampleTest, testPaired } from '../stats/sample-test.ts';
 import { pairTrials } from '../stats/summarize.ts';
 import { levelOfRecord } from '../stats/until.ts';
 import { formatFixed, formatOutwards, formatTime } from './numbers.ts';
@@ -11,22 +12,48 @@ import { percentileOf, trialPercentile } from './percentiles.ts';
 /** From twice on, people notice. */
 const NOTABLE = 2;
 
+/** Fewer have no interval. */
+const MIN_PAIRS = 3;
+
 /** Nearer to the ratio of the means than this factor, it says what they say. */
 const MIRRORED = 1.5;
 
 const apart = (ratio: number, factor: number) => ratio >= factor || ratio <= 1 / factor;
 
-/** The ratio of the p99s of a case and of its baseline, if it is notable, not that of the means, and its interval excludes 1. */
-function tailOf(record: RunRecord, item: CaseRecord): SampleTest | null {
+/** The ratios of the p99s of a case and of its baseline, round by round; empty where they are not the servers' own. */
+function ratiosOf(record: RunRecord, item: CaseRecord): number[] {
   const baseline = record.cases.find(({ key }) => key === item.comparison?.baseline);
   if (baseline === undefined || !isServersOwn('latencySeconds', [item.limitedBy, baseline.limitedBy]))
-    return null;
+    return [];
   const pairs = pairTrials(okTrialsOf(record, item), okTrialsOf(record, baseline), (trial) => ({
     value: trialPercentile(trial, 99),
   }));
-  const ratios = pairs.flatMap(({ value, baseline: other }) => (other === 0 ? [] : [value / other]));
-  const test = testPaired(ratios, { level: levelOfRecord(record.until, record.configuration) });
-  if (test === null || (test.low <= 1 && test.high >= 1)) return null;
+  return pairs.flatMap(({ value, baseline: other }) => (other === 0 ? [] : [value / other]));
+}
+
+/** By the keys of the cases whose p99s are shown to differ, corrected for the number of cases. The interval of two pairs says nothing. */
+function testsOf(record: RunRecord): ReadonlyMap<string, SampleTest> {
+  const level = levelOfRecord(record.until, record.configuration);
+  const all = record.cases.flatMap((item) => {
+    const ratios = item.aa ? [] : ratiosOf(record, item);
+    return ratios.length < MIN_PAIRS ? [] : [{ key: item.key, ratios }];
+  });
+  const tested = all.flatMap(({ key, ratios }) => {
+    const test = testPaired(ratios, { level, comparisons: all.length });
+    return test === null ? [] : [{ key, test }];
+  });
+  const adjustedOf = holmByItem(tested, ({ test }) => test.pValue, level);
+  const shown = tested.filter(
+    (each) => (adjustedOf.get(each) ?? 1) <= LEVEL && (each.test.low > 1 || each.test.high < 1),
+  );
+  return new Map(shown.map(({ key, test }) => [key, test]));
+}
+
+/** The ratio of the p99s of a case and of its baseline, if it is shown, notable, and not that of the means. */
+function tailOf(record: RunRecord, item: CaseRecord, tests = testsOf(record)): SampleTest | null {
+  const baseline = record.cases.find(({ key }) => key === item.comparison?.baseline);
+  const test = tests.get(item.key);
+  if (test === undefined || baseline === undefined) return null;
   const [mean, reference] = [item, baseline].map(({ summary }) => summary?.latencySeconds?.median ?? 0);
   const ofMeans = mean && reference ? mean / reference : 1;
   return apart(test.ratio, NOTABLE) && apart(test.ratio / ofMeans, MIRRORED) ? test : null;
@@ -47,5 +74,6 @@ export function tailText(record: RunRecord, item: CaseRecord): string | null {
 
 /** The cases of which it is told. */
 export function notableTails(record: RunRecord): CaseRecord[] {
-  return record.cases.filter((item) => !item.aa && tailOf(record, item) !== null);
+  const tests = testsOf(record);
+  return record.cases.filter((item) => tailOf(record, item, tests) !== null);
 }

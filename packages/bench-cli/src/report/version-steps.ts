@@ -97,7 +97,8 @@ export function versionSteps(record: RunRecord): VersionStep[] | null {
     if (delta.verdict === 'no difference shown') return [];
     const { size, interval } = sizeText(delta, SIZE_WORDS[metric]);
     const where = title.charAt(0).toLowerCase() + title.slice(1);
-    return [{ item, before, text: `${size} (95 % interval ${interval}) at ${where}` }];
+    const certainty = delta.n === 2 ? 'two pairs' : `95 % interval ${interval}`;
+    return [{ item, before, text: `${size} (${certainty}) at ${where}` }];
   });
   const what = METRIC_TITLES[metric];
   const subject = seriesTitle(versions);

@@ -38,11 +38,11 @@ export function figureText(
 }
 
 /** The verdict of a comparison, or why it has none. */
-function verdictText({ delta, trials }: ComparedFigure): string {
+function verdictText({ delta, trials, isBound }: ComparedFigure): string {
   if (delta === null) return trials.includes(0) ? 'not in both' : 'not comparable';
   switch (delta.undecided) {
     case null:
-      return delta.verdict;
+      return isBound[1] ? `at least this much ${delta.verdict}` : delta.verdict;
     case 'correction':
       return `not shown (p ${formatP(delta.adjustedPValue ?? 1)} of ${delta.comparisons})`;
     case 'too few trials':

@@ -1,7 +1,7 @@
 /** The tables of a comparison, with all its digits, for `report.md`. Pure. */
 
 import type { CaseRecord, CaseSummary, RunRecord, TrialMetrics } from '../../results/record.ts';
-import { shownOf } from '../../stats/decisive.ts';
+import { NOT_COMPARED, shownOf } from '../../stats/decisive.ts';
 import { type DeltaDefinition, deltaFigures } from '../../stats/deltas.ts';
 import type { ComparedMetric } from '../../stats/metrics.ts';
 import { type CaseGroup, marksOf, serverTitle, shapeOf, usedOf } from '../cases.ts';
@@ -10,6 +10,7 @@ import { type Block, type Cell, heading, list, text } from '../document/document
 import { limitWord } from '../limits.ts';
 import { lookupsOf } from '../lookups.ts';
 import {
+  deltaEnds,
   formatCount,
   formatDelta,
   formatFixed,
@@ -47,13 +48,13 @@ function deltaFigure(
   metric: ComparedMetric,
   definition: DeltaDefinition,
 ): string {
-  const delta = item.comparison?.[metric];
-  if (delta === null || delta === undefined) return NOTHING;
-  const { value, low, high } = deltaFigures(delta, definition);
+  const shown = shownOf(item, record, metric);
+  if (shown === null || shown.verdict === NOT_COMPARED) return NOTHING;
+  const { value, low, high } = deltaFigures(shown.delta, definition);
   const both = bothPairs(record, item, metric, definition);
   if (both !== null) return both.map(formatDelta).join(' and ');
   if (low === null || high === null) return formatDelta(value);
-  return `${formatDelta(value)} [${formatDelta(low)}, ${formatDelta(high)}]`;
+  return `${formatDelta(value)} [${deltaEnds(low, high).join(', ')}]`;
 }
 
 function verdictCell(record: RunRecord, item: CaseRecord, metric: ComparedMetric): Cell | string {

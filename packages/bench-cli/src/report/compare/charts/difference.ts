@@ -2,7 +2,7 @@ import { NOT_COMPARED, shownOf } from '../../../stats/decisive.ts';
 import { deltaFigures } from '../../../stats/deltas.ts';
 import { serverTitle } from '../../cases.ts';
 import type { DifferenceChart } from '../../document/document.ts';
-import { formatDelta } from '../../numbers.ts';
+import { deltaEnds, formatDelta } from '../../numbers.ts';
 import { type Draw, nameOf } from './data.ts';
 
 /** The verdicts as a picture: the difference of each case from its baseline, with its interval. */
@@ -22,7 +22,7 @@ export const differences: Draw = ({ record, delta, groups }) => {
       const interval =
         low === null || high === null
           ? 'no interval; no difference can be shown'
-          : `95 % interval ${formatDelta(low)} to ${formatDelta(high)}; ${shown.isAtLeast ? 'a lower bound' : shown.verdict}`;
+          : `95 % interval ${deltaEnds(low, high).join(' to ')}; ${shown.isAtLeast ? 'a lower bound' : shown.verdict}`;
       const { baseline } = item.comparison;
       places.set(baseline, [...(places.get(baseline) ?? []), rows.length]);
       const bound = shown.isAtLeast ? 'at least ' : '';

@@ -1,5 +1,9 @@
+import type { CaseRecord } from '../../../results/record.ts';
+import { isLowerBound } from '../../../stats/decisive.ts';
 import { formatCpus, formatFixed, formatQps } from '../../numbers.ts';
 import { type Draw, nameOf } from './data.ts';
+
+const atLeast = (item: CaseRecord) => (isLowerBound(item) ? 'at least ' : '');
 
 /** Throughput against tier, with the line on which twice the CPUs would mean twice the queries. */
 export const scaling: Draw = ({ record, groups }) => {
@@ -14,13 +18,14 @@ export const scaling: Draw = ({ record, groups }) => {
       const [smallest] = own;
       if (smallest === undefined || own.length < 2) return [];
       const ideal = (tier: number) => (smallest.qps.median * tier) / smallest.tier;
+      // Nobody knows what is ideal for a server that was not the limit at its smallest tier.
+      const shareText = (item: (typeof own)[number]) =>
+        isLowerBound(smallest)
+          ? ''
+          : `, ${atLeast(item)}${formatFixed((item.qps.median / ideal(item.tier)) * 100, 0)} % of ideal`;
+      const line = own.map(({ tier }) => ({ x: tier, y: ideal(tier), tip: '' }));
       return [
-        {
-          series,
-          isMarked: false,
-          isDashed: true,
-          points: own.map(({ tier }) => ({ x: tier, y: ideal(tier), tip: '' })),
-        },
+        ...(isLowerBound(smallest) ? [] : [{ series, isMarked: false, isDashed: true, points: line }]),
         {
           series,
           points: own.map((item) => ({
@@ -28,7 +33,7 @@ export const scaling: Draw = ({ record, groups }) => {
             y: item.qps.median,
             low: item.qps.low ?? item.qps.median,
             high: item.qps.high ?? item.qps.median,
-            tip: `${nameOf(record, item)}: ${formatQps(item.qps.median)} queries/s, ${formatFixed((item.qps.median / ideal(item.tier)) * 100, 0)} % of ideal`,
+            tip: `${nameOf(record, item)}: ${atLeast(item)}${formatQps(item.qps.median)} queries/s${shareText(item)}`,
           })),
         },
       ];
