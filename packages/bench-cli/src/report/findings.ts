@@ -3,6 +3,7 @@
  * outliers, and how `--until` ended. Every report shows them; they change no figure.
  */
 import type { Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
+import { pointKey } from '../stats/cases.ts';
 import { decisiveOf } from '../stats/decisive.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
@@ -226,9 +227,7 @@ export function procedureNotes(record: RunRecord): string[] {
 
 /** Which of the servers that are compared ran on different nodes, over all trials. */
 function aboutNodes(record: RunRecord): string[] {
-  const points = Map.groupBy(record.cases, ({ tier, mode, workload, transport, ratePerSecond }) =>
-    JSON.stringify([tier, mode, workload, transport, ratePerSecond]),
-  );
+  const points = Map.groupBy(record.cases, pointKey);
   const differing = [...points.values()].flatMap((cases) => {
     const byServer = cases.flatMap((item) => {
       const instances = okTrialsOf(record, item).flatMap((trial) => trial.instances);

@@ -78,6 +78,13 @@ function outliersOf(trials: readonly OkTrial[]): string[] {
   return positions.flatMap((position) => trials[position]?.key ?? []);
 }
 
+/** The same for the cases that are compared with each other. */
+export function pointKey(
+  item: Pick<SummarizedCase, 'tier' | 'mode' | 'workload' | 'transport' | 'ratePerSecond'>,
+) {
+  return JSON.stringify([item.tier, item.mode, item.workload, item.transport, item.ratePerSecond]);
+}
+
 /** What the trials say about the cases, and about the machine's noise. */
 export interface CaseStatistics {
   readonly cases: CaseRecord[];
@@ -100,8 +107,6 @@ export function summarizeRun(
   const byCase = Map.groupBy(trials, ({ caseKey }) => caseKey);
   const okTrials = (key: string) =>
     (byCase.get(key) ?? []).filter((trial): trial is OkTrial => trial.status === 'ok');
-  const pointKey = ({ tier, mode, workload, transport, ratePerSecond }: SummarizedCase) =>
-    JSON.stringify([tier, mode, workload, transport, ratePerSecond]);
   const baselines = new Map(
     plannedCases
       .filter(({ server, aa }) => server === baselineServer && !aa)

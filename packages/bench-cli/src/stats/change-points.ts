@@ -11,10 +11,10 @@
  */
 import { median } from './intervals.ts';
 import { type Random, seededRandom } from './random.ts';
+import { LEVEL } from './sample-test.ts';
 
 /** Smallest p value: 1 ÷ 1000. */
 const PERMUTATIONS = 999;
-const LEVEL = 0.05;
 /** Fewer values are not a level. */
 export const MIN_SEGMENT_LENGTH = 3;
 

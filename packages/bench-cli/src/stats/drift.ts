@@ -14,6 +14,7 @@ import type { Drift, OkTrial } from '../results/record.ts';
 import { median } from './intervals.ts';
 import { COMPARED_METRICS, type ComparedMetric } from './metrics.ts';
 import { normalUpperTail } from './normal.ts';
+import { LEVEL } from './sample-test.ts';
 
 /** With fewer trials, the test's normal approximation is poor, and nothing would show. */
 export const MIN_FOR_DRIFT = 10;
@@ -21,7 +22,6 @@ export const MIN_FOR_DRIFT = 10;
 const MIN_PER_CASE = 3;
 /** All pairs of this many trials are a million slopes; longer runs are thinned evenly. */
 const MAX_TRIALS = 1500;
-const LEVEL = 0.05;
 const NORMAL_QUANTILE = 1.959963984540054;
 
 export interface Point {
