@@ -201,6 +201,8 @@ describe('a run of many versions', () => {
     );
     expect(told?.[1]).toMatch(/^No other step was shown .+ \(3 comparisons/);
     expect(told).toHaveLength(2);
+    const ofTwo = versionSteps(releases(fourfold.map((own) => own.slice(0, 2))));
+    expect(ofTwo?.[0]?.sentence).toMatch(/4\.0 × as many \(two pairs\)/);
   });
 
   it('is told like any other where no neighbours have a difference with an interval', () => {

@@ -216,13 +216,11 @@ describe('a verdict at the level of a look', () => {
   });
 
   it('waits for nothing that no number of trials would tell', () => {
-    const bounded = [100, 101, 99, 100].map((qps) => ({
-      qps,
-      cpuSecondsPerQuery: null,
-      limitedBy: 'loader' as const,
-    }));
+    const bounded = { cpuSecondsPerQuery: null, limitedBy: 'loader' } as const;
     const found = makeRecord({
-      cases: ['coredns', 'knot'].map((server) => ({ server, trials: bounded })),
+      cases: Object.entries({ coredns: [100, 101, 99, 100], knot: [99, 104, 95, 103] }).map(
+        ([server, values]) => ({ server, trials: values.map((qps) => ({ ...bounded, qps })) }),
+      ),
     });
     const view = comparisonView(found.cases);
     expect(assessView(view, { ...progress, width: 0.0001 }).reached).toBe(true);
