@@ -4,6 +4,7 @@ import { configure } from '../src/config/configuration.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { decidedByGate, gate } from '../src/history/gate.ts';
 import { selectCases } from '../src/history/select.ts';
+import { findings } from '../src/report/findings.ts';
 import { summarizeRun } from '../src/stats/cases.ts';
 import { compareFamily } from '../src/stats/comparisons.ts';
 import { testPaired } from '../src/stats/sample-test.ts';
@@ -223,7 +224,11 @@ describe('a verdict at the level of a look', () => {
       ),
     });
     const view = comparisonView(found.cases);
-    expect(assessView(view, { ...progress, width: 0.0001 }).reached).toBe(true);
+    const until = assessView(view, { ...progress, width: 0.0001 });
+    expect(until.reached).toBe(true);
+    expect(findings({ ...found, until }).join()).toContain(
+      'for each comparison that the servers limited after',
+    );
     const decided = decidedByGate(view, entryOf(found), 0.05, 'auto');
     expect(assessView(decided, { ...progress, goal: 'gate', width: 0.05 }).reached).toBe(true);
   });

@@ -4,7 +4,7 @@
  */
 import type { Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
 import { pointKey } from '../stats/cases.ts';
-import { decisiveOf } from '../stats/decisive.ts';
+import { decisiveOf, isUndecidable } from '../stats/decisive.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { examineSliceTrends } from '../stats/slice-trend.ts';
@@ -29,12 +29,17 @@ function caseName(record: RunRecord, key: string): string {
 }
 
 function aboutUntil(record: RunRecord, until: Until): string {
+  const isOpen = record.cases.some((item) => {
+    const decisive = decisiveOf(item, record);
+    return decisive !== null && isUndecidable(decisive);
+  });
+  const comparison = isOpen ? 'comparison that the servers limited' : 'comparison';
   const asked =
     until.goal === 'width'
       ? `every interval narrower than ${formatSize(until.width)}`
       : until.goal === 'gate'
-        ? `every comparison decided against a tolerance of ${formatSize(until.width)}`
-        : `a verdict, or an interval narrower than ${formatSize(until.width)}, for each comparison`;
+        ? `every ${comparison} decided against a tolerance of ${formatSize(until.width)}`
+        : `a verdict, or an interval narrower than ${formatSize(until.width)}, for each ${comparison}`;
   const rounds = `${until.rounds} trials of each case`;
   if (until.reached) return `--until: ${asked} after ${rounds}.`;
   const limit =
