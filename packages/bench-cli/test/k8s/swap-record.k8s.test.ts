@@ -55,12 +55,13 @@ describe('an in-place swap', () => {
         true,
         false,
       ]);
-      const [restored, change, canary] = record.closing ?? [];
+      const [restored, change, history, canary] = record.closing ?? [];
       const [, seconds] =
         /^Everything was as before ([\d.]+) s after the last placement\.$/.exec(restored ?? '') ?? [];
       expect(seconds, restored).toBeDefined();
       await note('no fault', Number(seconds));
       expect(change).toContain(`"${suite.images.ours}" → "${suite.images.clusters}", reverted`);
+      expect(history).toContain('as its previous revision');
       expect(canary).toMatch(/The canary lost \d+ of \d+ .*during 2 rolling updates/);
       let held = 0;
       for (const { summary } of record.cases) {
