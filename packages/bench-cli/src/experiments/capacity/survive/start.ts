@@ -194,7 +194,7 @@ async function readAgain(start: Running, scenarios: ScenarioResult[]): Promise<v
       load: (file, seconds) => start.load(deployed, { file, seconds, isPaced: false, signal }),
     }),
   );
-  // Ten loads of a second were not enough: it would be relisted with less in memory than others.
+  // All loads were not enough: it would be relisted with less in memory than others.
   if (!isFull(start.point.configuration, entries)) throw new Stuck();
   scenarios.push(await inTime(start, 'relist', () => relist(start)));
   scenarios.push(await inTime(start, 'replaced endpoints', () => replaced(start)));
