@@ -38,30 +38,6 @@ describe('pods', () => {
     expect(world.err()).toMatch(/ImagePullBackOff|ErrImagePull/);
   });
 
-  it('no node can take: the scheduler says why, and the full node is named', async () => {
-    const failure = await failureOf(
-      ...['--tier', '512', '--mode', 'multi', '--cpu-request', '512', '--schedule-time', '2'],
-    );
-    expect(failure).toMatchObject({
-      code: 'E_POD_UNSCHEDULABLE',
-      evidence: [
-        expect.stringMatching(/Insufficient cpu/),
-        expect.stringMatching(/^node .* is full: .* CPUs left, the pod requests 512 CPUs$/),
-      ],
-    });
-  });
-
-  it.each(['--server-node', '--loader-node'])(
-    'on a node that is not there: %s is named with the nodes there are',
-    async (flag) => {
-      expect(await world.bench('run', ...UNOBSERVED, flag, 'no-such-node')).toBe(3);
-      expect(world.err()).toContain('[E_POD_UNSCHEDULABLE]');
-      expect(world.err()).toContain(`${flag}: no node matches "no-such-node"`);
-      const [node] = (await core().listNode()).items;
-      expect(world.err()).toContain(node?.metadata?.name);
-    },
-  );
-
   it('that crash at start: their exit status and last log lines', async () => {
     // dnsperf is no DNS server, and says so.
     const image = process.env.DINODNS_BENCH_LOADER_IMAGE ?? 'dinodns-bench/dnsperf:0.1.0';
@@ -113,28 +89,6 @@ describe('pods', () => {
     } finally {
       await opened.close();
     }
-  });
-
-  it('that run out of memory: OOMKilled', async () => {
-    const failure = await failureOf('--memory-limit', '8Mi', '--servers', 'dinodns');
-    expect(failure).toMatchObject({ code: 'E_SERVER_DIED', message: expect.stringContaining('OOMKilled') });
-  });
-
-  it('that are deleted in mid-trial: the trial fails at once', async () => {
-    const running = world.bench('run', ...UNOBSERVED, '--duration', '280');
-    await expect.poll(() => runningPods('loader')).toHaveLength(1);
-    const [server] = await runningPods('server');
-    if (server === undefined) throw new Error('no server pod');
-    await core().deleteNamespacedPod(server);
-    expect(await running).toBe(4);
-    const [trial] = (await recordOf(world)).trials;
-    expect(trial).toMatchObject({
-      status: 'failed',
-      failure: { code: 'E_SERVER_DIED', message: expect.stringContaining('was deleted') },
-    });
-    // Not after the time that the load would have taken.
-    const seconds = (Date.parse(trial?.endedAt ?? '') - Date.parse(trial?.startedAt ?? '')) / 1000;
-    expect(seconds).toBeLessThan(280);
   });
 });
 
