@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { cachingKind, throughputKind } from '../../src/experiments/capacity/cases/evidence.ts';
+import { cachingKind } from '../../src/experiments/capacity/cases/evidence.ts';
 import { BENCH_VERSION } from '../../src/version.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
@@ -47,31 +47,6 @@ describe('bench capacity caching --target kubernetes', () => {
     expect(world.out()).toContain('Against CoreDNS in a cluster');
     expect(await world.bench('report', 'latest', '--format', 'markdown'), world.err()).toBe(0);
     expect(world.out()).toContain('Each trial is a pod of its own');
-  });
-});
-
-describe('bench capacity throughput --target kubernetes', () => {
-  it('measures CoreDNS with a CPU limit, its API server and its upstream beside it in its pod', async () => {
-    const flags = ['--configurations', 'default', '--trials', '1', '--duration', '2', '--tier', '0.2'];
-    const run = world.bench('capacity', 'throughput', '--target', 'kubernetes', ...flags);
-    expect(await run, world.err()).toBe(0);
-    const { trials, environment } = await recordAs(world, throughputKind);
-    expect(await world.bench('report', 'latest', '--format', 'markdown'), world.err()).toBe(0);
-    const report = world.out();
-    expect(environment.cluster).not.toBeNull();
-    expect(trials).toHaveLength(2);
-    for (const trial of trials) {
-      if (trial.status !== 'ok') throw new Error(JSON.stringify(trial));
-      const { lookupsPerSecond, limitedBy, cpuCores } = trial.evidence.saturation;
-      expect(lookupsPerSecond).toBeGreaterThan(20);
-      // On a busy node something else may be the limit; then the row says so.
-      if (limitedBy === 'server') expect(cpuCores).toBeGreaterThan(0.9 * 0.2);
-      const names = trial.case.includes('internal') ? 'internal' : 'external';
-      const bound = limitedBy === 'server' ? '\\*\\*yes\\*\\*' : 'no';
-      expect(report).toMatch(new RegExp(`\\| [^|]*${names}[^|]*\\| +${bound} +\\| [^|]*\\| +0\\.2 +\\|`));
-      // Every distinct query once.
-      expect(trial.evidence.checkedAnswers).toBeGreaterThanOrEqual(20);
-    }
   });
 });
 
