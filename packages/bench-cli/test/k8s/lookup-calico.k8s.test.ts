@@ -5,11 +5,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readJournal } from '../../src/cluster-changes/journal.ts';
 import { readLease } from '../../src/cluster-changes/lease.ts';
 import { parseResults } from '../../src/tiger-bench/results-file.ts';
 import { adminApi, core, leftovers, runNamespaces } from './support/admin.ts';
-import { type HaltOptions, startBench } from './support/bench-process.ts';
+import { startBench } from './support/bench-process.ts';
 import {
   FELIX,
   INSTALLATION,
@@ -145,36 +144,12 @@ describe('with stand-ins for Calico Enterprise', () => {
     }
   });
 
-  /** A run that sets a mode of Calico Enterprise for a minute. */
-  function startRun(halt: Pick<HaltOptions, 'at' | 'signal'> = {}) {
+  it('puts the settings back and removes the run when bench is killed', async () => {
     const policy = ['--policy-modes', 'DelayDNSResponse', '--url', 'http://standing-svc'];
+    // Longer than the test takes.
     const lengths = ['--duration', '60', '--trials', '1', '--lease', '10'];
     const { KUBECONFIG: kubeconfig = '', DINODNS_BENCH_NAMESPACE_PREFIX: prefix = '' } = suite.env;
-    return startBench([...lookup, ...policy, ...lengths], { kubeconfig, prefix, ...halt });
-  }
-
-  it('stopped by Ctrl-C twice before the first change leaves nothing, and keeps no other run out', async () => {
-    const api = await adminApi();
-    // The second one comes as soon as the first was heard, before anything can be closed.
-    const running = await startRun({ at: 'Ctrl-C: ', signal: 'SIGINT' });
-    try {
-      await until('it has the Lease', 120, async () => (await readLease(api, LEASE_NAMESPACE)) !== null);
-      running.child.kill('SIGINT');
-      expect(await running.exited, running.said()).toBe(130);
-    } finally {
-      running.child.kill('SIGKILL');
-    }
-    expect(running.said()).toContain('Ctrl-C again: ');
-    // No guard waits for the Lease to expire: bench itself has removed the journal and the Lease.
-    expect(await readJournal(api, LEASE_NAMESPACE)).toBeNull();
-    expect(await readLease(api, LEASE_NAMESPACE)).toBeNull();
-    expect((await standIn('FelixConfiguration')).spec).toEqual(FELIX);
-    await until('the run is gone', 120, async () => (await runNamespaces()).length === 0);
-    expect(await leftovers()).toEqual([]);
-  });
-
-  it('puts the settings back and removes the run when bench is killed', async () => {
-    const { child, exited } = await startRun();
+    const { child, exited } = await startBench([...lookup, ...policy, ...lengths], { kubeconfig, prefix });
     try {
       await until('the mode is set', 120, async () => {
         const { spec } = await standIn('FelixConfiguration');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type LookupRecord, lookupKind } from '../../src/experiments/lookup/evidence.ts';
 import { type Overall, overallsOf } from '../../src/experiments/lookup/overall.ts';
 import { parseRecordAs } from '../../src/results/parse-record.ts';
-import { leftovers, runNamespaces } from './support/admin.ts';
+import { leftovers } from './support/admin.ts';
 import { lookupSuite } from './support/lookup-suite.ts';
 
 const { inWorld } = lookupSuite();
@@ -74,20 +74,6 @@ describe('bench lookup on a cluster', () => {
       }
       expect(overall?.first?.lookup.n).toBe(samplers.length);
       expect(await leftovers()).toEqual([]);
-    });
-  });
-
-  it('says before the first trial, within seconds, that a page cannot be reached, and what would work', async () => {
-    await inWorld({}, async (world) => {
-      const flags = ['--no-capture', '--duration', '600', '--trials', '12'];
-      expect(await world.bench(...lookup, '--url', 'http://standing-svc:81', ...flags)).toBe(4);
-      expect(world.err()).toMatch(
-        /http:\/\/standing-svc:81\/ does not answer, tried [0-9a-f.:[\]]+:81: exit status/,
-      );
-      // Nobody listens there.
-      expect(await world.bench(...lookup, '--url', 'http://localhost:1', ...flags)).toBe(4);
-      expect(world.err()).toContain('http://standing-svc is the web pods of the run itself');
-      expect(await runNamespaces()).toEqual([]);
     });
   });
 });
