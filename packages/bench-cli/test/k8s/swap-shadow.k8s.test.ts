@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
-import { estimandName, MIN_RATE_RATIO } from '../../src/experiments/swap/figures.ts';
 import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
 import { adminApi, leftovers } from './support/admin.ts';
@@ -11,29 +10,43 @@ import { swapSuite } from './support/swap-suite.ts';
 
 const suite = swapSuite('shadow', ['shadow'], 'Deployment');
 
-const flags = (...more: string[]) => [
+const flags = () => [
   ...['swap', '--to', suite.images.clusters, '--workload', `${suite.dns.namespace}/deployment/dns`],
   ...['--placements', 'AB', '--settle', '0', '--idle', '0', '--duration', '2', '--rate', '100'],
-  ...['--loader-cpu', '400m', ...more],
+  ...['--loader-cpu', '400m', '--loader', 'dnsperf', '--loaders', '2'],
 ];
 
 describe('bench swap beside the DNS', () => {
-  it('measures both versions, names what it saw, leaves nothing behind and the DNS untouched', async () => {
+  it('measures both versions, also when it is stopped in between and goes on, here with two pods of dnsperf; names what it saw, leaves nothing behind and the DNS untouched', async () => {
     const world = await clusterWorld(suite.kubeconfig);
     const versionOf = async () =>
       textAt(await read(await adminApi(), suite.dns.path), '/metadata/resourceVersion');
+    const latest = async () => (await createStore(world, 'results').loadAs(swapRecordKind, 'latest')).record;
     try {
-      const before = await versionOf();
-      expect(await world.bench(...flags()), world.err()).toBe(0);
-      expect(await versionOf()).toBe(before);
-      const { record } = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
+      const resourceVersion = await versionOf();
+      const running = world.bench(...flags());
+      // If it ends too early, what it says is told instead of waiting for ever.
+      await Promise.race([world.errContains('1/2'), running]);
+      world.send('SIGINT');
+      expect(await running, world.err()).toBe(130);
+      expect(await leftovers()).toEqual([]);
+      const before = await latest();
+      expect(before.trials.map(({ order }) => order)).toEqual([0]);
+      expect(await world.bench('swap', '--resume', 'latest'), world.err()).toBe(0);
+      expect(await versionOf()).toBe(resourceVersion);
+      const record = await latest();
       expect(record).toMatchObject({ status: 'complete', settings: { method: 'shadow' } });
       expect(record.closing).toBeUndefined();
       expect(record.programs.map(({ executable }) => executable)).toEqual([
         suite.images.ours,
         suite.images.clusters,
       ]);
-      expect(record.trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+      expect(record.conditions['load generator']).toMatch(/^dnsperf 2\./);
+      expect(record.trials.map(({ order, status }) => [order, status])).toEqual([
+        [0, 'ok'],
+        [1, 'ok'],
+      ]);
+      expect(record.trials[0]).toEqual(before.trials[0]);
       for (const [index, trial] of record.trials.entries()) {
         if (trial.status === 'failed') continue;
         const { side, pods, phases, canary } = trial.evidence;
@@ -41,50 +54,16 @@ describe('bench swap beside the DNS', () => {
         expect(canary).toBeNull();
         expect(pods.map(({ version }) => version)).toEqual([record.programs[index]?.version]);
         expect(phases.map(({ kind }) => kind)).toEqual(['internal', 'external']);
-        for (const { observation, load } of phases) {
+        for (const { observation, load, senders = [] } of phases) {
           expect(observation?.cpuSource).toBe('kubelet-summary');
-          expect(load?.queriesCompleted).toBeGreaterThan(0);
-        }
-        // On a busy machine the rate may not be held, and then latencies mean nothing.
-        const isHeld = (trial.figures[estimandName('held', 'internal')] ?? 0) >= MIN_RATE_RATIO;
-        expect(trial.figures[estimandName('p99', 'internal')] !== null).toBe(isHeld);
-      }
-      const shown = world.out().replaceAll(/\s+/g, ' ');
-      expect(shown).toContain('they had none of its own background load');
-      expect(shown).toMatch(/2 trials; \S+ against \S+, beside the cluster's DNS: .+ for internal/);
-    } finally {
-      await world.remove();
-    }
-    expect(await leftovers()).toEqual([]);
-  });
-
-  it('that was stopped goes on with the placement that is missing, here with two pods of dnsperf', async () => {
-    const world = await clusterWorld(suite.kubeconfig);
-    try {
-      const running = world.bench(...flags('--observe', 'none', '--loader', 'dnsperf', '--loaders', '2'));
-      // If it ends too early, what it says is told instead of waiting for ever.
-      await Promise.race([world.errContains('1/2'), running]);
-      world.send('SIGINT');
-      expect(await running, world.err()).toBe(130);
-      expect(await leftovers()).toEqual([]);
-      const before = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
-      expect(before.record.trials.map(({ order }) => order)).toEqual([0]);
-      expect(await world.bench('swap', '--resume', 'latest'), world.err()).toBe(0);
-      const { record } = await createStore(world, 'results').loadAs(swapRecordKind, 'latest');
-      expect(record.trials.map(({ order, status }) => [order, status])).toEqual([
-        [0, 'ok'],
-        [1, 'ok'],
-      ]);
-      expect(record.trials[0]).toEqual(before.record.trials[0]);
-      expect(record.conditions['load generator']).toMatch(/^dnsperf 2\./);
-      for (const trial of record.trials) {
-        const phases = trial.status === 'ok' ? trial.evidence.phases : [];
-        for (const { load, senders = [] } of phases) {
           expect(senders).toHaveLength(2);
           for (const { queriesCompleted } of senders) expect(queriesCompleted).toBeGreaterThan(80);
           expect(load?.queriesSent).toBe(senders.reduce((sum, { queriesSent }) => sum + queriesSent, 0));
         }
       }
+      const shown = world.out().replaceAll(/\s+/g, ' ');
+      expect(shown).toContain('they had none of its own background load');
+      expect(shown).toMatch(/2 trials; \S+ against \S+, beside the cluster's DNS: .+ for internal/);
     } finally {
       await world.remove();
     }
