@@ -45,6 +45,7 @@ import {
   strategyOf,
 } from '../src/experiments/swap/in-place/in-place.ts';
 import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
+import { preflight } from '../src/experiments/swap/in-place/preflight.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
 import { sharedSecrets } from '../src/experiments/swap/open-phases.ts';
@@ -562,6 +563,27 @@ it.each([
 it('images are checked with those pull secrets that the DNS has itself', () => {
   const pod = { spec: { containers: [], imagePullSecrets: [{ name: 'own' }, { name: 'other' }] } };
   expect(sharedSecrets({ pullSecrets: ['mine', 'own'] }, [pod, {}])).toEqual(['own']);
+});
+
+it('a swap in place is refused in the middle of a rolling update, before anything is written', async () => {
+  const pods = { desiredNumberScheduled: 2, currentNumberScheduled: 2, numberAvailable: 2 };
+  const rolling = { kind: 'DaemonSet', ...object('b'), status: { ...pods, updatedNumberScheduled: 1 } };
+  const asked: string[] = [];
+  const api: ClusterApi = {
+    async send({ method }) {
+      asked.push(method);
+      return { status: 200, body: rolling };
+    },
+  };
+  const workload = { title: 'DaemonSet x', path: edit.object.path } as DnsWorkload;
+  const { signal } = new AbortController();
+  await expect(
+    preflight({ client: {} as KubeClient, api, workload, edits: [edit], signal }),
+  ).rejects.toMatchObject({
+    code: 'E_CONFIG',
+    message: 'DaemonSet x is not at rest: 1 of 2 pods are updated, 2 available, 2 exist',
+  });
+  expect(asked).toEqual(['GET']);
 });
 
 it('a swap in place is refused whose CPU cannot be read, unless that is asked for', () => {

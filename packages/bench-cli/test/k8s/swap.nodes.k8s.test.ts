@@ -2,12 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { read } from '../../src/cluster-changes/cluster-api.ts';
-import { textAt, valueAt } from '../../src/cluster-changes/json.ts';
 import type { SwapRecord } from '../../src/experiments/swap/evidence.ts';
 import { createStore } from '../../src/results/store.ts';
 import { swapRecordKind } from '../fixtures/make-swap.ts';
-import { adminApi, suiteName } from './support/admin.ts';
+import { suiteName } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
 import { NODES, nameOnFirstNode } from './support/components.ts';
 import {
@@ -17,19 +15,10 @@ import {
   openShiftSwap,
   removeOpenShift,
 } from './support/openshift.ts';
-import {
-  asBefore,
-  IMAGE,
-  setByOthers,
-  snapshotOf,
-  swapFlags,
-  until,
-  withoutTraces,
-} from './support/stand-in.ts';
+import { snapshotOf, swapFlags, withoutTraces } from './support/stand-in.ts';
 import { swapSuite } from './support/swap-suite.ts';
 
 const { first, second } = NODES;
-const SURGE = '/spec/updateStrategy/rollingUpdate/maxSurge';
 const suite = swapSuite('nodes', ['in-place', 'optional'], 'DaemonSet');
 let openshift: OpenShift;
 
@@ -57,9 +46,9 @@ interface Seen {
 }
 
 describe('DNS on two nodes', () => {
-  it('of OpenShift is swapped on both under load from both at once, and the report has a line for each pod and each sender', async () => {
+  it('of OpenShift is swapped on both under load from both at once, and the report has a line for each sender', async () => {
     // Long enough that a loader that a busy node lets begin a second late has nine tenths in common with the other.
-    const flags = ['--observe', 'summary', '--duration', '15', '--rate', '400', '--load-per-node'];
+    const flags = ['--duration', '15', '--rate', '400', '--load-per-node'];
     await swap(
       [...openShiftSwap(suite.images.clusters), ...flags],
       async ({ status, said, load, directory }) => {
@@ -70,18 +59,12 @@ describe('DNS on two nodes', () => {
         for (const { pods, phases } of placed) {
           expect(pods.map(({ node }) => node).sort()).toEqual([first, second]);
           expect(new Set(pods.map(({ version }) => version)).size).toBe(1);
-          for (const { instances, observation, senders, load, loaders } of phases) {
+          for (const { senders, load, loaders } of phases) {
             expect(loaders?.overlap).toBeGreaterThan(0.9);
             for (const { clock } of loaders?.each ?? []) expect(clock?.roundTripSeconds).toBeLessThan(0.5);
             expect(senders?.map(({ node }) => node).sort()).toEqual([first, second]);
             for (const { queriesCompleted } of senders ?? []) expect(queriesCompleted).toBeGreaterThan(2_000);
             expect(load?.queriesCompleted).toBe(senders?.reduce((sum, one) => sum + one.queriesCompleted, 0));
-            expect(instances?.map(({ node }) => node).sort()).toEqual([first, second]);
-            const used = instances?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
-            expect(observation?.cpuSeconds).toBeCloseTo(
-              used.reduce((sum, value) => sum + value, 0),
-              6,
-            );
           }
         }
         const report = await readFile(join(directory, 'results', record.id, 'report.md'), 'utf8');
@@ -103,28 +86,5 @@ describe('DNS on two nodes', () => {
       expect(said).not.toContain('planned:');
     });
     expect(await snapshotOf(suite.dns.path)).toEqual(suite.dns.before);
-  });
-
-  it('is not touched in the middle of a rolling update, while the nodes run different versions', async () => {
-    const image = `only-on-first/${suiteName()}-rolling:1`;
-    await nameOnFirstNode(suite.images.ours, image);
-    // Both at once: the first one does not wait for the second, which cannot get the image.
-    await setByOthers(suite.dns.path, SURGE, 2);
-    await setByOthers(suite.dns.path, IMAGE, image);
-    try {
-      const updated = async () =>
-        valueAt(await read(await adminApi(), suite.dns.path), '/status/updatedNumberScheduled');
-      await until(updated, 1);
-      await swap(swapFlags(suite.dns, suite.images.clusters), async ({ status, said }) => {
-        expect(status, said).toBe(2);
-        expect(said).toMatch(/is not at rest: 1 of 2 pods are updated/);
-        expect(said).not.toContain('planned:');
-      });
-      expect(textAt(await read(await adminApi(), suite.dns.path), IMAGE)).toBe(image);
-    } finally {
-      await setByOthers(suite.dns.path, IMAGE, suite.dns.image);
-      await setByOthers(suite.dns.path, SURGE, 1);
-      await asBefore(suite.dns);
-    }
   });
 });
