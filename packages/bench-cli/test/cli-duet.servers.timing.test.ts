@@ -1,4 +1,4 @@
-/** `--duet` and the calibration with real servers: what takes a quiet machine. What happens when a server dies: cli-run.servers.test.ts. */
+/** `--duet` and the calibration with real servers: what takes a quiet machine. A server that dies, and lower tiers: cli-run.servers.test.ts. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileNeeds } from '@dinodns-bench/test-support';
@@ -64,14 +64,12 @@ describe('bench run --duet', () => {
 });
 
 describe('bench run before the first trial', () => {
-  const CALIBRATED = { env: { DINODNS_BENCH_CALIBRATE: 'true' } };
-  const QUICK = ['--duration', '1', '--warmup', '0', '--zones', '20', '--trials', '1'];
-
   it('tries the load generators, keeps dnsperf where it suffices, and says so', async () => {
     await world.remove();
-    world = await testWorld(CALIBRATED);
+    world = await testWorld({ env: { DINODNS_BENCH_CALIBRATE: 'true' } });
+    const quick = ['--duration', '1', '--warmup', '0', '--zones', '20', '--trials', '1'];
     expect(
-      await world.bench('run', ...QUICK, '--servers', 'coredns,dinodns', '--tier', '0.2'),
+      await world.bench('run', ...quick, '--servers', 'coredns,dinodns', '--tier', '0.2'),
       world.err(),
     ).toBe(0);
     const record = await readRecord();
@@ -83,19 +81,5 @@ describe('bench run before the first trial', () => {
     expect([...new Set(tried)]).toEqual(['coredns', 'dinodns']);
     expect(world.err()).toContain('Note: dnsperf saturates every server (against an echo: dnsperf ');
     expect(record.servers.map(({ name }) => name)).toEqual(['coredns', 'dinodns']);
-  }, 60_000);
-
-  it('lowers the tiers of all servers until they are the limit, if asked to', async () => {
-    await world.remove();
-    world = await testWorld(CALIBRATED);
-    const asked = ['--servers', 'dinodns', '--tier', '2', '--saturate', '--loader', 'dnsperf'];
-    expect(await world.bench('run', ...QUICK, ...asked), world.err()).toBe(0);
-    const record = await readRecord();
-    const share = record.calibration?.quotaShare ?? 0;
-    expect(record.cases.map(({ tier }) => tier)).toEqual([expect.closeTo(2 * share, 9)]);
-    // The command repeats the run as it was made.
-    if (share < 1) expect(record.command).toContain(`--tier ${record.cases[0]?.tier}`);
-    if (record.calibration?.saturated === true)
-      expect(record.calibration.probes.at(-1)?.limitedBy).toBe('server');
   }, 60_000);
 });
