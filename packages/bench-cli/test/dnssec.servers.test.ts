@@ -52,17 +52,19 @@ test('without a tool that signs, the error says what to install', async () => {
 });
 
 describe('a run', needs('coredns', 'dnsperf', 'knotd', 'nsd', 'dnssec-signzone'), () => {
-  const SERVERS = ['coredns+file', 'knot', 'nsd', 'dinodns'];
-
-  test.each(['dnsperf', 'builtin'])(
-    'with --dnssec checks and measures all servers that can, with %s',
+  // What the servers answer does not depend on who asks.
+  test.each([
+    ['dnsperf', ['coredns+file', 'knot', 'nsd', 'dinodns']],
+    ['builtin', ['knot']],
+  ])(
+    'with --dnssec checks and measures servers that can, with %s',
     { timeout: 120_000 },
-    async (loader) => {
-      const args = ['--servers', SERVERS.join(','), '--dnssec', '--loader', loader, '--types', 'A,TXT'];
+    async (loader, servers) => {
+      const args = ['--servers', servers.join(','), '--dnssec', '--loader', loader, '--types', 'A,TXT'];
       const short = ['--duration', '1', '--warmup', '0', '--zones', '10', '--trials', '1', '--json'];
       expect(await world.bench(...args, ...short), world.err()).toBe(0);
       const record = recordSchema.parse(JSON.parse(world.out()));
-      expect(record.cases.map(({ server }) => server)).toEqual(SERVERS);
+      expect(record.cases.map(({ server }) => server)).toEqual(servers);
       for (const trial of record.trials) {
         if (trial.status !== 'ok') throw new Error(JSON.stringify(trial.failure));
         // Two types of 20 names, half of which are in no zone.

@@ -25,20 +25,3 @@ it('doctor says which loader a run would use', async () => {
   const findings: { name: string; found: string }[] = JSON.parse(world.out());
   expect(findings.find(({ name }) => name === 'loader')?.found).toMatch(/^dnsperf/);
 });
-
-it('a run takes dnsperf by default', async () => {
-  const flags = [
-    '--servers',
-    'dinodns',
-    '--duration',
-    '1',
-    '--warmup',
-    '0',
-    '--zones',
-    '20',
-    '--trials',
-    '1',
-  ];
-  expect(await world.bench('run', ...flags, '--json')).toBe(0);
-  expect(JSON.parse(world.out()).loader.kind).toBe('dnsperf');
-}, 60_000);
