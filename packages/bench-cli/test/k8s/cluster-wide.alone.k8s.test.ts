@@ -23,7 +23,7 @@ afterEach(async () => {
 
 describe('bench cleanup', () => {
   it('lists and removes what a run has left that was killed by SIGKILL, and leaves a running one alone', async () => {
-    const child = startBench(world, 'run', ...UNOBSERVED, '--duration', '60');
+    const child = startBench(world, 'run', ...UNOBSERVED, '--duration', '60', '--rate', '100');
     try {
       await expect.poll(() => runningPods('loader')).toHaveLength(1);
       // Its owner still lives: it is left alone.
@@ -62,7 +62,7 @@ describe.runIf(canBreak)('a cluster', () => {
 
   it('whose kubelet is stopped for 8 seconds, then its API server for 10, and that one killed and started again: the trial goes on', async () => {
     // Some ten seconds for the last of these, and six behind it.
-    const running = world.bench('run', ...SHORT, '--duration', '34');
+    const running = world.bench('run', ...SHORT, '--duration', '34', '--rate', '100');
     await expect.poll(() => runningPods('loader')).toHaveLength(1);
     await pause('kubelet', 8);
     await pause('kube-apiserver', 10);

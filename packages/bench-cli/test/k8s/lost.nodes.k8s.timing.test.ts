@@ -97,9 +97,10 @@ beforeAll(async () => {
   killedWorld = await clusterWorld();
   await dedicated(async () => {
     const servers = ['--server-node', 'pool=servers', '--server-tolerations', 'dedicated=servers:NoSchedule'];
-    const flags = ['run', ...UNOBSERVED, ...servers, '--loader-node', first, ...LONG] as const;
+    // Without a rate, the load would take half of a CPU until the node is lost.
+    const flags = ['run', ...UNOBSERVED, ...servers, '--loader-node', first, ...LONG, '--rate', '10'] as const;
     running = world.bench(...flags);
-    killed = startRun(killedWorld, ...flags, '--rate', '10');
+    killed = startRun(killedWorld, ...flags);
     const ended = running.then((status) => {
       throw new Error(`it ended with ${status}: ${world.err()}`);
     });
