@@ -158,19 +158,19 @@ const withoutWorker = () =>
     expect(fault.end).toBeLessThan(5);
   });
 
-/** All of one length together, since most of it is waiting. A report of one that is over would delay the faults of a longer one. */
 describe('bench disrupt', { timeout: 120_000 }, () => {
-  const together = { concurrent: true };
+  // All of one length together, since most of it is waiting. A report of one that is over would delay the faults of a longer one.
+  describe('in five seconds', { concurrent: true }, () => {
+    it('shows a gap of two seconds where an upstream was silent for two, and none in the control', async () => {
+      await Promise.all(['coredns', 'unbound'].map(behindSilence));
+    });
 
-  it('shows a gap of two seconds where an upstream was silent for two, and none in the control', together, async () => {
-    await Promise.all(['coredns', 'unbound'].map(behindSilence));
+    it('loses what the rate predicts while a server is down, and little when one of two workers is killed', async () => {
+      await Promise.all([whileDown(), withoutWorker()]);
+    });
+
+    it('shows a gap of two seconds on every socket where the path was lost for two', behindLostPath);
   });
-
-  it('loses what the rate predicts while a server is down, and little when one of two workers is killed', together, async () => {
-    await Promise.all([whileDown(), withoutWorker()]);
-  });
-
-  it('shows a gap of two seconds on every socket where the path was lost for two', together, behindLostPath);
 
   it('shows stale answers of CoreDNS and of Unbound only where they may be served', async () => {
     const all = ['coredns', 'unbound'].flatMap((server) => [

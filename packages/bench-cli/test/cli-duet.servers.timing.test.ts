@@ -1,4 +1,4 @@
-/** `--duet` and the calibration with real servers: what takes a quiet machine. A server that dies, and lower tiers: cli-run.servers.test.ts. */
+/** `--duet` and the calibration with real servers: what takes a quiet machine. Servers that die, lower tiers: cli-run.servers.test.ts. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileNeeds } from '@dinodns-bench/test-support';

@@ -1,4 +1,4 @@
-/** `bench disrupt --in-place`: a rolling update of the cluster's own DNS, which is as before afterwards. What a kill leaves: swap-faults.k8s.test.ts. */
+/** `bench disrupt --in-place`: a rolling update of the cluster's own DNS, which is as before afterwards. A kill: swap-faults.k8s.test.ts. */
 import { describe, expect, it } from 'vitest';
 import { engineKind, okTrials } from '../../src/engine/record.ts';
 import { disruptEvidenceSchema } from '../../src/experiments/disrupt/evidence.ts';

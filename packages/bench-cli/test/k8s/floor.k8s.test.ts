@@ -1,7 +1,4 @@
-/**
- * The floor on a cluster: what a Service costs with servers in C behind it, and with no DNS server at all. All are asked for the names of a
- * cluster.
- */
+/** The floor on a cluster, for its names: what a Service costs with servers in C behind it, and with no DNS server at all. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -95,8 +95,8 @@ describe('with a stand-in for Cilium', () => {
           }
         };
         const flags = [
-          ...['--url', 'http://*.fresh.test', '--web-address', WEB_ADDRESS, '--policy', 'cilium', '--domains', '2'],
-          ...['--nodes', `${suite.name}=dns`, '--stress', '--client', 'builtin'],
+          ...['--url', 'http://*.fresh.test', '--web-address', WEB_ADDRESS, '--client', 'builtin'],
+          ...['--policy', 'cilium', '--domains', '2', '--nodes', `${suite.name}=dns`, '--stress'],
           ...['--duration', '8', '--trials', '1', '--json'],
         ];
         const run = world.bench('lookup', '--target', 'kubernetes', ...flags).finally(() => watching.abort());

@@ -98,7 +98,8 @@ beforeAll(async () => {
   await dedicated(async () => {
     const servers = ['--server-node', 'pool=servers', '--server-tolerations', 'dedicated=servers:NoSchedule'];
     // Without a rate, the load would take half of a CPU until the node is lost.
-    const flags = ['run', ...UNOBSERVED, ...servers, '--loader-node', first, ...LONG, '--rate', '10'] as const;
+    const few = ['--rate', '10'];
+    const flags = ['run', ...UNOBSERVED, ...servers, ...few, '--loader-node', first, ...LONG] as const;
     running = world.bench(...flags);
     killed = startRun(killedWorld, ...flags);
     const ended = running.then((status) => {

@@ -35,8 +35,7 @@ it('the paths to the pods are compared in one run, with the pod’s own address 
     const [instance] = trial.instances;
     if (trial.caseKey.startsWith('coredns:pod/'))
       expect(command).toContain(`-s ${instance?.address} -p 5353`);
-    else if (trial.caseKey.startsWith('coredns:headless/'))
-      expect(command).toMatch(/-s s-\S+\.svc -p 5353/);
+    else if (trial.caseKey.startsWith('coredns:headless/')) expect(command).toMatch(/-s s-\S+\.svc -p 5353/);
     else expect(command).toMatch(/-s 10\.96\.\S+ -p 53 /);
   }
   for (const { server, comparison } of cases.filter((item) => item.server !== baseline)) {
