@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await world.remove();
-  // The garbage collector takes a moment for what belonged to the namespace.
-  await expect.poll(leftovers).toEqual([]);
+  // The garbage collector takes a moment for what belonged to the namespace. Each look asks for every kind of object.
+  await expect.poll(leftovers, { interval: 1000 }).toEqual([]);
 });
 
 describe('bench capacity caching --target kubernetes', () => {

@@ -127,14 +127,21 @@ export async function snapshotOf(path: string): Promise<unknown> {
 const WAIT_SECONDS = 240;
 const POLL_MS = 250;
 
+/** For what takes the API server many answers. */
+const RARELY_MS = 1000;
+
 /** Reads until the value equals what is expected. `expect.poll` does not know its test among concurrent ones. */
-export async function until(what: () => Promise<unknown>, expected: unknown): Promise<void> {
+export async function until(
+  what: () => Promise<unknown>,
+  expected: unknown,
+  pollMs = POLL_MS,
+): Promise<void> {
   const deadline = performance.now() + WAIT_SECONDS * 1000;
   for (;;) {
     const value = await what();
     if (isEqual(value, expected)) return;
     if (performance.now() > deadline) expect(value).toEqual(expected);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }
 
@@ -244,7 +251,7 @@ export async function asBefore({ path, before }: Pick<StandIn, 'path' | 'before'
 /** Waits until nothing of the swap is left. The namespace goes last but for the roles, and to ask for these is much to read. */
 export async function withoutTraces(prefix: string, leaseNamespace: string): Promise<void> {
   await until(() => runNamespaces(prefix), []);
-  await until(() => traces(prefix, leaseNamespace), NO_TRACES);
+  await until(() => traces(prefix, leaseNamespace), NO_TRACES, RARELY_MS);
 }
 
 /** How long something took, for the documentation: a line in the file that SWAP_TIMES names. */
