@@ -1,13 +1,14 @@
-/** `bench disrupt --in-place`: a rolling update of the cluster's own DNS, which is as before afterwards. A kill: swap-faults.k8s.test.ts. */
-import { describe, expect, it } from 'vitest';
+/** `bench disrupt --in-place`: a rolling update of the cluster's own DNS, which is as before afterwards, also after SIGKILL. */
+import { afterEach, describe, expect, it } from 'vitest';
 import { engineKind, okTrials } from '../../src/engine/record.ts';
 import { disruptEvidenceSchema } from '../../src/experiments/disrupt/evidence.ts';
 import type { DisruptSettings } from '../../src/experiments/disrupt/settings.ts';
 import { LABELS } from '../../src/targets/kubernetes/objects/labels.ts';
 import { core, filePrefix, leftovers, SELECTOR } from './support/admin.ts';
-import { clusterWorld, recordAs } from './support/bench.ts';
+import { clusterWorld, recordAs, suiteKubeconfig } from './support/bench.ts';
+import { type Halted, startBench } from './support/bench-process.ts';
 import { BENCH_K8S_COMPONENTS, pidOf } from './support/components.ts';
-import { asBefore, snapshotOf, withoutTraces } from './support/stand-in.ts';
+import { asBefore, note, snapshotOf, withoutTraces } from './support/stand-in.ts';
 
 const KIND = engineKind<typeof disruptEvidenceSchema, DisruptSettings>('disrupt', disruptEvidenceSchema);
 const PATH = '/apis/apps/v1/namespaces/kube-system/deployments/coredns';
@@ -23,6 +24,11 @@ const flags = [
   ...['--rate', String(RATE), '--duration', String(DURATION), '--timeout', '2', '--trials', '1'],
   ...['--loader-cpu', '250m'],
 ];
+
+let running: Halted | undefined;
+afterEach(() => {
+  running?.child.kill('SIGKILL');
+});
 
 /** Whether a load generator of the file runs. */
 async function isUnderLoad(): Promise<boolean> {
@@ -92,5 +98,19 @@ describe('a rolling update of the DNS of the cluster', () => {
     await asBefore({ path: PATH, before });
     await withoutTraces(filePrefix(), LEASE_NAMESPACE);
     expect(await leftovers()).toEqual([]);
+  });
+
+  it('is put back by the guard if bench is killed in the middle', async () => {
+    const before = await snapshotOf(PATH);
+    running = await startBench(flags, {
+      ...{ kubeconfig: suiteKubeconfig(), prefix: filePrefix() },
+      at: 'applied:',
+    });
+    expect(await running.exited, running.said()).toBeNull();
+    const changed = await snapshotOf(PATH);
+    expect(JSON.stringify(changed)).toContain('dinodns-bench/rollout');
+    const seconds = await asBefore({ path: PATH, before });
+    await note('kube-system/coredns: killed in the middle of a rolling update of bench disrupt', seconds);
+    await withoutTraces(filePrefix(), LEASE_NAMESPACE);
   });
 });
