@@ -28,20 +28,9 @@ interface Hierarchy {
   readonly version: 1 | 2;
 }
 
-/** `cpu.max` of cgroup v2: quota and period in microseconds, or `max`. Undefined for no quota. */
-export function parseCpuMax(text: string): number | undefined {
-  const [quota, period] = text.trim().split(/\s+/);
-  if (quota === 'max') return undefined;
-  return ratio(Number(quota), Number(period));
-}
-
-/** Quota and period of cgroup v1 in microseconds; -1 means no quota. */
-export function parseCfsQuota(quota: string, period: string): number | undefined {
-  return ratio(Number(quota), Number(period));
-}
-
-function ratio(quota: number, period: number): number | undefined {
-  return quota > 0 && period > 0 ? quota / period : undefined;
+/** CPUs of a quota and its period in microseconds; undefined for no quota, which is `max` in cgroup v2 and -1 in v1. */
+function ratio([quota, period]: readonly string[]): number | undefined {
+  return Number(quota) > 0 && Number(period) > 0 ? Number(quota) / Number(period) : undefined;
 }
 
 /** The mount point of a cgroup file system that satisfies the condition (proc_pid_mountinfo(5)). */
@@ -91,9 +80,9 @@ function quotaOf(directory: string, version: 1 | 2, readFile: ReadFile): Quota |
   const file = join(directory, version === 2 ? 'cpu.max' : 'cpu.cfs_quota_us');
   const text = readFile(file);
   if (text === undefined) return undefined;
-  const period = version === 1 ? readFile(join(directory, 'cpu.cfs_period_us')) : '';
-  if (period === undefined) return undefined;
-  const cpus = version === 2 ? parseCpuMax(text) : parseCfsQuota(text, period);
+  // Version 2 has the period in the same file.
+  const period = version === 2 ? '' : readFile(join(directory, 'cpu.cfs_period_us'));
+  const cpus = ratio(`${text.trim()} ${period}`.split(/\s+/));
   return cpus === undefined ? undefined : { cpus, file };
 }
 
