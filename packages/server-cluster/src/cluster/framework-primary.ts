@@ -5,6 +5,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { cpus } from 'node:os';
 import { ServerError } from '../errors.ts';
+import { never } from '../process/server.ts';
 import type { Primary } from './pool-primary.ts';
 
 /** Workers that may end before all are ready. The framework would replace them for ever. */
@@ -14,7 +15,7 @@ const MAX_FAILED_STARTS = 5;
 export function watchFramework(start: () => void, sockets: number): Primary {
   const size = cpus().length;
   return {
-    failed: new Promise<never>(() => undefined),
+    failed: never(),
     start: () => allListening(start, size, sockets),
     stop: stopAll,
   };

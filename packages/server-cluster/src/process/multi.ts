@@ -12,11 +12,8 @@ import type { ReloadCounts } from '../metrics/exposition.ts';
 import type { MetricsEndpoint } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer } from '../profiles/profile.ts';
-import { SLICE_SECONDS } from '../store/load.ts';
-import { Slices } from '../store/slices.ts';
-import { ZoneFiles } from '../zone-files/zone-files.ts';
-import { counted, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
-import { cannotReload, secretsOf, zonesOf } from './zones.ts';
+import { counted, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
+import { cannotReload, secretsOf, zonesReader } from './zones.ts';
 
 /**
  * UDP and TCP clients per worker that must get an answer. There are several because the kernel picks the worker.
@@ -28,7 +25,7 @@ export function frameworkPrimary(options: ResolvedOptions, built: BuiltServer): 
   let primary: Primary | undefined;
   return {
     server: built.server,
-    failed: new Promise<never>(() => undefined),
+    failed: never(),
     async start() {
       const ports = await reservePorts(options);
       process.env[PORTS_VARIABLE] = JSON.stringify(ports);
@@ -45,14 +42,13 @@ export function frameworkPrimary(options: ResolvedOptions, built: BuiltServer): 
 }
 
 export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Server {
-  const { log, zonesFile } = options;
+  const { log, zonesFile, zoneFiles } = options;
   const size = options.workers ?? usableCpus().cpus;
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   const zones = new ZonesSnapshot();
   const secrets = secretsOf(options);
-  const { zoneFiles } = options;
-  const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, log);
+  const zonesNow = zonesReader(options, () => zones.directory());
   // A reload that is asked for during the start follows it: both write the same files.
   const inTurn = turns();
   const reloads: ReloadCounts = { succeeded: 0, failed: 0 };
@@ -62,9 +58,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
 
   /** The zones that the options name, in a file for the workers; null if they load them by themselves. */
   async function own(): Promise<SnapshotFile | null> {
-    if (files !== undefined)
-      return zones.write(await files.load(zones.directory(), new Slices(SLICE_SECONDS)));
-    return zonesFile === undefined ? null : zones.write(await zonesOf(options));
+    return zonesFile === undefined && zoneFiles === undefined ? null : zones.write(await zonesNow());
   }
 
   async function close(seconds: number): Promise<void> {

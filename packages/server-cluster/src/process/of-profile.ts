@@ -17,5 +17,5 @@ export function serverOf(options: ServerOptions, profile: Profile): Server {
   const built = profile.build(resolved, resolved.mode === 'multi');
   if (resolved.mode === 'single') return singleProcess(resolved, built);
   if (cluster.isWorker) return workerProcess(resolved, built);
-  return profile.clusteredBy === 'package' ? poolPrimary(resolved, built) : frameworkPrimary(resolved, built);
+  return built.managed === null ? frameworkPrimary(resolved, built) : poolPrimary(resolved, built);
 }

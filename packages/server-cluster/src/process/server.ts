@@ -1,4 +1,5 @@
 /** The result of `createServer`, whatever processes are behind it. */
+import { given } from '@dinodns-bench/program';
 import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
 import type { Exposed, ReloadCounts } from '../metrics/exposition.ts';
@@ -61,18 +62,16 @@ export function readyOf(
   udpBackend: string,
   metricsPort: number | undefined,
 ): Ready {
-  const metrics = metricsPort === undefined ? {} : { metricsPort };
   return {
     ready: true,
     address: addresses[0],
     addresses,
     port: dns,
-    ...(tls === undefined ? {} : { tlsPort: tls }),
-    ...(https === undefined ? {} : { httpsPort: https }),
+    ...given({ tlsPort: tls, httpsPort: https }),
     pid: process.pid,
     workers,
     udpBackend,
-    ...metrics,
+    ...given({ metricsPort }),
   };
 }
 

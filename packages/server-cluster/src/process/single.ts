@@ -7,11 +7,8 @@ import type { ReloadCounts } from '../metrics/exposition.ts';
 import type { MetricsEndpoint } from '../metrics/http.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { BuiltServer } from '../profiles/profile.ts';
-import { SLICE_SECONDS, type Zones } from '../store/load.ts';
-import { Slices } from '../store/slices.ts';
-import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { counted, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
-import { cannotReload, reloadHere, secretsOf, zonesOf } from './zones.ts';
+import { cannotReload, secretsOf, zonesOf, zonesReader } from './zones.ts';
 
 type State = 'starting' | 'serving' | 'stopping';
 
@@ -23,15 +20,11 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   let state: State = 'starting';
   let endpoint: MetricsEndpoint | undefined;
 
-  const { zoneFiles } = options;
-  const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, options.log);
   const snapshot = new ZonesSnapshot();
+  const zonesNow = zonesReader(options, () => snapshot.directory());
   // A reload that is asked for during the start follows it: both write the same files.
   const inTurn = turns();
   const reloads: ReloadCounts = { succeeded: 0, failed: 0 };
-
-  const zonesNow = async (): Promise<Zones> =>
-    files === undefined ? zonesOf(options) : files.load(snapshot.directory(), new Slices(SLICE_SECONDS));
 
   async function open(ports: Ports): Promise<void> {
     if (managed === null) await built.load(await zonesOf(options));
@@ -78,7 +71,11 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
     reload: inTurn(
       counted(reloads, async (zones) => {
         if (managed === null) throw cannotReload();
-        await reloadHere(managed, options, zones ?? (await zonesNow()));
+        const next = zones ?? (await zonesNow());
+        const start = performance.now();
+        const swap = await managed.prepare(next, secretsOf(options));
+        swap();
+        options.log.info({ seconds: (performance.now() - start) / 1000 }, 'Zones reloaded');
       }),
     ),
     async stop() {

@@ -159,8 +159,6 @@ export function sharingOf(
 }
 
 export const dinodnsProfile: Profile = {
-  name: 'dinodns',
-  clusteredBy: 'package',
   unsupported: () => null,
   build(options, shared): BuiltServer {
     const { addresses, port, log, rateLimit, udpBackend, tcp } = options;

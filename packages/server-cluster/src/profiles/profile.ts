@@ -7,7 +7,7 @@ import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import type { Pem } from '../network/tls-credentials.ts';
-import type { ProfileName, ResolvedOptions, ZoneSource } from '../options.ts';
+import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { Zones } from '../store/load.ts';
 
 /** What a server reads from files beside its zones, as text: the primary sends it to its workers. */
@@ -34,7 +34,7 @@ export interface Managed {
 export interface BuiltServer {
   /** The framework's server; middleware and handlers may be added until it is opened. */
   readonly server: DefaultServer;
-  /** Null for a server that we only watch. */
+  /** Null for a server that we only watch: in mode `multi`, the framework itself starts its processes. */
   readonly managed: Managed | null;
   /** The UDP backend: `native` or `dgram`. Before the sockets are open, the expected one. */
   readonly udpBackend: string;
@@ -47,12 +47,6 @@ export interface BuiltServer {
 }
 
 export interface Profile {
-  readonly name: ProfileName;
-  /**
-   * Who starts the processes in mode `multi`: this package, with one socket per process where the kernel can
-   * balance them, or the framework itself.
-   */
-  readonly clusteredBy: 'package' | 'framework';
   /** Why these options cannot be served, and the fix; null if they can. */
   unsupported(options: ResolvedOptions): { readonly reason: string; readonly fix: string } | null;
   /** `shared`: several processes bind the same port at once. */

@@ -93,8 +93,6 @@ function unsupported(options: ResolvedOptions) {
 }
 
 export const stockProfile: Profile = {
-  name: 'stock',
-  clusteredBy: 'framework',
   unsupported,
   build(options): BuiltServer {
     const https = httpsNetwork(options);

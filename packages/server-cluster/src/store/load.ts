@@ -22,8 +22,6 @@ export interface LoadOptions {
   readonly sliceSeconds?: number;
 }
 
-export const SLICE_SECONDS = 0.001;
-
 interface Target {
   addZone(zone: ZoneInput): void;
 }
@@ -38,7 +36,7 @@ export type Zones = ZoneSource | ZoneStore;
 export async function loadStore(
   store: ZoneStore,
   source: Zones,
-  { sliceSeconds = SLICE_SECONDS }: LoadOptions = {},
+  { sliceSeconds }: LoadOptions = {},
 ): Promise<void> {
   const slices = new Slices(sliceSeconds);
   const template = zoneTemplate(source);
@@ -55,7 +53,7 @@ export async function loadStore(
 export async function loadZoneFile(
   store: ZoneStore,
   file: string,
-  { origin, sliceSeconds = SLICE_SECONDS }: LoadOptions & { readonly origin?: string } = {},
+  { origin, sliceSeconds }: LoadOptions & { readonly origin?: string } = {},
 ): Promise<void> {
   const slices = new Slices(sliceSeconds);
   const option = origin === undefined ? { file } : { file, origin };
@@ -79,11 +77,7 @@ export async function loadZoneFile(
 }
 
 /** Adds all zones of a source one by one to a store of any kind. Rejects as `loadStore`. */
-export async function addZones(
-  store: Target,
-  source: ZoneSource,
-  slices = new Slices(SLICE_SECONDS),
-): Promise<void> {
+export async function addZones(store: Target, source: ZoneSource, slices = new Slices()): Promise<void> {
   for await (const zone of source.zones()) {
     addZone(store, zone);
     if (slices.isOver) await slices.pause();

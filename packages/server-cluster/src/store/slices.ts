@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Reading the clock takes as long as a short step. */
 const STEPS_PER_LOOK = 8;
 
+const SLICE_SECONDS = 0.001;
+
 /** Long work in slices, between which queries are answered. */
 export class Slices {
   #steps = 0;
@@ -10,7 +12,7 @@ export class Slices {
   #end: number;
 
   /** `seconds`: the longest that queries wait for, if each step is short. */
-  constructor(seconds: number) {
+  constructor(seconds = SLICE_SECONDS) {
     this.#milliseconds = seconds * 1000;
     this.#end = performance.now() + this.#milliseconds;
   }
