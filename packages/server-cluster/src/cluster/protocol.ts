@@ -12,11 +12,6 @@ export const WORKERS_VARIABLE = 'DINODNS_SERVER_WORKERS';
 
 export const STOP_MESSAGE = 'dinodns-server:stop';
 
-/** The worker's program has reached the point where it accepts tasks. */
-export interface StartedMessage {
-  readonly kind: 'dinodns-server:started';
-}
-
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
@@ -58,7 +53,11 @@ export interface ReplyMessage {
   readonly outcome: { readonly result: Result } | { readonly failure: Failure };
 }
 
-export type Message = StartedMessage | RequestMessage | ReplyMessage;
+export type Message =
+  /** The worker's program has reached the point where it accepts tasks. */
+  | { readonly kind: 'dinodns-server:started' }
+  | RequestMessage
+  | ReplyMessage;
 
 export function toFailure(error: unknown): Failure {
   if (isExplained(error)) {
@@ -75,12 +74,5 @@ export function toError({ code, message, fix }: Failure): ServerError {
 /** One of our messages; anything else on the channel belongs to the program or to Node.js. */
 export function asMessage(message: unknown): Message | undefined {
   if (typeof message !== 'object' || message === null || !('kind' in message)) return undefined;
-  switch (message.kind) {
-    case 'dinodns-server:started':
-    case 'dinodns-server:request':
-    case 'dinodns-server:reply':
-      return message as Message;
-    default:
-      return undefined;
-  }
+  return String(message.kind).startsWith('dinodns-server:') ? (message as Message) : undefined;
 }

@@ -9,7 +9,7 @@ import {
   type Result,
   type Sent,
   STOP_MESSAGE,
-  type StartedMessage,
+  type Task,
   toFailure,
 } from './protocol.ts';
 
@@ -32,46 +32,24 @@ function send(message: Message): Promise<void> {
   });
 }
 
-class RequestHandler {
-  readonly #tasks: WorkerTasks;
-  readonly #zones = new PreparedZones();
-
-  constructor(tasks: WorkerTasks) {
-    this.#tasks = tasks;
-  }
-
-  async answer({ id, task }: RequestMessage): Promise<void> {
-    const kind = 'dinodns-server:reply';
-    let outcome: ReplyMessage['outcome'];
-    try {
-      outcome = { result: await this.#run(task) };
-    } catch (error) {
-      outcome = { failure: toFailure(error) };
-    }
-    await send({ kind, id, outcome });
-    // This worker cannot go on; its replacement may.
-    if ('failure' in outcome && (task.task === 'load' || task.task === 'open')) process.exit(1);
-  }
-
-  async #run(task: RequestMessage['task']): Promise<Result> {
-    switch (task.task) {
-      case 'load':
-        await this.#tasks.load(task);
-        return null;
-      case 'open':
-        return this.#tasks.open();
-      case 'prepare':
-        await this.#zones.prepare(task.attempt, () => this.#tasks.prepare(task));
-        return null;
-      case 'commit':
-        this.#zones.commit(task.attempt, task.generation);
-        return null;
-      case 'abort':
-        this.#zones.abort(task.attempt);
-        return null;
-      case 'snapshot':
-        return this.#tasks.snapshot();
-    }
+async function run(tasks: WorkerTasks, zones: PreparedZones, task: Task): Promise<Result> {
+  switch (task.task) {
+    case 'load':
+      await tasks.load(task);
+      return null;
+    case 'open':
+      return tasks.open();
+    case 'prepare':
+      await zones.prepare(task.attempt, () => tasks.prepare(task));
+      return null;
+    case 'commit':
+      zones.commit(task.attempt, task.generation);
+      return null;
+    case 'abort':
+      zones.abort(task.attempt);
+      return null;
+    case 'snapshot':
+      return tasks.snapshot();
   }
 }
 
@@ -86,16 +64,24 @@ export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
     isStopping = true;
     void tasks.shutdown().then(() => process.exit(0));
   };
-  const requests = new RequestHandler(tasks);
+  const zones = new PreparedZones();
+  const answer = async ({ id, task }: RequestMessage) => {
+    const outcome: ReplyMessage['outcome'] = await run(tasks, zones, task).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ failure: toFailure(error) }),
+    );
+    await send({ kind: 'dinodns-server:reply', id, outcome });
+    // This worker cannot go on; its replacement may.
+    if ('failure' in outcome && (task.task === 'load' || task.task === 'open')) process.exit(1);
+  };
   process.on('message', (message) => {
     if (message === STOP_MESSAGE) stop();
     const known = asMessage(message);
-    if (known?.kind === 'dinodns-server:request') void requests.answer(known);
+    if (known?.kind === 'dinodns-server:request') void answer(known);
   });
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   // A signal to the whole process group also reaches the primary, which handles all workers together.
   process.on('SIGHUP', () => undefined);
-  const started: StartedMessage = { kind: 'dinodns-server:started' };
-  await send(started);
+  await send({ kind: 'dinodns-server:started' });
 }

@@ -22,7 +22,7 @@ export class Bypass {
   #isStoreReached: boolean;
   #isMissingStoreTold = false;
   #sample = 0;
-  #closedBecause: string | null = null;
+  #isClosed = false;
   readonly #routes = new RouteGuard();
   /** The number drawn for the last query, if any. */
   #draw: number | undefined;
@@ -50,9 +50,8 @@ export class Bypass {
 
   /** Closes the bypass: the framework answers everything from now on. */
   close(reason: string): void {
-    if (this.#closedBecause !== null) return;
-    this.#closedBecause = reason;
-    this.#warn(reason);
+    if (!this.#isClosed) this.#warn(reason);
+    this.#isClosed = true;
   }
 
   #warn(reason: string): void {
@@ -68,11 +67,6 @@ export class Bypass {
     return true;
   }
 
-  /** Why the framework answers everything; null while the table is in use. */
-  get closedBecause(): string | null {
-    return this.#closedBecause ?? (this.#isStoreReached ? null : 'the store is not registered');
-  }
-
   /** The number that decides which observers see the last query, if one was drawn. */
   get draw(): number | undefined {
     return this.#draw;
@@ -81,7 +75,7 @@ export class Bypass {
   /** Whether nothing in the framework has to see the query that `query` has parsed at `offset`. */
   allows(bytes: Uint8Array, offset: number, query: QueryReader): boolean {
     this.#draw = undefined;
-    if (this.#closedBecause !== null || this.#isStoreMissing()) return false;
+    if (this.#isClosed || this.#isStoreMissing()) return false;
     if (this.#sample > 0 && this.#isSampled()) return false;
     return this.#routes.isEmpty || !this.#routes.mayMatch(bytes, offset, query);
   }

@@ -28,7 +28,6 @@ export interface Watched {
 }
 
 export interface MetricsEndpoint {
-  readonly address: string;
   readonly port: number;
   close(): Promise<void>;
 }
@@ -97,10 +96,8 @@ export async function serveMetrics(
   server.maxConnections = MAX_CONNECTIONS;
   await listen(server, address, port);
   server.on('error', (error) => log.error({ error: error.message }, 'The metrics endpoint failed'));
-  const { port: chosen } = server.address() as AddressInfo;
   return {
-    address,
-    port: chosen,
+    port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,3 +1,4 @@
+import type { UdpSocketCounters } from '@dinodns-bench/batched-udp';
 import type { CountedTransport } from './counters.ts';
 
 /** A worker's state at one moment, as plain data that is sent to the primary. */
@@ -12,35 +13,16 @@ export interface WorkerSnapshot {
 }
 
 /** Sums over a worker's UDP sockets. */
-export interface SocketTotals {
-  readonly received: number;
-  readonly receiveCalls: number;
-  readonly sent: number;
-  readonly sendCalls: number;
-  readonly sendErrors: number;
-  /** Dropped by the kernel because they were not read in time; null if the kernel does not say. */
-  readonly kernelDrops: number | null;
-}
+export type SocketTotals = Pick<
+  UdpSocketCounters,
+  'received' | 'receiveCalls' | 'sendErrors' | 'kernelDrops'
+>;
 
-export interface ConnectionTotals {
-  readonly open: number;
-  readonly accepted: number;
-  readonly refused: number;
-  readonly timedOut: number;
-  /** Closed, having been idle longest, to make room for others. */
-  readonly displaced: number;
-}
+export const NO_SOCKETS: SocketTotals = { received: 0, receiveCalls: 0, sendErrors: 0, kernelDrops: null };
 
-export const NO_SOCKETS: SocketTotals = {
-  received: 0,
-  receiveCalls: 0,
-  sent: 0,
-  sendCalls: 0,
-  sendErrors: 0,
-  kernelDrops: null,
-};
-
+/** `displaced`: closed, having been idle longest, to make room for others. */
 export const NO_CONNECTIONS = { open: 0, accepted: 0, refused: 0, timedOut: 0, displaced: 0 };
+export type ConnectionTotals = Readonly<typeof NO_CONNECTIONS>;
 
 /** Adds the totals of two; what neither knows stays unknown. The result has the fields of `one`. */
 export function addTotals<Totals extends { readonly [Field in keyof Totals]: number | null }>(
