@@ -115,7 +115,7 @@ describe('a slip', () => {
   function slip(bytes: Buffer, offset: number, length: number): number {
     const reader = new QueryReader();
     reader.read(bytes, offset, length);
-    return writeSlip(bytes, offset, reader, 1232);
+    return writeSlip(bytes, offset, reader);
   }
 
   test('is the question with TC set, and an OPT record if the query had one', () => {

@@ -3,7 +3,7 @@
  * short reply that costs next to nothing.
  */
 import type { Batch } from '@dinodns-bench/batched-udp';
-import { EDNS_UDP_BYTES, HEADER_BYTES, QueryReader } from '@dinodns-bench/wire';
+import { HEADER_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { COOKIE, type CookieState, type Cookies } from '../limits/cookies.ts';
 import { ALLOW, type RateLimit, RateLimiter, SLIP } from '../limits/rate-limiter.ts';
 import { writeSlip } from '../limits/slip.ts';
@@ -76,7 +76,7 @@ export class Admission {
   }
 
   #writeSlip(bytes: Uint8Array, offset: number, capacity: number, withCookie: boolean): number {
-    const length = writeSlip(bytes, offset, this.query, EDNS_UDP_BYTES, withCookie);
+    const length = writeSlip(bytes, offset, this.query, withCookie);
     return withCookie && length > 0
       ? (this.#cookies?.append(bytes, offset, length, capacity) ?? length)
       : length;

@@ -5,11 +5,10 @@
 import type { Socket } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import { messageOf } from '@dinodns-bench/program';
-import { CLASS, GOOD } from '@dinodns-bench/wire';
+import { CLASS, encodeOpt, GOOD } from '@dinodns-bench/wire';
 import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import { DROP_REASON } from '../metrics/counters.ts';
 import { isTransfer, type Transfers } from '../transfer/transfer.ts';
-import { optRecord } from '../wire/query.ts';
 import { withCookie } from '../wire/response.ts';
 import { waitUntil } from './managed-network.ts';
 import { shakeHands } from './stream-listener.ts';
@@ -103,7 +102,7 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
     if (query.class !== CLASS.IN || !transfers.allows(connection.remoteAddress)) return false;
     const { type, questionEnd, hasEdns, dnssecOk } = query;
     const cookie = this.cookiesFor(message, connection)?.option();
-    const opt = hasEdns ? withCookie(optRecord(dnssecOk, 0), cookie) : Buffer.alloc(0);
+    const opt = hasEdns ? withCookie(encodeOpt({ dnssecOk }), cookie) : Buffer.alloc(0);
     const onMessage = (sent: Buffer) => this.counters.reply(sent, LENGTH_BYTES, type);
     transfers
       .send({ query: Buffer.from(message), questionEnd, opt, connection, onMessage })

@@ -4,16 +4,16 @@
  */
 import {
   EDNS_UDP_BYTES,
-  encodeOpt,
   FLAG,
   GOOD,
   HEADER_BYTES,
   nameText,
-  OPCODE_MASK,
+  OPT_BYTES,
   type QueryReader,
-  RCODE_MASK,
 } from '@dinodns-bench/wire';
 import type { Answer, OptAnswer, Packet } from 'dns-packet';
+import { Finisher } from '../table/finish.ts';
+import { ReplyWriter } from '../table/reply-writer.ts';
 import { className, typeName } from './types.ts';
 
 /** A query's EDNS data, from its OPT record (RFC 6891). */
@@ -69,27 +69,17 @@ export function readQuery(message: Buffer, query: QueryReader, cookie?: Uint8Arr
   return query.code === GOOD ? new Query(message, query, cookie) : errorReply(message, query);
 }
 
-/** A reply with header, question and OPT record, the latter two if the query had them. */
-function errorReply(
-  message: Buffer,
-  { code, questionEnd, hasQuestion, hasEdns, dnssecOk }: QueryReader,
-): Buffer {
-  const opt = hasEdns ? optRecord(dnssecOk, code >> 4) : Buffer.alloc(0);
-  const reply = Buffer.concat([message.subarray(0, questionEnd), opt]);
-  // The reply copies OPCODE, and RD if it is a QUERY (RFC 8906, section 8.1.4); all else is ours.
-  const flags = message.readUInt16BE(2);
-  const opcode = flags & OPCODE_MASK;
-  const echoed = opcode === 0 ? flags & FLAG.recursionDesired : opcode;
-  reply.writeUInt16BE(FLAG.response | echoed | (code & RCODE_MASK), 2);
-  reply.writeUInt16BE(hasQuestion ? 1 : 0, 4);
-  reply.writeUInt32BE(0, 6);
-  reply.writeUInt16BE(hasEdns ? 1 : 0, 10);
-  return reply;
-}
+const reply = new ReplyWriter();
+const finisher = new Finisher(reply, EDNS_UDP_BYTES);
 
-/** Our OPT record without options (RFC 6891, section 6.1.2). */
-export function optRecord(dnssecOk: boolean, extendedRcode: number): Buffer {
-  return encodeOpt({ dnssecOk, extendedRcode });
+/** A reply with header, question and OPT record, the latter two if the query had them. */
+function errorReply(message: Buffer, query: QueryReader): Buffer {
+  const { code, questionEnd } = query;
+  const bytes = Buffer.alloc(questionEnd + (query.hasEdns ? OPT_BYTES : 0));
+  message.copy(bytes, 0, 0, questionEnd);
+  reply.begin(bytes, 0, questionEnd, bytes.length);
+  finisher.refuse(query, code);
+  return bytes;
 }
 
 /** Parses the OPT record whose type is at `body`. */

@@ -2,13 +2,13 @@
  * Encodes a response of the framework: the client's ID and question byte for byte, an OPT record if and only if
  * the query had one, and nothing longer than the client accepts.
  */
-import { EDNS_UDP_BYTES, encodeName, FLAG, OPT_BYTES, RCODE, TYPE } from '@dinodns-bench/wire';
+import { EDNS_UDP_BYTES, encodeName, encodeOpt, FLAG, OPT_BYTES, RCODE, TYPE } from '@dinodns-bench/wire';
 import type { Answer, Packet } from 'dns-packet';
-import { isOpt, optRecord, type Query } from './query.ts';
+import { isOpt, type Query } from './query.ts';
 import { encodeBody, preparedSections, type Sections } from './sections.ts';
 
-const OPT = optRecord(false, 0);
-const OPT_DNSSEC_OK = optRecord(true, 0);
+const OPT = encodeOpt();
+const OPT_DNSSEC_OK = encodeOpt({ dnssecOk: true });
 const NOTHING = Buffer.alloc(0);
 
 /** The header flags that a handler may set; the rest of the header is the network's. */
