@@ -3,22 +3,13 @@
  * no (the query then takes the slower path), never the reverse.
  */
 import { LOWER_CASE, type QueryReader } from '@dinodns-bench/wire';
+import { hashLabel } from '../table/hash.ts';
 
-/** FNV-1a, 32 bits, computed label by label from the right, so that one pass yields the hash of every suffix. */
-const FNV_OFFSET = 0x811c9dc5 | 0;
-const FNV_PRIME = 0x01000193;
-
-function hashLabel(hash: number, bytes: Uint8Array, at: number): number {
-  const length = bytes[at] ?? 0;
-  let mixed = Math.imul(hash ^ length, FNV_PRIME);
-  for (let index = at + 1; index <= at + length; index++) {
-    mixed = Math.imul(mixed ^ (LOWER_CASE[bytes[index] ?? 0] ?? 0), FNV_PRIME);
-  }
-  return mixed;
-}
+/** The hash of the root: names are hashed label by label from the right, so that one pass yields the hash of every suffix. */
+const ROOT = 1;
 
 function hashText(labels: readonly string[]): number {
-  let hash = FNV_OFFSET;
+  let hash = ROOT;
   for (const label of labels.toReversed()) {
     const text = Buffer.from(label, 'latin1');
     hash = hashLabel(hash, Buffer.concat([Buffer.from([text.length & 0xff]), text]), 0);
@@ -63,7 +54,7 @@ export class RouteGuard {
    */
   mayMatch(bytes: Uint8Array, offset: number, query: QueryReader): boolean {
     if (this.#everything || !query.hasQuestion) return true;
-    let hash = FNV_OFFSET;
+    let hash = ROOT;
     for (let index = query.labelCount - 1; index >= 0; index--) {
       const at = offset + (query.labels[index] ?? 0);
       if (!isPlain(bytes, at + 1, bytes[at] ?? 0)) return true;
