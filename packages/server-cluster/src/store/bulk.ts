@@ -41,7 +41,7 @@ export class BulkLoader {
 
   /** Makes room for so many zones. */
   reserve(zones: number, labelBytes: number): void {
-    this.#data.reserve(zones * this.#owners.length, labelBytes);
+    this.#data.names.reserve(zones * this.#owners.length, labelBytes);
   }
 
   /**
@@ -65,7 +65,7 @@ export class BulkLoader {
     for (const { labels, shape } of this.#owners) {
       let owner = node;
       for (const label of labels) owner = names.ensureChild(owner, label, 0);
-      this.#data.fill(owner, shape);
+      this.#data.setShape(owner, shape);
     }
     return true;
   }

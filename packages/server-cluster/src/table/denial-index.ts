@@ -166,7 +166,7 @@ function* inOrder(
 /** Canonical order (RFC 4034, section 6.1): by the labels from the root down. Labels are in lower case here. */
 function canonically(names: NameTree, one: number, other: number): number {
   let [left, right] = [one, other];
-  const difference = depthOf(names, left) - depthOf(names, right);
+  const difference = names.labelCount(left) - names.labelCount(right);
   for (let depth = difference; depth > 0; depth--) left = names.parentOf(left);
   for (let depth = difference; depth < 0; depth++) right = names.parentOf(right);
   // One is the other, or below it.
@@ -176,12 +176,6 @@ function canonically(names: NameTree, one: number, other: number): number {
     right = names.parentOf(right);
   }
   return byLabel(names, left, right);
-}
-
-function depthOf(names: NameTree, start: number): number {
-  let depth = 0;
-  for (let node = start; node !== names.root; node = names.parentOf(node)) depth++;
-  return depth;
 }
 
 /** By the first label, as bytes: the order of hashes, too. */

@@ -48,10 +48,6 @@ export class NameTree {
     return this.index.size + 1;
   }
 
-  get byteLength(): number {
-    return this.arena.byteLength + this.index.byteLength;
-  }
-
   /** Makes room for `names` more names, whose labels average `labelBytes` bytes. */
   reserve(names: number, labelBytes: number): void {
     this.arena.reserve(Math.ceil(names * (LABEL + (labelBytes + 4) / 4)));

@@ -5,8 +5,7 @@ import { NONE } from './arena.ts';
 import { RECORD_HEAD } from './block-layout.ts';
 import { hashBytes } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
-import { SIGNATURES } from './signatures.ts';
-import { type StoredSet, withSet } from './stored-set.ts';
+import { SIGNATURES, type StoredSet, withSet } from './stored-set.ts';
 import { ensureIn } from './zone-cuts.ts';
 import type { ZoneData } from './zone-data.ts';
 
@@ -79,7 +78,7 @@ export class RecordLoader {
     const data = this.#data;
     const isIn = this.#apex !== NONE && isWithin(this.#owner, this.#zone);
     const node = isIn ? ensureIn(data, this.#apex, this.#owner) : data.names.ensure(this.#owner);
-    if (data.names.shapeOf(node) === NONE) data.fill(node, this.#shape());
+    if (data.names.shapeOf(node) === NONE) data.setShape(node, this.#shape());
     else data.writeNode(node, this.#owner, this.#storedSets().reduce(withSet, data.readNode(node)));
     this.#count = 0;
     this.#filled = 0;
@@ -110,11 +109,11 @@ export class RecordLoader {
     const { sets } = this.#data;
     const fields = this.#fields;
     const ttl = fields[FIELDS * first + TTL] ?? 0;
-    sets.beginSet(key);
+    sets.encoder.begin(key);
     for (let index = first; index < this.#count; index++) {
       const at = FIELDS * index;
       if (fields[at + KEY] !== key) continue;
-      sets.addRecord(ttl, this.#bytes, this.#startOf(index), fields[at + END] ?? 0);
+      sets.encoder.add(ttl, this.#bytes, this.#startOf(index), fields[at + END] ?? 0);
       fields[at + KEY] = DONE;
     }
     sets.endSet();

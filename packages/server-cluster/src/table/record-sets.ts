@@ -20,20 +20,16 @@ import { hashWords } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 import { labelOffsets } from './name-tree.ts';
 import { SetEncoder } from './set-encoder.ts';
-import { SIGNATURES } from './signatures.ts';
-import type { StoredRecord, StoredSet } from './stored-set.ts';
+import { SIGNATURES, type StoredRecord, type StoredSet } from './stored-set.ts';
 
 export class RecordSets {
   readonly arena = new Arena();
   readonly #setIndex = new HashIndex();
   readonly #shapeIndex = new HashIndex();
-  readonly #encoder = new SetEncoder();
+  /** Of the set that is being added to the shape: it takes the records of one set after the other. */
+  readonly encoder = new SetEncoder();
   /** The words of the shape that is being built. */
   #shape = new Int32Array(SHAPE_WORD.head + 2 * 8);
-
-  get byteLength(): number {
-    return this.arena.byteLength + this.#setIndex.byteLength + this.#shapeIndex.byteLength;
-  }
 
   /** What has arrays to save and restore. */
   get stores(): readonly (Arena | HashIndex)[] {
@@ -47,32 +43,23 @@ export class RecordSets {
   shapeOf(sets: readonly StoredSet[], owner: Uint8Array): number {
     this.beginShape(owner);
     for (const { type, records } of sets) {
-      this.beginSet(type);
-      for (const { ttl, data } of records) this.addRecord(ttl, data, 0, data.length);
+      this.encoder.begin(type);
+      for (const { ttl, data } of records) this.encoder.add(ttl, data, 0, data.length);
       this.endSet();
     }
     return this.endShape();
   }
 
-  /** The same in steps: sets are added one after the other, each with its records; all take about so many bytes. */
+  /** The same in steps: sets are added one after the other with `encoder` and `endSet`; all take about so many bytes. */
   beginShape(owner: Uint8Array, bytes = 0): void {
-    this.#encoder.setOwner(owner);
-    this.#encoder.reserve(bytes);
+    this.encoder.setOwner(owner);
+    this.encoder.reserve(bytes);
     this.#shape.fill(0, 0, SHAPE_WORD.head);
   }
 
-  beginSet(type: number): void {
-    this.#encoder.begin(type);
-  }
-
-  /** The record's data is `source[from, to)`, uncompressed. */
-  addRecord(ttl: number, source: Uint8Array, from: number, to: number): void {
-    this.#encoder.add(ttl, source, from, to);
-  }
-
   endSet(): void {
-    this.#encoder.end();
-    const { words, length } = this.#encoder;
+    this.encoder.end();
+    const { words, length } = this.encoder;
     const set = this.#intern(this.#setIndex, words, length);
     const type = words[SET.type] ?? 0;
     const at = SHAPE_WORD.head + 2 * (this.#shape[SHAPE_WORD.sets] ?? 0);

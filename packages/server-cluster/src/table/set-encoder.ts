@@ -6,7 +6,7 @@ import { CLASS, findNameEnd, TYPE } from '@dinodns-bench/wire';
 import { layoutOf } from '../wire/rdata.ts';
 import { EXPANSION, RECORD_HEAD, SET } from './block-layout.ts';
 import { labelOffsets } from './name-tree.ts';
-import { SIGNATURES } from './signatures.ts';
+import { SIGNATURES } from './stored-set.ts';
 
 /** Names in one record's data: SOA, MINFO and RP have two. */
 const MAX_NAMES = 2;

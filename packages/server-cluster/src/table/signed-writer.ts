@@ -3,7 +3,7 @@ import { NONE } from './arena.ts';
 import { SHAPE_FLAG } from './block-layout.ts';
 import type { Lookup, Place } from './find.ts';
 import type { ReplyWriter } from './reply-writer.ts';
-import { SIGNATURES } from './signatures.ts';
+import { SIGNATURES } from './stored-set.ts';
 import type { ZoneData } from './zone-data.ts';
 
 export class SignedWriter {

@@ -15,8 +15,8 @@ import { Lookup } from './find.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { Source } from './responder.ts';
 import * as responder from './responder.ts';
-import { SIGNATURES } from './signatures.ts';
 import { SignedWriter } from './signed-writer.ts';
+import { SIGNATURES } from './stored-set.ts';
 import type { ZoneData } from './zone-data.ts';
 
 // Copied: README.md, "Hot code".

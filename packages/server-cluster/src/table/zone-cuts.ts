@@ -87,15 +87,7 @@ function moveZones(data: ZoneData, side: number, apex: number): void {
   const zones = [...names.nodes()].filter(
     (node) => data.isApex(node) && isAtOrBelow(data, node, side) && !isInZoneBelow(data, node, side),
   );
-  for (const zone of zones) {
-    const name = names.nameOf(zone);
-    const offsets = labelOffsets(name);
-    let parent = apex;
-    for (let index = offsets.length - names.labelCount(apex) - 1; index > 0; index--) {
-      parent = names.ensureChild(parent, name, offsets[index] ?? 0);
-    }
-    names.move(zone, parent);
-  }
+  for (const zone of zones) names.move(zone, ensureIn(data, apex, names.nameOf(names.parentOf(zone))));
 }
 
 /** Whether another apex is between the node and its ancestor. */

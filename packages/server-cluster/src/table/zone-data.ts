@@ -8,8 +8,7 @@ import * as layout from './block-layout.ts';
 import { DenialIndex } from './denial-index.ts';
 import { NameTree } from './name-tree.ts';
 import { RecordSets } from './record-sets.ts';
-import { joinSignatures, splitSignatures } from './signatures.ts';
-import type { StoredSet } from './stored-set.ts';
+import { joinSignatures, type StoredSet, splitSignatures } from './stored-set.ts';
 
 // Copied: README.md, "Hot code".
 const { TYPE } = wire;
@@ -31,16 +30,11 @@ export class ZoneData {
   longestZone = 0;
 
   get byteLength(): number {
-    return this.names.byteLength + this.sets.byteLength;
+    return this.#stores.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   get isEmpty(): boolean {
     return this.names.size === 1 && this.names.shapeOf(this.names.root) === NONE;
-  }
-
-  /** Makes room for `names` more names, whose labels average `labelBytes` bytes. */
-  reserve(names: number, labelBytes: number): void {
-    this.names.reserve(names, labelBytes);
   }
 
   /**
@@ -72,12 +66,7 @@ export class ZoneData {
     return [this.names.arena, this.names.index, ...this.sets.stores];
   }
 
-  /** All record sets of a name (uncompressed, any case), in the order in which they were added. */
-  read(name: Uint8Array): StoredSet[] {
-    const node = this.names.find(name);
-    return node === NONE ? [] : this.readNode(node);
-  }
-
+  /** All record sets of a name, in the order in which they were added. */
   readNode(node: number): StoredSet[] {
     const owner = this.names.nameOf(node);
     return joinSignatures(
@@ -94,7 +83,7 @@ export class ZoneData {
 
   /** The same for a node of that name, which no longer exists if nothing is left at or below it. */
   writeNode(node: number, name: Uint8Array, sets: readonly StoredSet[]): void {
-    this.#setShape(node, this.sets.shapeOf(splitSignatures(sets), wire.lowerCaseName(name)));
+    this.setShape(node, this.sets.shapeOf(splitSignatures(sets), wire.lowerCaseName(name)));
     this.names.prune(node);
   }
 
@@ -108,11 +97,6 @@ export class ZoneData {
     let apex = node;
     while (apex !== this.names.root && !this.isApex(apex)) apex = this.names.parentOf(apex);
     return apex;
-  }
-
-  /** Assigns a shape to a name that holds nothing yet. */
-  fill(node: number, shape: number): void {
-    this.#setShape(node, shape);
   }
 
   /** The node's record set of that type, or the first one for ANY (RFC 8482, section 4.1); NONE if there is none. */
@@ -136,7 +120,8 @@ export class ZoneData {
     return shape === NONE ? 0 : (this.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
   }
 
-  #setShape(node: number, shape: number): void {
+  /** Replaces what a name holds by a shape of `sets`. The name is kept even if that is nothing. */
+  setShape(node: number, shape: number): void {
     const before = this.names.shapeOf(node);
     const flags = this.#flagsOfShape(shape);
     const old = this.#flagsOfShape(before);
