@@ -101,7 +101,7 @@ function replacementOf(
 ): Network<Packet> | undefined {
   const { address, port, networkType } = network;
   const { udpBackend, rateLimit, tcp, log } = options;
-  const common = { address, port, ...shared, ...(log === undefined ? {} : { log }) };
+  const common = { address, port, ...shared, log };
   const kind = replaceable(network);
   if ('reason' in kind) {
     const fields = { network: networkType, address, port, reason: kind.reason };
@@ -109,8 +109,7 @@ function replacementOf(
     return undefined;
   }
   if (kind.by === 'tcp') return new RobustTcpNetwork({ ...common, ...tcp });
-  const backend = udpBackend === undefined ? {} : { backend: udpBackend };
-  return new BatchedUdpNetwork({ ...common, ...backend, ...(rateLimit === undefined ? {} : { rateLimit }) });
+  return new BatchedUdpNetwork({ ...common, backend: udpBackend, rateLimit });
 }
 
 /** The pattern from which the framework made this expression: it writes `.` as `\.` and `*` as `.*`. */

@@ -42,15 +42,15 @@ export interface BatchedUdpOptions extends NetworkOptions {
    * With `reusePort`: spread datagrams at random over this many sockets of the port, instead of by flow. Native
    * backend only. Default: by flow.
    */
-  readonly spreadOver?: number;
+  readonly spreadOver?: number | undefined;
   /** `auto`: system calls for many datagrams where the machine has them, else `node:dgram`. Default: `auto`. */
-  readonly backend?: UdpBackend;
+  readonly backend?: UdpBackend | undefined;
   /** Under load, wait this long before each further read (see batched-udp). Default: 0. */
   readonly gatherMicroseconds?: number;
   /** Look for datagrams for this long before waiting for them (see batched-udp). Default: 0. */
   readonly busyPollMicroseconds?: number;
   /** Default: no limit. */
-  readonly rateLimit?: RateLimit;
+  readonly rateLimit?: RateLimit | undefined;
   /** Whether `counters` include latency, which takes two readings of the clock for each batch. Default: true. */
   readonly isTimed?: boolean;
 }

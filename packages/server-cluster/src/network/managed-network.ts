@@ -31,12 +31,12 @@ export interface NetworkOptions {
   /** Which queries may go to the responder. Default: all. */
   readonly bypass?: Bypass;
   /** Default: errors and warnings as JSON on standard error. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   readonly counters?: TransportCounters;
   /** Shared with the other networks of the process. Default: one of its own. */
   readonly pending?: PendingLimit;
   /** Answers cookies; over UDP, it also spares clients with a valid one from the rate limit. Default: none. */
-  readonly cookies?: Cookies;
+  readonly cookies?: Cookies | undefined;
 }
 
 /** The framework's interface, for programs that use it directly. Our networks work on bytes. */

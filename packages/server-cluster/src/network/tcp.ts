@@ -23,7 +23,7 @@ export interface TcpNetworkOptions extends StreamNetworkOptions {
   /** DNS over TLS with this certificate, or `{}` if `renew` is called before it is opened. Default: plain TCP. */
   readonly tls?: TlsCredentials | Readonly<Record<string, never>>;
   /** Zone transfers. Default: none; the framework then answers those queries too. */
-  readonly transfers?: Transfers;
+  readonly transfers?: Transfers | undefined;
 }
 
 export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {

@@ -161,50 +161,47 @@ export function sharingOf(
 export const dinodnsProfile: Profile = {
   unsupported: () => null,
   build(options, shared): BuiltServer {
-    const { addresses, port, log, rateLimit, udpBackend, tcp } = options;
+    const { addresses, port, log, rateLimit, udpBackend, tcp, allowTransfer } = options;
     const reusePort = shared && canReusePort();
     const workers = Number(process.env[WORKERS_VARIABLE] ?? 1);
     const { spreadOver, gatherMicroseconds } = sharingOf(options, workers);
-    const spread = reusePort && spreadOver !== undefined ? { spreadOver } : {};
     const store = new ZoneStore();
     const bypass = new Bypass({ log });
     const responder = createAnswerTable(store);
     const counters = new Counters();
-    const { allowTransfer } = options;
-    const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
+    const transfers = allowTransfer.length === 0 ? undefined : new Transfers(store, allowTransfer);
     // One for all networks: what it bounds is the memory of the process.
     const pending = new PendingLimit(options.maxPending);
     // These and the networks get their secrets with the first zones.
     const cookies = options.cookies === false ? undefined : new Cookies([]);
-    const shows = cookies === undefined ? {} : { cookies };
-    const common = { port, reusePort, log, pending, responder, bypass, ...shows };
+    const common = { port, reusePort, log, pending, responder, bypass, cookies };
     const streams = { ...common, ...tcp };
     /** On each address, if the options have this port. */
     const encrypted = <T>(at: number | undefined, create: (address: string) => T): T[] =>
       at === undefined ? [] : addresses.map(create);
     const networks: Networks = {
-      udp: addresses.map((address) => {
-        const limit = rateLimit === undefined ? {} : { rateLimit };
-        return new BatchedUdpNetwork({
-          ...common,
-          ...spread,
-          ...limit,
-          gatherMicroseconds,
-          busyPollMicroseconds: options.busyPollMicroseconds,
-          // Nobody reads latencies that no endpoint shows.
-          isTimed: options.metrics !== undefined,
-          address,
-          backend: udpBackend,
-          counters: counters.udp,
-        });
-      }),
+      udp: addresses.map(
+        (address) =>
+          new BatchedUdpNetwork({
+            ...common,
+            spreadOver,
+            rateLimit,
+            gatherMicroseconds,
+            busyPollMicroseconds: options.busyPollMicroseconds,
+            // Nobody reads latencies that no endpoint shows.
+            isTimed: options.metrics !== undefined,
+            address,
+            backend: udpBackend,
+            counters: counters.udp,
+          }),
+      ),
       tcp: addresses.map(
-        (address) => new RobustTcpNetwork({ ...streams, ...transfers, address, counters: counters.tcp }),
+        (address) => new RobustTcpNetwork({ ...streams, transfers, address, counters: counters.tcp }),
       ),
       tls: encrypted(
         options.tls?.port,
         (address) =>
-          new RobustTcpNetwork({ ...streams, ...transfers, tls: {}, address, counters: counters.tls }),
+          new RobustTcpNetwork({ ...streams, transfers, tls: {}, address, counters: counters.tls }),
       ),
       https: encrypted(
         options.tls?.httpsPort,
