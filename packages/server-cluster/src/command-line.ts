@@ -5,8 +5,8 @@ import { Command, Option } from 'commander';
 import { ServerError } from './errors.ts';
 import { frameworkOf } from './framework/choose.ts';
 import { DEFAULT_MAX_PENDING } from './limits/pending-limit.ts';
-import { DEFAULT_CLIENT_IPV6_BITS } from './network/connection-counts.ts';
 import {
+  DEFAULT_CLIENT_IPV6_BITS,
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,

@@ -15,7 +15,12 @@ import { TransportCounters } from '../metrics/counters.ts';
 import type { Responder } from '../table/responder.ts';
 import { Barrier } from './barrier.ts';
 import { type FrameworkPath, NO_HANDLER } from './framework-path.ts';
-import { canReusePort } from './reuse-port.ts';
+
+/**
+ * Whether the kernel can spread the load over several sockets of one port: these balance over SO_REUSEPORT sockets (Node.js
+ * documentation of `reusePort`). Elsewhere the option is an error, and cluster workers share the primary's socket instead.
+ */
+export const canReusePort = ['linux', 'freebsd', 'sunos', 'aix'].includes(process.platform);
 
 export interface NetworkOptions {
   /** IPv4 or IPv6 address; `::` also accepts IPv4. */
@@ -67,7 +72,7 @@ export abstract class ManagedNetwork implements Network<Packet> {
     this.counters = options.counters ?? new TransportCounters();
     this.log = options.log ?? defaultLog();
     this.barrier = new Barrier(this.log, this.counters);
-    this.reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
+    this.reusePort = options.reusePort ?? (cluster.isWorker && canReusePort);
     const { log, barrier } = this;
     const pending = options.pending ?? new PendingLimit();
     this.path = { handler: NO_HANDLER, log, headroom, type: networkType, barrier, pending };

@@ -2,10 +2,11 @@
  * The socket that connections arrive at, whatever they carry: TCP, TLS or HTTPS. Limits how many there are, in total
  * and from one client, from the first byte on: a TLS handshake that never ends counts too.
  */
-import { createServer, type Server, type Socket } from 'node:net';
-import type { ConnectionTotals } from '../metrics/snapshot.ts';
+import { createServer, isIPv4, type Server, type Socket } from 'node:net';
+import { mappedAddress } from '@dinodns-bench/wire';
+import { isMapped } from '../limits/networks.ts';
+import { type ConnectionTotals, NO_CONNECTIONS } from '../metrics/snapshot.ts';
 import type { Barrier } from './barrier.ts';
-import { ConnectionCounts, clientOf, DEFAULT_CLIENT_IPV6_BITS } from './connection-counts.ts';
 
 /** A connection that sends no complete query for this long is closed (RFC 7766, section 6.2.3: a few seconds). */
 export const DEFAULT_IDLE_SECONDS = 10;
@@ -15,6 +16,8 @@ const SWEEPS_PER_IDLE_TIME = 10;
 export const DEFAULT_MAX_CONNECTIONS = 1024;
 /** Connections per client, so that one cannot take them all. */
 export const DEFAULT_MAX_CONNECTIONS_PER_CLIENT = 256;
+/** A customer gets at least a /64, and may use each of its 2^64 addresses (RFC 6177). */
+export const DEFAULT_CLIENT_IPV6_BITS = 64;
 /** Queries and answers buffered for all connections of one process together. */
 export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
@@ -53,7 +56,10 @@ export interface StreamListenerOptions extends TcpLimits {
 export class StreamListener {
   readonly server: Server;
   readonly #options: StreamListenerOptions;
-  readonly #counts: ConnectionCounts;
+  readonly #totals = { ...NO_CONNECTIONS };
+  /** How many connections each connected client has. */
+  readonly #byClient = new Map<string, number>();
+  readonly #perClient: number;
   readonly #most: number;
   readonly #idleSeconds: number;
   /** While there are connections: a timer would bound, and make dearer, each wait for datagrams. */
@@ -63,9 +69,7 @@ export class StreamListener {
 
   constructor(options: StreamListenerOptions) {
     this.#options = options;
-    this.#counts = new ConnectionCounts(
-      options.maxConnectionsPerClient ?? DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
-    );
+    this.#perClient = options.maxConnectionsPerClient ?? DEFAULT_MAX_CONNECTIONS_PER_CLIENT;
     this.#most = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
     this.server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -75,7 +79,7 @@ export class StreamListener {
   }
 
   get totals(): ConnectionTotals {
-    return this.#counts.totals;
+    return { ...this.#totals };
   }
 
   /** Binds `port`; 0: any. Resolves with the port, or rejects with the system error. */
@@ -115,17 +119,17 @@ export class StreamListener {
   #accept(socket: Socket): void {
     socket.on('error', () => socket.destroy());
     const { remoteAddress } = socket;
-    // Reset before it was accepted: there is nobody to answer.
-    if (remoteAddress === undefined) {
-      this.#counts.close('refused');
+    const client = remoteAddress === undefined ? '' : clientOf(remoteAddress, this.#options.clientIpv6Bits);
+    const others = this.#byClient.get(client) ?? 0;
+    // Without an address, it was reset before it was accepted: there is nobody to answer.
+    if (remoteAddress === undefined || others >= this.#perClient) {
+      this.#totals.refused++;
       socket.destroy();
       return;
     }
-    const client = clientOf(remoteAddress, this.#options.clientIpv6Bits ?? DEFAULT_CLIENT_IPV6_BITS);
-    if (!this.#counts.add(client)) {
-      socket.destroy();
-      return;
-    }
+    this.#byClient.set(client, others + 1);
+    this.#totals.open++;
+    this.#totals.accepted++;
     if (this.#admissions.size >= this.#most) this.#displaceIdlest();
     const key = keyOf(socket);
     this.#admissions.set(key, { socket, lastQueryAt: performance.now() });
@@ -135,10 +139,17 @@ export class StreamListener {
     ).unref();
     socket.once('close', () => {
       if (this.#admissions.get(key)?.socket === socket) this.#admissions.delete(key);
-      this.#counts.remove(client);
+      this.#leave(client);
       if (this.#admissions.size === 0) this.#stopSweeping();
     });
     this.#options.onSocket(socket);
+  }
+
+  #leave(client: string): void {
+    const count = this.#byClient.get(client) ?? 0;
+    if (count <= 1) this.#byClient.delete(client);
+    else this.#byClient.set(client, count - 1);
+    this.#totals.open--;
   }
 
   #stopSweeping(): void {
@@ -151,7 +162,7 @@ export class StreamListener {
     const oldest = performance.now() - this.#idleSeconds * 1000;
     for (const { socket, lastQueryAt } of this.#admissions.values()) {
       if (lastQueryAt >= oldest) continue;
-      this.#counts.close('timedOut');
+      this.#totals.timedOut++;
       socket.destroy();
     }
   }
@@ -162,10 +173,20 @@ export class StreamListener {
     for (const entry of this.#admissions)
       if (entry[1].lastQueryAt < (idlest?.[1].lastQueryAt ?? Number.POSITIVE_INFINITY)) idlest = entry;
     if (idlest === undefined) return;
-    this.#counts.close('displaced');
+    this.#totals.displaced++;
     this.#admissions.delete(idlest[0]);
     idlest[1].socket.destroy();
   }
+}
+
+/** One client, however many addresses of its prefix it uses: an IPv4 address, or a prefix of IPv6 addresses. */
+export function clientOf(address: string, ipv6Bits: number = DEFAULT_CLIENT_IPV6_BITS): string {
+  if (isIPv4(address)) return address;
+  const bytes = mappedAddress(address);
+  if (isMapped(bytes)) return bytes.subarray(12).join('.');
+  const whole = ipv6Bits >> 3;
+  const rest = (bytes[whole] ?? 0) & (0xff00 >> (ipv6Bits & 7));
+  return `${Buffer.from(bytes.subarray(0, whole)).toString('hex')}/${rest}`;
 }
 
 type Ends = Pick<Socket, 'localAddress' | 'remoteAddress' | 'remotePort'>;

@@ -69,11 +69,6 @@ export class TcpConnection {
     socket.on('close', () => owner.onClosed(this));
   }
 
-  /** When the last complete query arrived, in milliseconds of `performance.now()`. */
-  get lastQueryAt(): number {
-    return this.#admission.lastQueryAt;
-  }
-
   /** It is not idle. */
   touch(): void {
     this.#admission.lastQueryAt = performance.now();

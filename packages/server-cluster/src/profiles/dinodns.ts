@@ -25,7 +25,7 @@ import {
 } from '../metrics/snapshot.ts';
 import { BatchedUdpNetwork } from '../network/batched-udp.ts';
 import { HttpsNetwork } from '../network/https.ts';
-import { canReusePort } from '../network/reuse-port.ts';
+import { canReusePort } from '../network/managed-network.ts';
 import { RobustTcpNetwork } from '../network/tcp.ts';
 import { credentialsOf } from '../network/tls-credentials.ts';
 import type { ResolvedOptions } from '../options.ts';
@@ -162,7 +162,7 @@ export const dinodnsProfile: Profile = {
   unsupported: () => null,
   build(options, shared): BuiltServer {
     const { addresses, port, log, rateLimit, udpBackend, tcp, allowTransfer } = options;
-    const reusePort = shared && canReusePort();
+    const reusePort = shared && canReusePort;
     const workers = Number(process.env[WORKERS_VARIABLE] ?? 1);
     const { spreadOver, gatherMicroseconds } = sharingOf(options, workers);
     const store = new ZoneStore();
