@@ -12,9 +12,9 @@ import {
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
 } from './network/stream-listener.ts';
 import { checkOptions, choicesAndDefault, DEFAULT_ADDRESS, type ServerOptions } from './options.ts';
+import { generatedZones, readZonesSpec } from './store/zones-file.ts';
 import { describeVersions } from './version.ts';
-import type { ZoneFileOption } from './zone-files/zone-file-option.ts';
-import { generatedZones, readZonesSpec } from './zone-source.ts';
+import type { ZoneFileOption } from './zone-files/read-zone.ts';
 
 /** The flags of which one says where the zones are. */
 interface ZoneFlags {

@@ -38,5 +38,5 @@ export { DEFAULT_TTL_SECONDS, type ZoneInput, ZoneStore } from './store/zone-sto
 export { ZonesFile } from './store/zones-file.ts';
 export { type AnswerTableOptions, createAnswerTable } from './table/answer-table.ts';
 export { DROP, type Responder, TO_FRAMEWORK, type Transport } from './table/responder.ts';
-export type { ZoneFileOption } from './zone-files/zone-file-option.ts';
+export type { ZoneFileOption } from './zone-files/read-zone.ts';
 export type { ZoneFilesOptions } from './zone-files/zone-files.ts';

@@ -2,12 +2,12 @@
  * A store's answers as the framework's handlers see them: the records, and the bytes after the question. They
  * equal what the answer table replies to the same question, decoded.
  */
-import { CLASS, encodeName, FLAG, HEADER_BYTES, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
+import { encodeName, encodeQuery, FLAG, HEADER_BYTES, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { ReplyWriter } from '../table/reply-writer.ts';
 import { OUTSIDE } from '../table/responder.ts';
 import { ZoneWriter } from '../table/write.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { readRecords } from '../wire/records.ts';
+import { readRecords } from '../wire/rdata.ts';
 import type { Sections } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
 
@@ -45,7 +45,7 @@ export class StoreView {
   #write(owner: Buffer, type: number, dnssecOk: boolean): number {
     const questionEnd = HEADER_BYTES + owner.length + 4;
     for (;;) {
-      writeQuestion(this.#message, owner, type);
+      encodeQuery({ name: owner, type }).copy(this.#message);
       this.#query.read(this.#message, 0, questionEnd);
       this.#query.dnssecOk = dnssecOk;
       this.#reply.begin(this.#message, 0, questionEnd, this.#message.length);
@@ -91,13 +91,4 @@ export class StoreView {
     }
     return answer;
   }
-}
-
-/** Writes a query for one name of class IN. */
-function writeQuestion(message: Buffer, name: Buffer, type: number): void {
-  message.fill(0, 0, HEADER_BYTES);
-  message.writeUInt16BE(1, 4);
-  name.copy(message, HEADER_BYTES);
-  const at = message.writeUInt16BE(type, HEADER_BYTES + name.length);
-  message.writeUInt16BE(CLASS.IN, at);
 }

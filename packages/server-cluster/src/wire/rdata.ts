@@ -4,12 +4,16 @@
  */
 
 import {
-  CLASS,
   decodeData as decodeNames,
   encodeData as encodeParts,
+  encodeName,
+  encodeRecord,
+  expandName,
+  FLAG,
   HEADER_BYTES,
   typeName as mnemonic,
   namesAt,
+  nameText,
   TYPE,
 } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
@@ -57,14 +61,47 @@ export function decodeData(type: number, bytes: Buffer): unknown {
 }
 
 function decodeOther(type: number, bytes: Buffer): unknown {
-  const message = Buffer.alloc(HEADER_BYTES + 11 + bytes.length);
-  message.writeUInt16BE(0x8000, 2);
-  message.writeUInt16BE(1, 6);
-  message.writeUInt16BE(type, HEADER_BYTES + 1);
-  message.writeUInt16BE(CLASS.IN, HEADER_BYTES + 3);
-  message.writeUInt16BE(bytes.length, HEADER_BYTES + 9);
-  bytes.copy(message, HEADER_BYTES + 11);
-  const [answer] = decode(message).answers ?? [];
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt16BE(FLAG.response, 2);
+  header.writeUInt16BE(1, 6);
+  const record = encodeRecord(encodeName('.'), type, 0, bytes);
+  const [answer] = decode(Buffer.concat([header, record])).answers ?? [];
   if (answer === undefined || !('data' in answer)) throw new Error(`no data of type ${typeName(type)}`);
   return answer.data;
+}
+
+/** Reads `count` records of a message that this program wrote itself, from `start` on; returns them and the offset after them. */
+export function readRecords(
+  message: Buffer,
+  start: number,
+  count: number,
+): { readonly records: readonly SupportedAnswer[]; readonly end: number } {
+  const records: SupportedAnswer[] = [];
+  let at = start;
+  for (let index = 0; index < count; index++) {
+    const owner = expandName(message, at);
+    const type = message.readUInt16BE(owner.end);
+    const ttl = message.readUInt32BE(owner.end + 4);
+    const from = owner.end + 10;
+    at = from + message.readUInt16BE(owner.end + 8);
+    const data = decodeData(type, expandData(message, type, from, at));
+    // The types of `dns-packet` are a union over all record types, which no decoder can tell apart.
+    const record = { name: nameText(owner.name, 0), type: typeName(type), class: 'IN', ttl, data };
+    records.push(record as SupportedAnswer);
+  }
+  return { records: Object.freeze(records), end: at };
+}
+
+/** Expands compressed data. */
+function expandData(message: Buffer, type: number, from: number, to: number): Buffer {
+  const { before, names } = layoutOf(type);
+  if (names === 0) return Buffer.from(message.subarray(from, to));
+  const parts = [message.subarray(from, from + before)];
+  let at = from + before;
+  for (let index = 0; index < names; index++) {
+    const { name, end } = expandName(message, at);
+    parts.push(name);
+    at = end;
+  }
+  return Buffer.concat([...parts, message.subarray(at, to)]);
 }

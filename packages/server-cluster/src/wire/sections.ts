@@ -8,14 +8,11 @@ import { type Answer, encode, type Packet } from 'dns-packet';
 import { encodeData } from './rdata.ts';
 import { typeNumber } from './types.ts';
 
-export interface Records {
+/** Records of a response and their bytes. */
+export interface Sections {
   readonly answers: readonly SupportedAnswer[];
   readonly authorities: readonly SupportedAnswer[];
   readonly additionals: readonly SupportedAnswer[];
-}
-
-/** Records of a response and their bytes. */
-export interface Sections extends Records {
   readonly wire: Buffer;
   /** The part that a client must get, if not all; the rest is omitted if it does not fit (RFC 2181, section 9). */
   readonly required?: { readonly bytes: number; readonly additionals: number } | undefined;

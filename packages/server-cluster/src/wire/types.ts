@@ -5,9 +5,6 @@
 import { CLASS, encodeQuery, HEADER_BYTES } from '@dinodns-bench/wire';
 import { decode, encode, type Question } from 'dns-packet';
 
-// At most 65,536 of each are ever kept.
-const typeNames = new Map<number, Question['type']>();
-const classNames = new Map<number, NonNullable<Question['class']>>();
 const typeNumbers = new Map<string, number>();
 
 const ROOT = Buffer.alloc(1);
@@ -16,24 +13,23 @@ function questionOf(type: number, classCode: number): Question | undefined {
   return decode(encodeQuery({ name: ROOT, type, class: classCode })).questions?.[0];
 }
 
-/** Name of a record type as `dns-packet` writes it: `A`, `UNKNOWN_65`. */
-export function typeName(type: number): Question['type'] {
-  let name = typeNames.get(type);
-  if (name === undefined) {
-    name = questionOf(type, CLASS.IN)?.type ?? 'A';
-    typeNames.set(type, name);
-  }
-  return name;
+/** Makes the name of each number once; there are at most 65,536. */
+function once<Name extends string>(make: (number: number) => Name): (number: number) => Name {
+  const known = new Map<number, Name>();
+  return (number) => {
+    let name = known.get(number);
+    if (name === undefined) {
+      name = make(number);
+      known.set(number, name);
+    }
+    return name;
+  };
 }
 
-export function className(code: number): NonNullable<Question['class']> {
-  let name = classNames.get(code);
-  if (name === undefined) {
-    name = questionOf(1, code)?.class ?? 'IN';
-    classNames.set(code, name);
-  }
-  return name;
-}
+/** Name of a record type as `dns-packet` writes it: `A`, `UNKNOWN_65`. */
+export const typeName = once((type) => questionOf(type, CLASS.IN)?.type ?? 'A');
+
+export const className = once((code) => questionOf(1, code)?.class ?? 'IN');
 
 /** Number of a type's name, in any case. Throws a RangeError for an unknown name. */
 export function typeNumber(name: string): number {

@@ -1,4 +1,5 @@
 /** Reads a zone file into a file of records, and says what is wrong with its zone. */
+import { basename } from 'node:path';
 import type { Problem } from '@dinodns-bench/program';
 import { lowerCaseName, TYPE } from '@dinodns-bench/wire';
 import {
@@ -14,7 +15,20 @@ import {
 import type { Slices } from '../store/slices.ts';
 import { RecordsWriter } from './records-file.ts';
 import { MAX_WRONG_NAMES } from './soundness.ts';
-import { originOfFile, type ZoneFileOption } from './zone-file-option.ts';
+
+/** A zone file, and its zone's name if neither the file's contents nor its name give it. */
+export interface ZoneFileOption {
+  readonly file: string;
+  readonly origin?: string;
+}
+
+/** `example.org` for `example.org.zone` and `db.example.org`; undefined for other names. */
+export function originOfFile(file: string): string | undefined {
+  return /^(?:db\.(.+)|(.+)\.zone)$/
+    .exec(basename(file))
+    ?.slice(1)
+    .find((name) => name !== undefined);
+}
 
 /** To show a fault, two different records of a type are as good as all of them. */
 const MAX_OF_A_TYPE = 2;

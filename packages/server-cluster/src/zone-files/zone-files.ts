@@ -11,10 +11,9 @@ import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Slices } from '../store/slices.ts';
 import { ZoneStore } from '../store/zone-store.ts';
-import { faultsOf, keyOf, readInto } from './read-zone.ts';
+import { faultsOf, keyOf, originOfFile, readInto, type ZoneFileOption } from './read-zone.ts';
 import { loadRecords } from './records-file.ts';
 import { wrongNames } from './soundness.ts';
-import { originOfFile, type ZoneFileOption } from './zone-file-option.ts';
 
 export interface ZoneFilesOptions {
   readonly files: readonly ZoneFileOption[];

@@ -1,6 +1,6 @@
 /** A real server process is asked what ISC's genreport asks, over every transport and family. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readRecords } from '../../src/wire/records.ts';
+import { readRecords } from '../../src/wire/rdata.ts';
 import { sendTcp, sendUdp, TRANSPORTS } from '../support/client.ts';
 import { killAll, type RunningServer, startServer } from '../support/server-process.ts';
 import { type ComplianceReply, faultsOf, messageOf, QUESTIONS } from './compliance-questions.ts';

@@ -4,7 +4,7 @@
  */
 import { ZoneStore } from '../../src/store/zone-store.ts';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
-import { readRecords } from '../../src/wire/records.ts';
+import { readRecords } from '../../src/wire/rdata.ts';
 import { answerTo, query } from '../table/ask.ts';
 import { chainReply } from '../table/chain.ts';
 import { recordOf, textOf } from './record-line.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathOf } from '@dinodns-bench/test-support';
-import { readRecords } from '../../src/wire/records.ts';
+import { readRecords } from '../../src/wire/rdata.ts';
 import { opt, sendTcp } from '../support/client.ts';
 import { freePort, until } from '../support/server-process.ts';
 import { query as encodeTestQuery } from '../table/ask.ts';
