@@ -84,7 +84,7 @@ export class PoolPrimary implements Primary {
   readonly #ticketSalt = ticketSalt();
   readonly #backoffs: readonly Backoff[];
   #hasStarted = false;
-  #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
+  readonly #started = Promise.withResolvers<void>();
   #isStopping = false;
   #served: Served;
   #generation = 0;
@@ -97,7 +97,7 @@ export class PoolPrimary implements Primary {
     // The last one is for the standby workers.
     this.#backoffs = Array.from({ length: options.size + 1 }, () => new Backoff());
     // Without this, a rejection that nobody awaits yet would count as unhandled.
-    this.failed.catch(() => undefined);
+    for (const promise of [this.failed, this.#started.promise]) promise.catch(() => undefined);
   }
 
   /** Workers that serve. */
@@ -106,16 +106,14 @@ export class PoolPrimary implements Primary {
   }
 
   start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#started = { resolve, reject };
-      for (let place = 0; place < this.size; place++) this.#fork(place);
-      for (let count = 0; count < this.#options.standby; count++) this.#fork(null);
-    });
+    for (let place = 0; place < this.size; place++) this.#fork(place);
+    for (let count = 0; count < this.#options.standby; count++) this.#fork(null);
+    return this.#started.promise;
   }
 
   async stop(seconds: number): Promise<void> {
     await this.#end(seconds);
-    this.#started?.reject(stoppedEarly());
+    this.#started.reject(stoppedEarly());
   }
 
   /** Switches all workers and their later replacements to these zones and secrets. */
@@ -211,7 +209,7 @@ export class PoolPrimary implements Primary {
     void this.#watch(member);
     if (this.ready < this.size) return;
     this.#hasStarted = true;
-    this.#started?.resolve();
+    this.#started.resolve();
   }
 
   async #watch(member: Member): Promise<void> {
@@ -282,7 +280,7 @@ export class PoolPrimary implements Primary {
   #giveUp(error: ServerError): void {
     if (this.#isStopping) return;
     void this.#end(0).then(() => {
-      this.#started?.reject(error);
+      this.#started.reject(error);
       this.#failure.reject(error);
     });
   }

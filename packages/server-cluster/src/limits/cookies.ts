@@ -42,10 +42,10 @@ export type CookieState = (typeof COOKIE)[keyof typeof COOKIE];
  *
  * @throws ServerError `E_UNREADABLE`, or `E_USAGE` for a file with other lines.
  */
-export function cookieSecrets(file: string | undefined): readonly Uint8Array[] {
+export function cookieSecrets(file: string | undefined): readonly string[] {
   if (file === undefined) {
     process.env[SECRET_VARIABLE] ??= randomBytes(SECRET_BYTES).toString('hex');
-    return [Buffer.from(process.env[SECRET_VARIABLE], 'hex')];
+    return [process.env[SECRET_VARIABLE]];
   }
   const fix = `Write 1 to ${MAX_SECRETS} lines of ${2 * SECRET_BYTES} hexadecimal digits: openssl rand -hex ${SECRET_BYTES} > ${file}`;
   let text: string;
@@ -63,7 +63,7 @@ export function cookieSecrets(file: string | undefined): readonly Uint8Array[] {
   if (secrets.length === 0 || secrets.length > MAX_SECRETS) {
     throw new ServerError('E_USAGE', `${file} has ${secrets.length} secrets.`, fix);
   }
-  return secrets.map((line) => Buffer.from(line, 'hex'));
+  return secrets;
 }
 
 /** Reads the cookie of one query at a time, and writes the one for its reply. */

@@ -54,25 +54,24 @@ export function ticketSalt(): string {
  * A client may reach another worker with its next connection, and must be able to resume its session there. So all
  * workers derive the keys of session tickets from what only they know, the private key; a restart changes them.
  */
-function ticketKeys(key: Buffer, salt: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, salt, 'dinodns-server session tickets', TICKET_KEYS_BYTES));
+function withTicketKeys(cert: Buffer, key: Buffer): TlsCredentials {
+  const salt = process.env[TICKET_SALT_VARIABLE] ?? ticketSalt();
+  const keys = hkdfSync('sha256', key, salt, 'dinodns-server session tickets', TICKET_KEYS_BYTES);
+  return { cert, key, ticketKeys: Buffer.from(keys) };
 }
 
 export function pemOf({ cert, key }: TlsCredentials): Pem {
   return { cert: cert.toString('latin1'), key: key.toString('latin1') };
 }
 
-export function credentialsOf(pem: Pem): TlsCredentials {
-  const [cert, key] = [Buffer.from(pem.cert, 'latin1'), Buffer.from(pem.key, 'latin1')];
-  return { cert, key, ticketKeys: ticketKeys(key, process.env[TICKET_SALT_VARIABLE] ?? ticketSalt()) };
+export function credentialsOf({ cert, key }: Pem): TlsCredentials {
+  return withTicketKeys(Buffer.from(cert, 'latin1'), Buffer.from(key, 'latin1'));
 }
 
 /** Reads the files and tries them. Throws `E_UNREADABLE`, or `E_TLS` if they are not a certificate and its key. */
 export function readCredentials({ certificateFile, keyFile }: CertificateFiles): TlsCredentials {
   const cert = readPem('certificate', certificateFile);
-  const key = readPem('private key', keyFile);
-  const salt = process.env[TICKET_SALT_VARIABLE] ?? ticketSalt();
-  const credentials = { cert, key, ticketKeys: ticketKeys(key, salt) };
+  const credentials = withTicketKeys(cert, readPem('private key', keyFile));
   try {
     // Only here: a server without TLS does not load it.
     process.getBuiltinModule('node:tls').createSecureContext(credentials);

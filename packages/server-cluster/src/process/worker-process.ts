@@ -1,10 +1,10 @@
 /** A worker process in mode `multi`. */
-import { PORTS_VARIABLE, type Sent } from '../cluster/protocol.ts';
+import { PORTS_VARIABLE } from '../cluster/protocol.ts';
 import { serveAsWorker } from '../cluster/serve-as-worker.ts';
 import { readSnapshot, removeSnapshots } from '../cluster/zones-snapshot.ts';
 import type { Ports } from '../endpoint/ports.ts';
 import type { ResolvedOptions } from '../options.ts';
-import type { BuiltServer, Managed } from '../profiles/profile.ts';
+import type { BuiltServer } from '../profiles/profile.ts';
 import type { Zones } from '../store/load.ts';
 import { never, readyOf, type Server, STOP_SECONDS } from './server.ts';
 import { zonesOf } from './zones.ts';
@@ -33,18 +33,18 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
       if (managed === null) {
         await built.load(await zonesOf(options));
         await open();
-      } else await serveAsWorker({ ...tasksOf(managed, read), open, shutdown });
+      } else {
+        await serveAsWorker({
+          load: async ({ zonesFile, secrets }) => managed.load(await read(zonesFile), secrets),
+          prepare: async ({ zonesFile, secrets }) => managed.prepare(await read(zonesFile), secrets),
+          snapshot: () => managed.snapshot(),
+          open,
+          shutdown,
+        });
+      }
       return readyOf(options, ports, 1, built.udpBackend, undefined);
     },
     reload: async () => undefined,
     stop: shutdown,
-  };
-}
-
-function tasksOf(managed: Managed, read: (file: string | null) => Promise<Zones>) {
-  return {
-    load: async ({ zonesFile, secrets }: Sent) => managed.load(await read(zonesFile), secrets),
-    prepare: async ({ zonesFile, secrets }: Sent) => managed.prepare(await read(zonesFile), secrets),
-    snapshot: () => managed.snapshot(),
   };
 }

@@ -24,9 +24,8 @@ export function zonesReader(options: ResolvedOptions, directory: () => string): 
 
 /** Reads the files that the options name. Throws a `ServerError` if they cannot be used. */
 export function secretsOf({ cookies, tls }: ResolvedOptions): Secrets {
-  const secrets = cookies === false ? [] : cookieSecrets(cookies?.secretFile);
   return {
-    cookies: secrets.map((secret) => Buffer.from(secret).toString('hex')),
+    cookies: cookies === false ? [] : cookieSecrets(cookies?.secretFile),
     ...(tls === undefined ? {} : { pem: pemOf(readCredentials(tls)) }),
   };
 }
