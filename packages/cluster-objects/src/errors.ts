@@ -5,7 +5,7 @@ import { type ExitReason, errorClass } from '@dinodns-bench/program';
 export const ERROR_CODES = {
   /** A command line that cannot be understood. */
   E_USAGE: 'usage',
-  /** The description of a cluster, of external names or of a mix is not valid. */
+  /** The description of a cluster or of external names is not valid, or there are no names to ask for. */
   E_CLUSTER: 'usage',
   /** An option of the Corefile cannot be written into one. */
   E_COREFILE: 'usage',

@@ -9,7 +9,6 @@ export { type ApiServer, type ApiServerOptions, type Served, startApiServer } fr
 export {
   type Cluster,
   defineCluster,
-  objectCount,
   type Pod,
   SERVICE_PORT,
   type Service,
@@ -37,8 +36,8 @@ export {
   defineExternal,
   type External,
   type ExternalInput,
-  type ExternalMix,
   type ExternalSpec,
+  externalQuestion,
   externalQuestions,
   externalSpecSchema,
 } from './names/external.ts';
@@ -52,7 +51,7 @@ export {
   serviceQuestion,
   srvQuestion,
 } from './names/internal.ts';
-export { INTERNAL_MIX, internalQuestions, type Mix, type QuestionKind } from './names/mix.ts';
+export { INTERNAL_MIX, internalQuestions } from './names/mix.ts';
 export type { AnswerRecord, Expected, Question, QuestionType } from './names/question.ts';
 export { openPath, type Path } from './upstream/path.ts';
 export {

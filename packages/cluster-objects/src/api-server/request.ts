@@ -1,5 +1,6 @@
 /** What a request asks for: the resource, the verb and the options of `ListOptions`. */
 import { type Encoding, JSON_ENCODING } from '../kubernetes/encoding.ts';
+import type { KubeObject } from '../kubernetes/object.ts';
 import { RESOURCES, type Resource } from '../kubernetes/resources.ts';
 import { type Matcher, matcherOf } from './selectors.ts';
 
@@ -69,8 +70,14 @@ export function listOptionsOf(query: URLSearchParams, namespace: string | null):
 
 export interface Accepted {
   readonly encoding: Encoding;
-  /** Only type and metadata of each object. */
-  readonly metadataOnly: boolean;
+  /** What the answer has of an object: all of it, or only its type and metadata. */
+  asListed(object: KubeObject): KubeObject;
+}
+
+const asItIs = (object: KubeObject): KubeObject => object;
+
+function metadataOf({ metadata }: KubeObject): KubeObject {
+  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata };
 }
 
 /** The first media type of an Accept header that can be served; JSON if there is none, as clients expect. */
@@ -82,7 +89,8 @@ export function accepted(header: string, protobuf: Encoding): Accepted {
     const as = parameters.find((parameter) => parameter.startsWith('as='))?.slice('as='.length);
     const metadataOnly = as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList';
     // A table, for example, cannot be served.
-    if (encoding !== null && (as === undefined || metadataOnly)) return { encoding, metadataOnly };
+    if (encoding === null || (as !== undefined && !metadataOnly)) continue;
+    return { encoding, asListed: metadataOnly ? metadataOf : asItIs };
   }
-  return { encoding: JSON_ENCODING, metadataOnly: false };
+  return { encoding: JSON_ENCODING, asListed: asItIs };
 }

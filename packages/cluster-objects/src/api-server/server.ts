@@ -8,7 +8,7 @@ import { messageOf } from '@dinodns-bench/program';
 import type { Cluster } from '../cluster/cluster.ts';
 import { ClusterError } from '../errors.ts';
 import { type Encoding, JSON_ENCODING, protobufEncoding } from '../kubernetes/encoding.ts';
-import type { JsonObject, KubeObject } from '../kubernetes/object.ts';
+import type { JsonObject } from '../kubernetes/object.ts';
 import { RESOURCES, type Resource } from '../kubernetes/resources.ts';
 import { Churn } from './churn.ts';
 import { answerControl, type Controls } from './control.ts';
@@ -61,15 +61,9 @@ export interface ApiServer extends Controls {
   close(): Promise<void>;
 }
 
-function metadataOf(object: KubeObject): KubeObject {
-  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: object.metadata };
-}
-
 function increment(counts: Record<string, number>, { name }: Resource): void {
   counts[name] = (counts[name] ?? 0) + 1;
 }
-
-const asItIs = (object: KubeObject): KubeObject => object;
 
 const isFailure = (answer: object): answer is Failure =>
   'code' in answer && 'reason' in answer && 'message' in answer;
@@ -166,7 +160,7 @@ class Serving implements Controls {
   #get({ resource, namespace, name }: ResourceRequest, form: Accepted, response: ServerResponse): void {
     for (const { object } of this.#store.snapshot(resource).entries()) {
       if (object.metadata.name !== name || (namespace ?? undefined) !== object.metadata.namespace) continue;
-      this.#send(response, form.encoding, form.metadataOnly ? metadataOf(object) : object);
+      this.#send(response, form.encoding, form.asListed(object));
       return;
     }
     this.#send(response, form.encoding, notFound(`${resource.name} "${name}"`));
@@ -175,10 +169,10 @@ class Serving implements Controls {
   async #list(
     { resource }: ResourceRequest,
     options: ListOptions,
-    { encoding, metadataOnly }: Accepted,
+    { encoding, asListed }: Accepted,
     response: ServerResponse,
   ): Promise<void> {
-    const answer = answerList(this.#store, resource, options, metadataOnly ? metadataOf : asItIs);
+    const answer = answerList(this.#store, resource, options, asListed);
     if (isFailure(answer)) return this.#send(response, encoding, answer);
     increment(this.served.lists, resource);
     response.writeHead(200, { 'content-type': encoding.contentType });
@@ -192,7 +186,7 @@ class Serving implements Controls {
   async #watch(
     { resource }: ResourceRequest,
     options: ListOptions,
-    { encoding, metadataOnly }: Accepted,
+    { encoding, asListed }: Accepted,
     response: ServerResponse,
   ): Promise<void> {
     increment(this.served.watches, resource);
@@ -201,7 +195,6 @@ class Serving implements Controls {
     response.flushHeaders();
     this.#openWatches++;
     try {
-      const asListed = metadataOnly ? metadataOf : asItIs;
       const onAllSent = () => increment(this.served.reads, resource);
       const watch = { store: this.#store, resource, options, encoding, asListed, onAllSent, signal };
       const output = new ChunkedOutput(response, signal);

@@ -69,11 +69,8 @@ interface QueriesFlags extends ClusterFlags, ExternalFlags {
 
 const MAX_QUERIES = 1_000_000;
 
-/** As JSON with the expected answers, or as a query file. */
-function* questionLines(questions: readonly Question[], json: boolean): Generator<string, void, void> {
-  for (const question of questions) {
-    yield json ? `${JSON.stringify(question)}\n` : `${question.name} ${question.type}\n`;
-  }
+function* lines<Item>(items: Iterable<Item>, text: (item: Item) => string): Generator<string, void, void> {
+  for (const item of items) yield `${text(item)}\n`;
 }
 
 export function addQueries(program: Command, world: ProgramWorld): Command {
@@ -89,7 +86,9 @@ export function addQueries(program: Command, world: ProgramWorld): Command {
       kind === 'internal'
         ? internalQuestions(clusterOf(flags), flags.count)
         : externalQuestions(externalOf(flags), flags.count);
-    await writeOut(world, questionLines(questions, flags.json === true));
+    // As JSON with the expected answers, or as a query file.
+    const text = flags.json === true ? JSON.stringify : ({ name, type }: Question) => `${name} ${type}`;
+    await writeOut(world, lines<Question>(questions, text));
   });
 }
 
@@ -103,11 +102,7 @@ export function addObjects(program: Command, world: ProgramWorld): Command {
     const wanted = oneOf('<resource>', resource, names);
     const cluster = clusterOf(flags);
     for (const found of RESOURCES.filter(({ name }) => name === wanted)) {
-      await writeOut(world, objectLines(found.objects(cluster, 0)));
+      await writeOut(world, lines<object>(found.objects(cluster, 0), JSON.stringify));
     }
   });
-}
-
-function* objectLines(objects: Iterable<object>): Generator<string, void, void> {
-  for (const object of objects) yield `${JSON.stringify(object)}\n`;
 }

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { onLauncherDeath, type ProgramWorld, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { MAX_CHURN_RATE } from '../api-server/churn.ts';
-import { MAX_DELAY_SECONDS } from '../upstream/delay.ts';
+import { MAX_DELAY_SECONDS } from '../upstream/delay-queue.ts';
 import {
   addClusterFlags,
   addExternalFlags,

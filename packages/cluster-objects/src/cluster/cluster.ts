@@ -39,32 +39,12 @@ export interface Pod {
   readonly hostname: string | null;
 }
 
-export interface Cluster {
-  readonly spec: ClusterSpec;
-  readonly nodes: number;
-  namespaceName(index: number): string;
-  nodeName(index: number): string;
-  /** The service of an index from 0 to `spec.services` − 1; larger ones continue the pattern, without endpoints. */
-  service(index: number): Service;
-  /** How many services are headless. */
-  readonly headlessServices: number;
-  /** The index of the `n`th headless service, or of the `n`th other one; from 0. */
-  nthService(headless: boolean, n: number): number;
-  pod(index: number): Pod;
-  /** The pod behind an endpoint. */
-  podOfEndpoint(endpoint: number): number;
-  /** The service that an endpoint belongs to. */
-  serviceOfEndpoint(endpoint: number): number;
-  /** The endpoints that a pod is. */
-  endpointsOfPod(pod: number): number[];
-}
-
 /** Digits of the numbers in names: at least three or five, so that names sort as they are numbered. */
 function digits(count: number, least: number): number {
   return Math.max(least, String(Math.max(0, count - 1)).length);
 }
 
-class GeneratedCluster implements Cluster {
+export class Cluster {
   readonly spec: ClusterSpec;
   readonly nodes: number;
   readonly #serviceDigits: number;
@@ -85,6 +65,7 @@ class GeneratedCluster implements Cluster {
     return `node-${String(index).padStart(5, '0')}`;
   }
 
+  /** The service of an index from 0 to `spec.services` − 1; larger ones continue the pattern, without endpoints. */
   service(index: number): Service {
     const { services, namespaces, dualStack } = this.spec;
     const isOurs = index < services;
@@ -133,10 +114,12 @@ class GeneratedCluster implements Cluster {
     return { ...common, name, namespace, service, hostname: null };
   }
 
+  /** How many services are headless. */
   get headlessServices(): number {
     return this.#headlessBefore(this.spec.services);
   }
 
+  /** The index of the `n`th headless service, or of the `n`th other one; from 0. */
   nthService(headless: boolean, n: number): number {
     let low = 0;
     let high = this.spec.services - 1;
@@ -149,15 +132,18 @@ class GeneratedCluster implements Cluster {
     return low;
   }
 
+  /** The pod behind an endpoint. */
   podOfEndpoint(endpoint: number): number {
     return endpoint % this.spec.pods;
   }
 
+  /** The service that an endpoint belongs to. */
   serviceOfEndpoint(endpoint: number): number {
     const { services, endpoints } = this.spec;
     return Math.floor(((endpoint + 1) * services - 1) / endpoints);
   }
 
+  /** The endpoints that a pod is. */
   endpointsOfPod(pod: number): number[] {
     const { pods, endpoints } = this.spec;
     const found: number[] = [];
@@ -187,12 +173,7 @@ export function replicaSetHash(seed: number, service: number): string {
 
 /** Makes a cluster. @throws ClusterError `E_CLUSTER` with all problems. */
 export function defineCluster(input: ClusterInput = {}): Cluster {
-  return new GeneratedCluster(parseClusterSpec(input));
-}
-
-/** Objects as the published formulas count them: pods and services. */
-export function objectCount({ pods, services }: Pick<ClusterSpec, 'pods' | 'services'>): number {
-  return pods + services;
+  return new Cluster(parseClusterSpec(input));
 }
 
 /** The cluster with this number of pods and services in the published proportion (15,000 to 820). */

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject, KubeObject } from './object.ts';
-import { ProtobufWriter } from './protobuf.ts';
+import { ProtobufWriter, writeMessage } from './protobuf.ts';
 
 export interface ListHead {
   readonly apiVersion: string;
@@ -68,11 +68,11 @@ function writeEnvelope(writer: ProtobufWriter, apiVersion: string, kind: string)
 function writeObject(writer: ProtobufWriter, value: JsonObject): void {
   const kind = String(value.kind);
   writeEnvelope(writer, String(value.apiVersion), kind);
-  writer.delimitedField(2, () => writer.message(kind, value));
+  writer.delimitedField(2, () => writeMessage(writer, kind, value));
 }
 
 function itemBytes(writer: ProtobufWriter, item: KubeObject): Uint8Array {
-  writer.delimitedField(2, () => writer.message(item.kind, item));
+  writer.delimitedField(2, () => writeMessage(writer, item.kind, item));
   return writer.take();
 }
 
@@ -110,7 +110,7 @@ export function protobufEncoding(): Encoding {
     async *list({ apiVersion, kind, metadata }, items) {
       const writer = new ProtobufWriter();
       const itemsSize = await sizes.of(items);
-      writer.delimitedField(1, () => writer.message('ListMeta', metadata));
+      writer.delimitedField(1, () => writeMessage(writer, 'ListMeta', metadata));
       const meta = Buffer.from(writer.take());
       writeEnvelope(writer, apiVersion, kind);
       writer.delimitedHead(2, meta.length + itemsSize);

@@ -3,7 +3,7 @@
  * it away, which costs memory while it reads. The same for all objects of a kind: keys that name a uid or an address are
  * those of one object.
  */
-import type { Json, JsonObject } from './object.ts';
+import { CREATED, type Json, type JsonObject } from './object.ts';
 
 /** A set of fields in the form of FieldsV1 (apimachinery, meta/v1): `f:` a field, `k:` an item of a list by its key, `.` itself. */
 type Fields = { readonly [path: string]: Fields };
@@ -19,54 +19,10 @@ const item = (key: JsonObject, fields: Fields): Fields => ({
 const owned = (): Fields =>
   within('ownerReferences', item({ uid: '01234567-89ab-4cde-8f01-23456789abcd' }, LEAF));
 
-function entry(
-  manager: string,
-  apiVersion: string,
-  time: string,
-  fieldsV1: Fields,
-  subresource?: string,
-): Json {
-  return { manager, operation: 'Update', apiVersion, time, fieldsType: 'FieldsV1', fieldsV1, subresource };
+function entry(manager: string, apiVersion: string, fieldsV1: Fields, subresource?: string): Json {
+  const common = { manager, operation: 'Update', apiVersion, time: CREATED, fieldsType: 'FieldsV1' };
+  return { ...common, fieldsV1, subresource };
 }
-
-/** Those of a kind, set at `time`. They are frozen, so that protobuf encodes them only once. */
-type Maker = (time: string) => Json;
-
-export const serviceFields: Maker = (time) =>
-  Object.freeze([
-    entry('kubectl-create', 'v1', time, {
-      'f:metadata': within('labels', named('app')),
-      'f:spec': {
-        ...named('internalTrafficPolicy', 'selector', 'sessionAffinity', 'type'),
-        ...within(
-          'ports',
-          item({ port: 80, protocol: 'TCP' }, named('name', 'port', 'protocol', 'targetPort')),
-        ),
-      },
-    }),
-  ]);
-
-export const sliceFields: Maker = (time) =>
-  Object.freeze([
-    entry('kube-controller-manager', 'discovery.k8s.io/v1', time, {
-      ...named('addressType', 'endpoints', 'ports'),
-      'f:metadata': {
-        ...named('generateName'),
-        ...within(
-          'labels',
-          named('app', 'endpointslice.kubernetes.io/managed-by', 'kubernetes.io/service-name'),
-        ),
-        ...owned(),
-      },
-    }),
-  ]);
-
-export const namespaceFields: Maker = (time) =>
-  Object.freeze([
-    entry('kubectl-create', 'v1', time, {
-      'f:metadata': within('labels', named('kubernetes.io/metadata.name')),
-    }),
-  ]);
 
 const CONTAINER: Fields = {
   ...named('image', 'imagePullPolicy', 'name', 'terminationMessagePath', 'terminationMessagePolicy'),
@@ -87,9 +43,40 @@ const CONTAINER: Fields = {
 /** Conditions that the kubelet keeps; that of scheduling is the scheduler's. */
 const KUBELET_CONDITIONS = ['ContainersReady', 'Initialized', 'PodReadyToStartContainers', 'Ready'];
 
-export const podFields: Maker = (time) =>
-  Object.freeze([
-    entry('kube-controller-manager', 'v1', time, {
+/** Those of each kind. They are frozen, so that protobuf encodes them only once. */
+export const MANAGED = {
+  service: Object.freeze([
+    entry('kubectl-create', 'v1', {
+      'f:metadata': within('labels', named('app')),
+      'f:spec': {
+        ...named('internalTrafficPolicy', 'selector', 'sessionAffinity', 'type'),
+        ...within(
+          'ports',
+          item({ port: 80, protocol: 'TCP' }, named('name', 'port', 'protocol', 'targetPort')),
+        ),
+      },
+    }),
+  ]),
+  slice: Object.freeze([
+    entry('kube-controller-manager', 'discovery.k8s.io/v1', {
+      ...named('addressType', 'endpoints', 'ports'),
+      'f:metadata': {
+        ...named('generateName'),
+        ...within(
+          'labels',
+          named('app', 'endpointslice.kubernetes.io/managed-by', 'kubernetes.io/service-name'),
+        ),
+        ...owned(),
+      },
+    }),
+  ]),
+  namespace: Object.freeze([
+    entry('kubectl-create', 'v1', {
+      'f:metadata': within('labels', named('kubernetes.io/metadata.name')),
+    }),
+  ]),
+  pod: Object.freeze([
+    entry('kube-controller-manager', 'v1', {
       'f:metadata': {
         ...named('generateName'),
         ...within('labels', named('app', 'pod-template-hash')),
@@ -110,7 +97,6 @@ export const podFields: Maker = (time) =>
     entry(
       'kubelet',
       'v1',
-      time,
       {
         'f:status': {
           'f:conditions': Object.assign(
@@ -128,4 +114,5 @@ export const podFields: Maker = (time) =>
       },
       'status',
     ),
-  ]);
+  ]),
+};

@@ -4,6 +4,9 @@ export interface JsonObject {
   readonly [field: string]: Json;
 }
 
+/** When everything was created: any moment in the past. */
+export const CREATED = '2026-01-01T00:00:00Z';
+
 export interface Metadata extends JsonObject {
   readonly name: string;
   readonly namespace?: string;

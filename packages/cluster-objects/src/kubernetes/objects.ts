@@ -9,18 +9,8 @@ import {
   type Service,
 } from '../cluster/cluster.ts';
 import { suffix, uuid } from '../cluster/hash.ts';
-import { namespaceFields, podFields, serviceFields, sliceFields } from './managed-fields.ts';
-import type { Json, KubeObject, Metadata } from './object.ts';
-
-/** When everything was created: any moment in the past. */
-const CREATED = '2026-01-01T00:00:00Z';
-
-const MANAGED = {
-  namespace: namespaceFields(CREATED),
-  service: serviceFields(CREATED),
-  slice: sliceFields(CREATED),
-  pod: podFields(CREATED),
-};
+import { MANAGED } from './managed-fields.ts';
+import { CREATED, type Json, type KubeObject, type Metadata } from './object.ts';
 
 /** The controller's default limit (kube-controller-manager, `--max-endpoints-per-slice`). */
 export const ENDPOINTS_PER_SLICE = 100;

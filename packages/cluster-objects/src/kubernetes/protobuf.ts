@@ -168,14 +168,6 @@ export class ProtobufWriter {
     this.varint(number * 8 + DELIMITED);
     this.varint(size);
   }
-
-  /**
-   * The fields of one message; `name` is its kind. @throws TypeError if the table lacks one of them: it must never be lost
-   * silently.
-   */
-  message(name: string, value: JsonObject): void {
-    writeMessage(this, name, value);
-  }
 }
 
 function varintBytes(value: number): number {
@@ -191,7 +183,11 @@ const isObject = (value: Json): value is JsonObject =>
 /** The bytes of values that never change, and that many objects share. */
 const frozen = new WeakMap<object, Buffer>();
 
-function writeMessage(writer: ProtobufWriter, name: string, value: Json): void {
+/**
+ * Writes the fields of one message; `name` is its kind. @throws TypeError if the table lacks one of them: it must never be lost
+ * silently.
+ */
+export function writeMessage(writer: ProtobufWriter, name: string, value: Json): void {
   const fields = MESSAGES[name];
   if (fields === undefined || !isObject(value))
     throw new TypeError(`a ${name} cannot be ${JSON.stringify(value)}`);

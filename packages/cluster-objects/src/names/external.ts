@@ -1,7 +1,7 @@
 /** Names outside the cluster, which exist by a rule: the upstream knows them without a list, and so does a check. */
 import { z } from 'zod';
 import { parseRecord } from '../cluster/spec.ts';
-import { addressesAs, type Expected, NO_SUCH_NAME, type Question } from './question.ts';
+import { addressesAs, NO_SUCH_NAME, type Question } from './question.ts';
 
 export const externalSpecSchema = z.strictObject({
   /** How many names exist: `www0.example.org` to `www999999.example.org`. 1 to 1,000,000; default 1,000,000. */
@@ -63,32 +63,17 @@ export function defineExternal(input: ExternalInput = {}): External {
   };
 }
 
-function expectedOf(external: External, name: string, type: 'A' | 'AAAA'): Expected {
+/** The name with a number, as `External.name` has it. */
+export function externalQuestion(external: External, index: number, type: 'A' | 'AAAA'): Question {
+  const name = external.name(index);
   const addresses = external.addressesOf(name);
-  return addresses === null ? NO_SUCH_NAME : addressesAs(type, addresses);
+  return { name, type, expected: addresses === null ? NO_SUCH_NAME : addressesAs(type, addresses) };
 }
 
-export interface ExternalMix {
-  /** Which part of the questions is for AAAA, 0 to 1; default 0: the published measurements asked A only. */
-  readonly aaaa?: number;
-  /** Which part of the names does not exist, 0 to 1; default 0. */
-  readonly missing?: number;
+/**
+ * The workload `external`: `count` questions, each for another name until there are no more. All are of type A, as in the published
+ * measurements.
+ */
+export function externalQuestions(external: External, count: number): Question[] {
+  return Array.from({ length: count }, (_, at) => externalQuestion(external, at % external.spec.names, 'A'));
 }
-
-/** The workload `external`: `count` questions, each for another name until there are no more. */
-export function externalQuestions(
-  external: External,
-  count: number,
-  { aaaa = 0, missing = 0 }: ExternalMix = {},
-): Question[] {
-  const { names } = external.spec;
-  return Array.from({ length: count }, (_, at) => {
-    const isMissing = rises(at, missing);
-    const name = external.name(isMissing ? names + at : at % names);
-    const type = rises(at, aaaa) ? 'AAAA' : 'A';
-    return { name, type, expected: expectedOf(external, name, type) };
-  });
-}
-
-/** True for this part of all numbers, evenly spread. */
-const rises = (at: number, part: number) => Math.floor((at + 1) * part) > Math.floor(at * part);

@@ -2,13 +2,10 @@
  * The workload `internal`: what applications in a cluster ask, in a stated mix. Each kind goes through all its names
  * before it repeats one, in an order without neighbours, so that the number of distinct names is what was asked for.
  */
-import { z } from 'zod';
 import type { Cluster } from '../cluster/cluster.ts';
-import { parseRecord } from '../cluster/spec.ts';
 import { ClusterError } from '../errors.ts';
 import {
   memberQuestion,
-  missingQuestion,
   podPointerQuestion,
   podQuestion,
   servicePointerQuestion,
@@ -18,10 +15,10 @@ import {
 import type { Question } from './question.ts';
 
 /**
- * Shares of the kinds of questions, in any unit. The defaults, in percent: resolvers ask A and AAAA together, but many
- * applications only A; the rest is what stateful sets, service discovery and log files ask.
+ * Shares of the kinds of questions, in percent: resolvers ask A and AAAA together, but many applications only A; the rest is
+ * what stateful sets, service discovery and log files ask.
  */
-const DEFAULT_MIX = {
+export const INTERNAL_MIX = {
   /** A of a service with an address. */
   serviceA: 45,
   /** AAAA of such a service; no records unless the cluster is dual-stack. */
@@ -38,30 +35,9 @@ const DEFAULT_MIX = {
   servicePtr: 3,
   /** PTR of a pod's address. */
   podPtr: 3,
-  /** A of a name that does not exist. */
-  missing: 0,
 } as const;
 
-export type QuestionKind = keyof typeof DEFAULT_MIX;
-export type Mix = Readonly<Record<QuestionKind, number>>;
-export const INTERNAL_MIX: Mix = DEFAULT_MIX;
-
-const share = z.number().min(0).max(1_000_000);
-const mixSchema = z.strictObject({
-  serviceA: share.default(0),
-  serviceAaaa: share.default(0),
-  headless: share.default(0),
-  member: share.default(0),
-  srv: share.default(0),
-  pod: share.default(0),
-  servicePtr: share.default(0),
-  podPtr: share.default(0),
-  missing: share.default(0),
-});
-
-const HELP: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.keys(DEFAULT_MIX).map((kind) => [kind, 'give a share, such as 45']),
-);
+type QuestionKind = keyof typeof INTERNAL_MIX;
 
 /** Addresses in an answer of 512 bytes, the most that a client without EDNS takes: 16 bytes each after a name of 60. */
 const MAX_ADDRESSES = 27;
@@ -101,30 +77,21 @@ function sourcesOf(cluster: Cluster): Readonly<Record<QuestionKind, Source>> {
     pod: { count: spec.pods, question: (n) => podQuestion(cluster, cluster.pod(n)) },
     servicePtr: { count: withAddress, question: (n) => servicePointerQuestion(cluster, service(n)) },
     podPtr: { count: inService, question: (n) => podPointerQuestion(cluster, cluster.pod(n)) },
-    missing: { count: 1_000_000, question: (n) => missingQuestion(cluster, n) },
   };
 }
 
-const isKind = (name: string): name is QuestionKind => name in DEFAULT_MIX;
-
 /**
  * `count` questions in the mix; kinds that the cluster has no names for are left out. Every prefix of the list has
- * the mix as closely as its length allows. @throws ClusterError `E_CLUSTER` if nothing is left, or the mix is not valid.
+ * the mix as closely as its length allows. @throws ClusterError `E_CLUSTER` if nothing is left.
  */
-export function internalQuestions(
-  cluster: Cluster,
-  count: number,
-  input: Partial<Mix> = INTERNAL_MIX,
-): Question[] {
-  const mix = parseRecord(mixSchema, input, 'the mix', HELP);
-  const sources = sourcesOf(cluster);
-  const kinds = Object.keys(mix)
-    .filter(isKind)
-    .filter((kind) => mix[kind] > 0 && sources[kind].count > 0)
-    .map((kind) => ({ source: sources[kind], share: mix[kind], asked: 0 }));
+export function internalQuestions(cluster: Cluster, count: number): Question[] {
+  const sources = Object.entries(sourcesOf(cluster)) as [QuestionKind, Source][];
+  const kinds = sources
+    .filter(([, source]) => source.count > 0)
+    .map(([kind, source]) => ({ source, share: INTERNAL_MIX[kind], asked: 0 }));
   if (kinds.length === 0) {
     const problem = `a cluster with ${cluster.spec.services} services and ${cluster.spec.pods} pods has no names for this mix`;
-    throw new ClusterError('E_CLUSTER', problem, 'give more services, or a share of "missing"');
+    throw new ClusterError('E_CLUSTER', problem, 'give more services');
   }
   return Array.from({ length: count }, () => {
     // The kind that is furthest behind its share.

@@ -3,6 +3,9 @@
  * whole milliseconds and late by up to one; so a timer ends a little early, and the thread sleeps the rest.
  */
 
+/** The largest delay of an upstream: longer than any resolver waits. */
+export const MAX_DELAY_SECONDS = 10;
+
 /** What a timer may be late by. Below that the thread sleeps without the event loop. */
 const TIMER_SLACK_MILLISECONDS = 1.5;
 

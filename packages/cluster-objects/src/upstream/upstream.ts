@@ -10,8 +10,7 @@ import { createFrameReader, frameOf, MAX_MESSAGE_BYTES, RCODE } from '@dinodns-b
 import { ClusterError } from '../errors.ts';
 import type { External } from '../names/external.ts';
 import { Answerer, stampOf } from './answer.ts';
-import { MAX_DELAY_SECONDS } from './delay.ts';
-import { DelayQueue } from './delay-queue.ts';
+import { DelayQueue, MAX_DELAY_SECONDS } from './delay-queue.ts';
 
 export interface UpstreamOptions {
   readonly external: External;
@@ -74,6 +73,7 @@ class Serving {
   }
 
   behave(behaviour: Behaviour): void {
+    if (behaviour.kind === 'answer') demandDelay(behaviour.delaySeconds);
     this.#behaviour = behaviour;
   }
 
@@ -203,10 +203,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
     port: udp.local.port,
     backend: udp.backend,
     answered: serving.answered,
-    behave(behaviour) {
-      if (behaviour.kind === 'answer') demandDelay(behaviour.delaySeconds);
-      serving.behave(behaviour);
-    },
+    behave: (behaviour) => serving.behave(behaviour),
     async close() {
       serving.close();
       await udp.close();
