@@ -140,17 +140,22 @@ const optionsSchema = z.strictObject({
    * reloaded. Default: a random secret for each start; `false`: none.
    */
   cookies: z.union([z.literal(false), z.strictObject({ secretFile: z.string().optional() })]).optional(),
-  /** Limits of connections, those of TLS and HTTPS included: `TcpLimits`. */
+  /** Limits of connections, those of TLS and HTTPS included. */
   tcp: z
     .strictObject({
+      /** Default: 10. */
       idleSeconds: z
         .number()
         .positive('Give more than 0 seconds.')
         .max(3600, 'Give at most 3600 seconds.')
         .optional(),
+      /** Default: 1024. */
       maxConnections: whole(1, MILLION).optional(),
+      /** Default: 256. */
       maxConnectionsPerClient: whole(1, MILLION).optional(),
+      /** Leading bits of an IPv6 address that are one client, 1 to 128. Default: 64. */
       clientIpv6Bits: whole(1, 128).optional(),
+      /** Beyond this, the connection that buffers most is closed. Default: 64 MiB. */
       maxBufferedBytes: whole(65_536, 2 ** 40).optional(),
     })
     .prefault({}),

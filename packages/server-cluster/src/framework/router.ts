@@ -9,7 +9,6 @@ import type { Bypass } from './bypass.ts';
 
 interface Route {
   readonly domain: string;
-  readonly source: string;
   readonly pattern: RegExp;
   readonly handlers: Handler[];
 }
@@ -51,9 +50,9 @@ export class CaseInsensitiveRouter implements Router {
   handle(domain: string, handler: Handler): void {
     for (const bypass of this.#bypasses) bypass.addRoute(domain);
     const pattern = patternOf(domain);
-    const existing = this.#routes.find(({ source }) => source === pattern.source);
+    const existing = this.#routes.find((route) => route.pattern.source === pattern.source);
     if (existing) existing.handlers.push(handler);
-    else this.#routes.push({ domain, source: pattern.source, pattern, handlers: [handler] });
+    else this.#routes.push({ domain, pattern, handlers: [handler] });
   }
 
   match(domain: string): Handler {

@@ -28,8 +28,6 @@ import { MAX_QUERY_BYTES } from './tcp-connection.ts';
  * 212,992 bytes holds about 200 small datagrams, less than one burst of a busy resolver.
  */
 export const RECEIVE_BUFFER_BYTES = 1024 * 1024;
-/** The longest datagram that we read, as over TCP. A question has at most 271 bytes, and padding adds hundreds. */
-export const SLOT_BYTES = MAX_QUERY_BYTES;
 /** When stopping, after this long without a message we consider everything received as read. */
 const DRAIN_QUIET_SECONDS = 0.02;
 /** When stopping under constant load, reading ends after this time. */
@@ -106,7 +104,8 @@ export class BatchedUdpNetwork extends ManagedNetwork {
       dontFragment: true,
       gatherMicroseconds,
       busyPollMicroseconds,
-      slotBytes: SLOT_BYTES,
+      // The longest datagram that we read, as over TCP.
+      slotBytes: MAX_QUERY_BYTES,
       onBatch: (batch) => this.#onBatch(batch),
       onError: (error) => this.fail(error),
     });
@@ -213,7 +212,7 @@ export class BatchedUdpNetwork extends ManagedNetwork {
       isCounted = true;
       this.#send(reply, peer, type, start);
     };
-    const outcome = toFramework(this.path, message, client, query, this.#bypass?.draw, cookie, send);
+    const outcome = toFramework(this, message, client, query, this.#bypass?.draw, cookie, send);
     if (isCounted || outcome === 'pending') return;
     this.#pending--;
     this.counters.drop(DROP_REASON.congested);

@@ -9,25 +9,12 @@ import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/networ
 import type { DNSResponse } from 'dinodns/types/server.js';
 import { setDraw } from '../framework/observe.ts';
 import { Request } from '../framework/request.ts';
-import type { PendingLimit } from '../limits/pending-limit.ts';
-import type { Log } from '../log/log.ts';
 import { readQuery } from '../wire/query.ts';
 import { encodeResponse, serverFailure } from '../wire/response.ts';
-import type { Barrier } from './barrier.ts';
+import type { ManagedNetwork } from './managed-network.ts';
 
 /** A missing handler is the caller's mistake. It is logged, and clients get SERVFAIL. */
 export const NO_HANDLER: NetworkHandler = () => Promise.reject(new Error('The network has no handler.'));
-
-export interface FrameworkPath {
-  readonly handler: NetworkHandler;
-  readonly log: Log;
-  /** Bytes before each reply for the caller to fill: the length field over TCP. */
-  readonly headroom: number;
-  /** Over UDP, the client's EDNS limits the reply; elsewhere, only the maximum message size does. */
-  readonly type: SupportedNetworkType;
-  readonly barrier: Barrier;
-  readonly pending: PendingLimit;
-}
 
 /** Who asked, for handlers. */
 export interface Client {
@@ -50,7 +37,7 @@ export type Outcome =
  * for observers, if any; `cookie` the COOKIE option for the reply.
  */
 export function toFramework(
-  path: FrameworkPath,
+  network: ManagedNetwork,
   message: Buffer,
   { remoteAddress, remotePort }: Client,
   query: QueryReader,
@@ -58,46 +45,47 @@ export function toFramework(
   cookie: Uint8Array | undefined,
   send: (reply: Buffer) => void,
 ): Outcome {
-  const { headroom, handler } = path;
+  const { headroom, handler } = network;
   const read = readQuery(message, query, cookie);
   if (read instanceof Uint8Array) {
     send(headroom === 0 ? read : Buffer.concat([Buffer.alloc(headroom), read]));
     return 'replied';
   }
-  if (!path.pending.enter()) return 'congested';
-  const request = new Request(read, { remoteAddress, remotePort, type: path.type });
+  if (!network.pending.enter()) return 'congested';
+  const request = new Request(read, { remoteAddress, remotePort, type: network.networkType });
   if (draw !== undefined) setDraw(request, draw);
   const handled = async () => handler(request);
   handled()
-    .finally(() => path.pending.leave())
+    .finally(() => network.pending.leave())
     .then(
-      (response) => respond(path, request, response, send),
-      (error: unknown) => fail(path, request, error, send),
+      (response) => respond(network, request, response, send),
+      (error: unknown) => fail(network, request, error, send),
     )
-    .catch((error: unknown) => path.barrier.caught(error));
+    .catch((error: unknown) => network.barrier.caught(error));
   return 'pending';
 }
 
 function respond(
-  path: FrameworkPath,
+  network: ManagedNetwork,
   request: Request,
   response: DNSResponse,
   send: (reply: Buffer) => void,
 ): void {
   let reply: Buffer;
   try {
-    const limit = path.type === SupportedNetworkType.UDP ? request.query.udpLimit : MAX_MESSAGE_BYTES;
-    reply = encodeResponse(request.query, response.packet.raw, limit, path.headroom);
+    const isUdp = network.networkType === SupportedNetworkType.UDP;
+    const limit = isUdp ? request.query.udpLimit : MAX_MESSAGE_BYTES;
+    reply = encodeResponse(request.query, response.packet.raw, limit, network.headroom);
   } catch (error) {
-    fail(path, request, error, send);
+    fail(network, request, error, send);
     return;
   }
   send(reply);
-  if (response.listenerCount('done') > 0) finish(path, response);
+  if (response.listenerCount('done') > 0) finish(network, response);
 }
 
 /** Tells loggers and caches that the response is out. If one of them throws, the client is unaffected. */
-function finish({ log }: FrameworkPath, response: DNSResponse): void {
+function finish({ log }: ManagedNetwork, response: DNSResponse): void {
   response.metadata.ts.responseTimeNs = process.hrtime.bigint();
   response.metadata.ts.responseTimeMs = Date.now();
   try {
@@ -108,8 +96,13 @@ function finish({ log }: FrameworkPath, response: DNSResponse): void {
   response.removeAllListeners();
 }
 
-function fail(path: FrameworkPath, request: Request, error: unknown, send: (reply: Buffer) => void): void {
+function fail(
+  network: ManagedNetwork,
+  request: Request,
+  error: unknown,
+  send: (reply: Buffer) => void,
+): void {
   const details = error instanceof Error ? error.stack : messageOf(error);
-  path.log.error({ error: details, name: request.packet.questions[0]?.name }, 'A handler failed');
-  send(serverFailure(request.query, path.headroom));
+  network.log.error({ error: details, name: request.packet.questions[0]?.name }, 'A handler failed');
+  send(serverFailure(request.query, network.headroom));
 }

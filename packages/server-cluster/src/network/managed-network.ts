@@ -4,7 +4,7 @@
  */
 import cluster from 'node:cluster';
 import { EventEmitter } from 'node:events';
-import type { Network, NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
+import type { Network, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Serializer } from 'dinodns/common/serializer/serializers.js';
 import { decode, encode, type Packet } from 'dns-packet';
 import type { Bypass } from '../framework/bypass.ts';
@@ -14,7 +14,7 @@ import { defaultLog, type Log } from '../log/log.ts';
 import { TransportCounters } from '../metrics/counters.ts';
 import type { Responder } from '../table/responder.ts';
 import { Barrier } from './barrier.ts';
-import { type FrameworkPath, NO_HANDLER } from './framework-path.ts';
+import { NO_HANDLER } from './framework-path.ts';
 
 /**
  * Whether the kernel can spread the load over several sockets of one port: these balance over SO_REUSEPORT sockets (Node.js
@@ -58,11 +58,13 @@ export abstract class ManagedNetwork implements Network<Packet> {
   readonly serializer = packetSerializer;
   readonly counters: TransportCounters;
   readonly barrier: Barrier;
-  protected readonly log: Log;
+  readonly log: Log;
+  /** Bytes before each reply for the caller to fill: the length field over TCP. */
+  readonly headroom: number;
+  readonly pending: PendingLimit;
+  handler = NO_HANDLER;
   protected readonly reusePort: boolean;
   protected isClosed = false;
-  /** How queries reach the framework. */
-  protected path: FrameworkPath;
   readonly #events = new EventEmitter();
 
   constructor(networkType: SupportedNetworkType, options: NetworkOptions, headroom: number) {
@@ -73,17 +75,8 @@ export abstract class ManagedNetwork implements Network<Packet> {
     this.log = options.log ?? defaultLog();
     this.barrier = new Barrier(this.log, this.counters);
     this.reusePort = options.reusePort ?? (cluster.isWorker && canReusePort);
-    const { log, barrier } = this;
-    const pending = options.pending ?? new PendingLimit();
-    this.path = { handler: NO_HANDLER, log, headroom, type: networkType, barrier, pending };
-  }
-
-  get handler(): NetworkHandler {
-    return this.path.handler;
-  }
-
-  set handler(handler: NetworkHandler) {
-    this.path = { ...this.path, handler };
+    this.headroom = headroom;
+    this.pending = options.pending ?? new PendingLimit();
   }
 
   /** Binds, listens, and sets `port`. Resolves with what else to log; rejects with the system error. */

@@ -6,6 +6,7 @@ import { createServer, isIPv4, type Server, type Socket } from 'node:net';
 import { mappedAddress } from '@dinodns-bench/wire';
 import { isMapped } from '../limits/networks.ts';
 import { type ConnectionTotals, NO_CONNECTIONS } from '../metrics/snapshot.ts';
+import type { ServerOptions } from '../options.ts';
 import type { Barrier } from './barrier.ts';
 
 /** A connection that sends no complete query for this long is closed (RFC 7766, section 6.2.3: a few seconds). */
@@ -22,18 +23,7 @@ export const DEFAULT_CLIENT_IPV6_BITS = 64;
 export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
 /** Limits of everything that has connections. */
-export interface TcpLimits {
-  /** Default: 10. */
-  readonly idleSeconds?: number | undefined;
-  /** Default: 1024. */
-  readonly maxConnections?: number | undefined;
-  /** Default: 256. */
-  readonly maxConnectionsPerClient?: number | undefined;
-  /** Leading bits of an IPv6 address that are one client, 1 to 128. Default: 64. */
-  readonly clientIpv6Bits?: number | undefined;
-  /** Beyond this, the connection that buffers most is closed. Default: 64 MiB. */
-  readonly maxBufferedBytes?: number | undefined;
-}
+export type TcpLimits = Readonly<NonNullable<ServerOptions['tcp']>>;
 
 /** A connection, from its first byte on. */
 export interface Admission {

@@ -38,7 +38,6 @@ export abstract class StreamNetwork extends ManagedNetwork {
   /** The buffer in which the table writes its answers. */
   readonly #scratch: Buffer;
 
-  /** `headroom`: bytes before each reply for the caller to fill: the length field over TCP. */
   constructor(networkType: SupportedNetworkType, options: StreamNetworkOptions, headroom: number) {
     super(networkType, options, headroom);
     this.idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
@@ -86,7 +85,7 @@ export abstract class StreamNetwork extends ManagedNetwork {
   protected handle(message: Buffer, client: Client, send: (reply: Buffer) => void): StreamOutcome {
     const start = performance.now();
     const answered = this.#fromTable(message);
-    const { headroom } = this.path;
+    const { headroom } = this;
     const cookies = this.cookiesFor(message, client);
     if (answered > 0) {
       const replied = cookies?.append(this.#scratch, headroom, answered, MAX_MESSAGE_BYTES) ?? answered;
@@ -113,7 +112,7 @@ export abstract class StreamNetwork extends ManagedNetwork {
   /** The length of the reply in the scratch buffer, or `DROP` or `TO_FRAMEWORK`. */
   #fromTable(message: Buffer): number {
     const { length } = message;
-    const { headroom } = this.path;
+    const { headroom } = this;
     const responder = this.#responder;
     if (this.query.read(message, 0, length) === IGNORE) return DROP;
     if (responder === undefined || this.#bypass?.allows(message, 0, this.query) === false)
@@ -136,13 +135,13 @@ export abstract class StreamNetwork extends ManagedNetwork {
       this.#count(reply, type, start);
       send(reply);
     };
-    const outcome = toFramework(this.path, message, client, query, this.#bypass?.draw, cookie, respond);
+    const outcome = toFramework(this, message, client, query, this.#bypass?.draw, cookie, respond);
     if (outcome === 'congested') counters.drop(DROP_REASON.congested);
     return outcome === 'congested' ? outcome : 'answered';
   }
 
   #count(reply: Buffer, type: number, start: number): void {
-    this.counters.reply(reply, this.path.headroom, type);
+    this.counters.reply(reply, this.headroom, type);
     this.counters.latency((performance.now() - start) / 1000, 1);
   }
 }
