@@ -100,7 +100,11 @@ export function renderCorefile(options: CorefileOptions = {}): string {
     'reload',
     'loadbalance',
   ];
-  return `.:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`;
+  return serverBlock('.', port, lines);
+}
+
+function serverBlock(zone: string, port: number, lines: readonly string[]): string {
+  return `${zone}:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`;
 }
 
 export interface NodeLocalOptions {
@@ -131,8 +135,8 @@ export function renderNodeLocalCorefile(options: NodeLocalOptions): string {
     cache: readonly string[],
     forward: readonly string[],
     more: readonly string[],
-  ) => {
-    const lines = [
+  ) =>
+    serverBlock(zone, port, [
       'errors',
       ...cache,
       'reload',
@@ -141,9 +145,7 @@ export function renderNodeLocalCorefile(options: NodeLocalOptions): string {
       ...forward,
       `prometheus ${metrics}`,
       ...more,
-    ];
-    return `${zone}:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`;
-  };
+    ]);
   const clusterCache = ['cache {', '   success 9984 30', '   denial 9984 5', '}'];
   return [
     block(domain, clusterCache, toCluster, [`health ${health}`]),

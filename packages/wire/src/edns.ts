@@ -10,27 +10,8 @@ export const OPT_BYTES = 11;
 /** DNSSEC OK in the flags of an OPT record (RFC 3225). */
 export const EDNS_FLAG = { dnssecOk: 0x8000 } as const;
 
-/** Option codes of the registry "DNS EDNS0 Option Codes (OPT)", as of November 2025. */
-export const EDNS_OPTION = {
-  llq: 1,
-  updateLease: 2,
-  nsid: 3,
-  dau: 5,
-  dhu: 6,
-  n3u: 7,
-  clientSubnet: 8,
-  expire: 9,
-  cookie: 10,
-  tcpKeepalive: 11,
-  padding: 12,
-  chain: 13,
-  keyTag: 14,
-  extendedError: 15,
-  clientTag: 16,
-  serverTag: 17,
-  reportChannel: 18,
-  zoneVersion: 19,
-} as const;
+/** Those option codes of the registry "DNS EDNS0 Option Codes (OPT)" that these programs send or read. */
+export const EDNS_OPTION = { nsid: 3, clientSubnet: 8, cookie: 10 } as const;
 
 export interface EdnsOption {
   /** 0 to 65,535. */

@@ -73,16 +73,21 @@ export function answerList(
   const version = token?.version ?? store.version;
   const isPaged = options.limit > 0 && (token !== null || options.resourceVersion !== '0');
   const metadata: JsonObject = { resourceVersion: String(version) };
-  if (!isPaged) return wholeList(store, resource, options, metadata, asListed);
+  const { matches, selection } = options;
+  if (!isPaged) {
+    const snapshot = store.snapshot(resource);
+    const head = headOf(resource, metadata, asListed);
+    const sizeKey = snapshot.isGenerated ? `${head.kind} ${resource.name} ${selection}` : null;
+    const objects = function* () {
+      for (const { object } of snapshot.entries()) if (matches(object)) yield asListed(object);
+    };
+    return { head, isEnd: true, sizeKey, [Symbol.iterator]: objects };
+  }
   const { page, next } = pageOf(store, resource, token?.position ?? 0, options);
   const paged = next === null ? metadata : { ...metadata, continue: writeToken(version, next) };
   const objects = page.map(asListed);
-  return {
-    head: headOf(resource, paged, asListed),
-    isEnd: next === null,
-    sizeKey: null,
-    [Symbol.iterator]: () => objects.values(),
-  };
+  const head = headOf(resource, paged, asListed);
+  return { head, isEnd: next === null, sizeKey: null, [Symbol.iterator]: () => objects.values() };
 }
 
 /** The list has the kind of its objects: `PodList`, or `PartialObjectMetadataList`. */
@@ -93,20 +98,4 @@ function headOf(
 ): ListHead {
   const shape = asListed({ apiVersion, kind, metadata: { name: '', resourceVersion: '' } });
   return { apiVersion: shape.apiVersion, kind: `${shape.kind}List`, metadata };
-}
-
-function wholeList(
-  store: Store,
-  resource: Resource,
-  { matches, selection }: ListOptions,
-  metadata: JsonObject,
-  asListed: (object: KubeObject) => KubeObject,
-): ListAnswer {
-  const snapshot = store.snapshot(resource);
-  const head = headOf(resource, metadata, asListed);
-  const sizeKey = snapshot.isGenerated ? `${head.kind} ${resource.name} ${selection}` : null;
-  const objects = function* () {
-    for (const { object } of snapshot.entries()) if (matches(object)) yield asListed(object);
-  };
-  return { head, isEnd: true, sizeKey, [Symbol.iterator]: objects };
 }
