@@ -96,22 +96,14 @@ export class TransportCounters {
     return this.values[OFFSETS.tableHits] ?? 0;
   }
 
-  frameworkQuery(): void {
-    this.#add(OFFSETS.frameworkQueries, 1);
-  }
-
-  slip(): void {
-    this.#add(OFFSETS.slips, 1);
+  /** Counts one. An error is a connection or datagram that was given up because of one that nobody expected. */
+  count(field: 'frameworkQueries' | 'slips' | 'errors'): void {
+    this.#add(OFFSETS[field], 1);
   }
 
   /** Counts a query with a cookie. */
   cookie(state: CookieState): void {
     this.#add(OFFSETS.cookies + state - 1, 1);
-  }
-
-  /** Counts a connection or datagram that was given up because of an unexpected error. */
-  error(): void {
-    this.#add(OFFSETS.errors, 1);
   }
 
   drop(reason: number): void {

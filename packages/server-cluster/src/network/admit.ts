@@ -59,7 +59,7 @@ export class Admission {
     if (slip === 0) {
       this.#counters.drop(DROP_REASON['rate-limit']);
     } else {
-      this.#counters.slip();
+      this.#counters.count('slips');
       this.#counters.reply(bytes, offset, query.type);
       batch.reply(index, slip);
     }

@@ -11,11 +11,11 @@ const LOG_EVERY_SECONDS = 1;
 
 export class Barrier {
   readonly #log: Log;
-  readonly #counters: Pick<TransportCounters, 'error'>;
+  readonly #counters: TransportCounters;
   #loggedAt = Number.NEGATIVE_INFINITY;
   #omitted = 0;
 
-  constructor(log: Log, counters: Pick<TransportCounters, 'error'>) {
+  constructor(log: Log, counters: TransportCounters) {
     this.#log = log;
     this.#counters = counters;
   }
@@ -34,7 +34,7 @@ export class Barrier {
 
   /** Counts the error, and logs it unless another one was logged within the last second. */
   caught(error: unknown): void {
-    this.#counters.error();
+    this.#counters.count('errors');
     const now = performance.now();
     if (now - this.#loggedAt < LOG_EVERY_SECONDS * 1000) {
       this.#omitted++;

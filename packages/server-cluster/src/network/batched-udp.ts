@@ -205,7 +205,7 @@ export class BatchedUdpNetwork extends ManagedNetwork {
     const { type } = query;
     let isCounted = false;
     this.#pending++;
-    this.counters.frameworkQuery();
+    this.counters.count('frameworkQueries');
     const client = { remoteAddress: peer.address, remotePort: peer.port };
     const send = (reply: Buffer) => {
       this.#pending--;

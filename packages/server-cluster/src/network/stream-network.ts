@@ -130,7 +130,7 @@ export abstract class StreamNetwork extends ManagedNetwork {
   ): StreamOutcome {
     const { counters, query } = this;
     const { type } = query;
-    counters.frameworkQuery();
+    counters.count('frameworkQueries');
     const respond = (reply: Buffer) => {
       this.#count(reply, type, start);
       send(reply);

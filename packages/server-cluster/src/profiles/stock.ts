@@ -51,45 +51,33 @@ function listening(network: StockNetwork): Promise<void> {
 
 function unsupported(options: ResolvedOptions) {
   const ipv6 = options.addresses.find((address) => !isIPv4(address));
-  if (ipv6 !== undefined) {
-    return {
-      reason: `The published framework cannot listen on ${ipv6}: its UDP network is IPv4 only.`,
-      fix: 'Give an IPv4 address, or choose --profile dinodns.',
-    };
-  }
   const ours = [
     options.metrics === undefined ? undefined : 'metrics',
     options.rateLimit === undefined ? undefined : 'response rate limiting',
-    options.maxPending === undefined ? undefined : 'a limit of pending queries',
+    options.maxPending === undefined ? undefined : 'limit of pending queries',
     options.cookies === undefined ? undefined : 'cookies',
     options.zoneFiles === undefined ? undefined : 'zone files',
     options.allowTransfer.length === 0 ? undefined : 'zone transfers',
-    options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
-    options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',
-    options.gatherMicroseconds === undefined ? undefined : 'a time to gather queries',
+    options.udpBackend === 'auto' ? undefined : 'choice of the UDP backend',
+    options.balance === DEFAULT_BALANCE ? undefined : 'choice of the balance',
+    options.gatherMicroseconds === undefined ? undefined : 'time to gather queries',
     options.tls?.port === undefined ? undefined : 'DNS over TLS',
-    options.busyPollMicroseconds === 0 ? undefined : 'a time to look for queries',
+    options.busyPollMicroseconds === 0 ? undefined : 'time to look for queries',
     Object.keys(options.tcp).length === 0 ? undefined : 'limits for TCP',
   ].find((feature) => feature !== undefined);
-  if (ours !== undefined) {
-    return {
-      reason: `The published framework has no ${ours.replace(/^a /, '')}.`,
-      fix: 'Omit that option, or choose --profile dinodns.',
-    };
-  }
-  if (options.standby > 0) {
-    return {
-      reason: 'The published framework has no standby processes.',
-      fix: 'Omit --standby, or choose --profile dinodns.',
-    };
-  }
-  if (options.mode === 'multi' && options.workers !== undefined) {
-    return {
-      reason: 'The published framework always starts one worker per CPU of the machine (os.cpus().length).',
-      fix: 'Omit --workers, or choose --profile dinodns.',
-    };
-  }
-  return null;
+  const checks: readonly [boolean, string, string][] = [
+    [ipv6 !== undefined, `cannot listen on ${ipv6}: its UDP network is IPv4 only`, 'Give an IPv4 address'],
+    [ours !== undefined, `has no ${ours}`, 'Omit that option'],
+    [options.standby > 0, 'has no standby processes', 'Omit --standby'],
+    [
+      options.mode === 'multi' && options.workers !== undefined,
+      'always starts one worker per CPU of the machine (os.cpus().length)',
+      'Omit --workers',
+    ],
+  ];
+  const [, reason, fix] = checks.find(([isWrong]) => isWrong) ?? [];
+  if (reason === undefined) return null;
+  return { reason: `The published framework ${reason}.`, fix: `${fix}, or choose --profile dinodns.` };
 }
 
 export const stockProfile: Profile = {
