@@ -43,8 +43,9 @@ export function parseNameBytes(text: Uint8Array): ParsedName {
   const wire = new Uint8Array(text.length + 2);
   let label = 0;
   let to = 1;
-  for (let from = 0; from < text.length; ) {
-    const byte = text[from] ?? 0;
+  // Without a trailing dot the last label is still open at the end.
+  for (let from = 0; from < text.length || to - label > 1; ) {
+    const byte = text[from] ?? DOT;
     if (byte === DOT) {
       const problem = labelProblem(to - label - 1);
       if (problem !== undefined) return { problem };
@@ -60,13 +61,6 @@ export function parseNameBytes(text: Uint8Array): ParsedName {
       wire[to++] = byte;
       from++;
     }
-  }
-  // Without a trailing dot the last label is still open.
-  if (to - label > 1) {
-    const problem = labelProblem(to - label - 1);
-    if (problem !== undefined) return { problem };
-    wire[label] = to - label - 1;
-    to++;
   }
   if (to > MAX_NAME_BYTES)
     return { problem: `it takes ${to} bytes in a message, ${MAX_NAME_BYTES} are allowed` };

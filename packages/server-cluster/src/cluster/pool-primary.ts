@@ -13,7 +13,7 @@ import type { Secrets } from '../profiles/profile.ts';
 import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
 import { asMessage, PORTS_VARIABLE, type Sent, toError, toFailure, WORKERS_VARIABLE } from './protocol.ts';
-import { nobodyServes, reloadMembers } from './reload.ts';
+import { reloadMembers } from './reload.ts';
 import type { SnapshotFile } from './zones-snapshot.ts';
 
 /** A worker that takes longer to answer is omitted from the metrics; it may be loading zones. */
@@ -120,7 +120,10 @@ export class PoolPrimary implements Primary {
   async reload(served: Served): Promise<void> {
     // Right after a worker died there may be none, but there soon is.
     await waitUntil(() => this.#loadedMembers().length > 0 || this.#isStopping, FIRST_LOADED_SECONDS);
-    if (this.#loadedMembers().length === 0) throw nobodyServes();
+    if (this.#loadedMembers().length === 0) {
+      const problem = 'No worker is ready to reload zones.';
+      throw new ServerError('E_WORKER', problem, 'Try again once /ready reports ready.');
+    }
     const generation = this.#generation + 1;
     await reloadMembers(
       () => this.#loadedMembers(),

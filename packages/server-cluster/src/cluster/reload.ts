@@ -3,7 +3,6 @@
  * all succeed does each switch at once. If one fails, all keep what they have.
  */
 import { messageOf } from '@dinodns-bench/program';
-import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Member } from './member.ts';
 import type { Sent } from './protocol.ts';
@@ -74,12 +73,4 @@ async function commit(member: Member, attempt: number, generation: number, log: 
     log.error({ worker: member.place, error: messageOf(error) }, 'A worker did not switch to the new zones');
     await member.stop(0);
   }
-}
-
-export function nobodyServes(): ServerError {
-  return new ServerError(
-    'E_WORKER',
-    'No worker is ready to reload zones.',
-    'Try again once /ready reports ready.',
-  );
 }

@@ -15,8 +15,6 @@ import {
 
 /** The tasks that the primary can give to a worker. */
 export interface WorkerTasks {
-  /** Loads the initial zones. */
-  load(sent: Sent): Promise<void>;
   /** Binds and serves. Resolves with the UDP backend. */
   open(): Promise<string>;
   shutdown(): Promise<void>;
@@ -35,7 +33,7 @@ function send(message: Message): Promise<void> {
 async function run(tasks: WorkerTasks, zones: PreparedZones, task: Task): Promise<Result> {
   switch (task.task) {
     case 'load':
-      await tasks.load(task);
+      (await tasks.prepare(task))();
       return null;
     case 'open':
       return tasks.open();

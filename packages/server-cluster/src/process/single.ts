@@ -8,7 +8,7 @@ import type { MetricsEndpoint } from '../metrics/http.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { BuiltServer } from '../profiles/profile.ts';
 import { counted, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS, turns, watch } from './server.ts';
-import { cannotReload, secretsOf, zonesOf, zonesReader } from './zones.ts';
+import { cannotReload, secretsOf, zonesReader } from './zones.ts';
 
 type State = 'starting' | 'serving' | 'stopping';
 
@@ -27,8 +27,8 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   const reloads: ReloadCounts = { succeeded: 0, failed: 0 };
 
   async function open(ports: Ports): Promise<void> {
-    if (managed === null) await built.load(await zonesOf(options));
-    else await managed.load(await zonesNow(), secrets);
+    const swap = await managed?.prepare(await zonesNow(), secrets);
+    swap?.();
     await built.open(ports);
     try {
       const limits = { sockets: 1, seconds: READY_SECONDS, signal: stopping.signal };

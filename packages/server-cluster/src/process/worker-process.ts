@@ -30,12 +30,9 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
     server: built.server,
     failed: never(),
     async start() {
-      if (managed === null) {
-        await built.load(await zonesOf(options));
-        await open();
-      } else {
+      if (managed === null) await open();
+      else {
         await serveAsWorker({
-          load: async ({ zonesFile, secrets }) => managed.load(await read(zonesFile), secrets),
           prepare: async ({ zonesFile, secrets }) => managed.prepare(await read(zonesFile), secrets),
           snapshot: () => managed.snapshot(),
           open,

@@ -113,10 +113,6 @@ function manage(
   cookies: Cookies | undefined,
 ): Managed {
   return {
-    async load(zones, secrets) {
-      use(secrets, networks, cookies);
-      await loadStore(store, zones);
-    },
     async prepare(zones, secrets) {
       const next = new ZoneStore();
       await loadStore(next, zones);
@@ -219,7 +215,6 @@ export const dinodnsProfile: Profile = {
       get udpBackend() {
         return networks.udp[0]?.backend ?? 'dgram';
       },
-      load: (zones) => loadStore(store, zones),
       open: (ports) => openAll(networks, ports),
       async shutdown(seconds) {
         await Promise.all(allOf(networks).map((network) => network.shutdown(seconds)));

@@ -7,7 +7,7 @@ import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import type { Pem } from '../network/tls-credentials.ts';
-import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import type { ResolvedOptions } from '../options.ts';
 import type { Zones } from '../store/load.ts';
 
 /** What a server reads from files beside its zones, as text: the primary sends it to its workers. */
@@ -20,8 +20,6 @@ export interface Secrets {
 
 /** What a server with this package's networks and store can do besides serving. */
 export interface Managed {
-  /** Loads the initial zones and takes these secrets. Rejects with a `ServerError` if the zones cannot be served. */
-  load(zones: Zones, secrets: Secrets): Promise<void>;
   /**
    * Builds the replacement for the present zones and secrets; calling the result swaps it in at once. Rejects with a
    * `ServerError`, and then nothing has changed.
@@ -38,9 +36,9 @@ export interface BuiltServer {
   readonly managed: Managed | null;
   /** The UDP backend: `native` or `dgram`. Before the sockets are open, the expected one. */
   readonly udpBackend: string;
-  /** Loads the initial zones. Rejects with a `ServerError` if they cannot be served. */
-  load(zones: ZoneSource): Promise<void>;
-  /** Binds all networks and serves. Rejects with a `ServerError` if that fails. */
+  /**
+   * Binds all networks and serves; a server that we only watch loads its zones first. Rejects with a `ServerError` if that fails.
+   */
   open(ports: Ports): Promise<void>;
   /** Answers the queries received so far and closes; gives up after `seconds`. */
   shutdown(seconds: number): Promise<void>;

@@ -11,6 +11,7 @@ import type { SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
 import { bindError } from '../errors.ts';
 import { readCredentials } from '../network/tls-credentials.ts';
 import { DEFAULT_BALANCE, type ResolvedOptions, type ZoneSource } from '../options.ts';
+import { zonesOf } from '../process/zones.ts';
 import { addZones } from '../store/load.ts';
 import type { ZoneInput } from '../store/zone-store.ts';
 import type { BuiltServer, Profile } from './profile.ts';
@@ -97,8 +98,8 @@ export const stockProfile: Profile = {
       server,
       managed: null,
       udpBackend: 'dgram',
-      load: (zones) => fill(store, zones),
       async open({ dns, https: httpsPort = 0 }) {
+        await fill(store, await zonesOf(options));
         for (const network of https) network.port = httpsPort;
         for (const network of networks) network.port = dns;
         server.use(store.handler);

@@ -88,13 +88,10 @@ function* namesBelow(
   zone: Uint8Array,
   message: Message,
 ): Generator<Buffer, void, void> {
-  const { slots } = data.names.index;
-  for (let at = 0, seen = 0; at < slots.length; at += 2) {
-    const node = slots[at + 1] ?? NONE;
-    if (node !== NONE && node !== apex) {
-      const own = setsIn(data, apex, node);
-      if (own.length > 0) yield* message.add(data.names.nameOf(node), zone, own);
-    }
+  let seen = 0;
+  for (const node of data.names.nodes()) {
+    const own = node === apex ? [] : setsIn(data, apex, node);
+    if (own.length > 0) yield* message.add(data.names.nameOf(node), zone, own);
     if (++seen % NAMES_PER_MESSAGE === 0) yield NOTHING;
   }
 }
