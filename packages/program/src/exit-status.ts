@@ -1,10 +1,5 @@
 /** The exit statuses of all programs of this project, by meaning: the same number never means two things. */
 
-interface Exit {
-  readonly status: number;
-  readonly meaning: string;
-}
-
 /** In the order of `--help`. 130 and 143 follow the shell's convention of 128 + signal number. */
 const EXITS = {
   success: { status: 0, meaning: 'done' },
@@ -25,7 +20,7 @@ const EXITS = {
   threshold: { status: 9, meaning: 'a threshold is missed' },
   interrupted: { status: 130, meaning: 'stopped by Ctrl-C (SIGINT)' },
   terminated: { status: 143, meaning: 'stopped by SIGTERM' },
-} as const satisfies Record<string, Exit>;
+} as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
 
 /** Why a program ends. */
 export type ExitReason = keyof typeof EXITS;

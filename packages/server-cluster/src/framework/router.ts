@@ -29,12 +29,7 @@ export class CaseInsensitiveRouter implements Router {
   /** The chain for names without routes of their own, shared because it does not depend on the name. */
   #middlewareChain: Handler = chain([]);
 
-  /** `bypass` is told about every handler that is registered. */
-  constructor(bypass?: Bypass) {
-    if (bypass !== undefined) this.tell(bypass);
-  }
-
-  /** Tells this bypass too about every handler, including those already registered. */
+  /** Tells this bypass, beside others, about every handler, including those already registered. */
   tell(bypass: Bypass): void {
     this.#bypasses.push(bypass);
     for (const handler of this.#middleware) bypass.addMiddleware(handler);

@@ -3,7 +3,8 @@
  * can change anything, which is why it offers no reload.
  */
 
-import type { Server, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '@dinodns-bench/program';
 import { bindError } from '../errors.ts';
@@ -63,14 +64,6 @@ async function answer(path: string, watched: Watched, response: ServerResponse):
   }
 }
 
-function listen(server: Server, address: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(bindError(error, address, port)));
-    // A cluster worker does not share an endpoint of its own.
-    server.listen({ host: address, port, exclusive: true }, resolve);
-  });
-}
-
 /** Starts listening. Rejects with a `ServerError` if it cannot. */
 export async function serveMetrics(
   address: string,
@@ -94,7 +87,11 @@ export async function serveMetrics(
     });
   });
   server.maxConnections = MAX_CONNECTIONS;
-  await listen(server, address, port);
+  // A cluster worker does not share an endpoint of its own.
+  server.listen({ host: address, port, exclusive: true });
+  await once(server, 'listening').catch((error: unknown) => {
+    throw bindError(error, address, port);
+  });
   server.on('error', (error) => log.error({ error: error.message }, 'The metrics endpoint failed'));
   return {
     port: (server.address() as AddressInfo).port,

@@ -2,6 +2,7 @@
  * The socket that connections arrive at, whatever they carry: TCP, TLS or HTTPS. Limits how many there are, in total
  * and from one client, from the first byte on: a TLS handshake that never ends counts too.
  */
+import { once } from 'node:events';
 import { createServer, isIPv4, type Server, type Socket } from 'node:net';
 import { mappedAddress } from '@dinodns-bench/wire';
 import { isMapped } from '../limits/networks.ts';
@@ -73,20 +74,16 @@ export class StreamListener {
   }
 
   /** Binds `port`; 0: any. Resolves with the port, or rejects with the system error. */
-  open(port: number): Promise<number> {
+  async open(port: number): Promise<number> {
     const { address, onError, reusePort } = this.#options;
     // A worker's own socket must share the port with the other workers' sockets.
     const sharing = reusePort ? { reusePort: true, exclusive: true } : {};
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen({ host: address, port, ...sharing }, () => {
-        this.server.off('error', reject);
-        // Accepting can fail later for lack of file descriptors. That passes.
-        this.server.on('error', onError);
-        const bound = this.server.address();
-        resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
-      });
-    });
+    this.server.listen({ host: address, port, ...sharing });
+    await once(this.server, 'listening');
+    // Accepting can fail later for lack of file descriptors. That passes.
+    this.server.on('error', onError);
+    const bound = this.server.address();
+    return typeof bound === 'object' && bound !== null ? bound.port : port;
   }
 
   /** Accepts no more connections. */

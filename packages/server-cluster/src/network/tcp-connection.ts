@@ -48,22 +48,14 @@ export class TcpConnection {
     socket.setNoDelay(true);
     const guarded = <A extends unknown[]>(action: (...values: A) => void) =>
       owner.barrier.around(action, () => socket.destroy());
-    socket.on(
-      'data',
-      guarded((chunk: Buffer) => this.#read(chunk)),
-    );
-    socket.on(
-      'drain',
-      guarded(() => this.#continue()),
-    );
+    const read = guarded((chunk: Buffer) => this.#read(chunk));
+    const proceed = guarded(() => this.#continue());
     // A client that has sent its last query may still be waiting for answers (RFC 7766, section 6.2.4).
-    socket.on(
-      'end',
-      guarded(() => {
-        this.#clientEnded = true;
-        this.#endIfDone();
-      }),
-    );
+    const end = guarded(() => {
+      this.#clientEnded = true;
+      this.#endIfDone();
+    });
+    socket.on('data', read).on('drain', proceed).on('end', end);
     // A client may reset the connection; `close` follows.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => owner.onClosed(this));

@@ -204,9 +204,11 @@ export const dinodnsProfile: Profile = {
         (address) => new HttpsNetwork({ ...streams, tls: {}, address, counters: counters.https }),
       ),
     };
+    const router = new CaseInsensitiveRouter();
+    router.tell(bypass);
     const server = new DefaultServer({
       networks: allOf(networks),
-      router: new CaseInsensitiveRouter(bypass),
+      router,
       defaultHandler: lastHandler(store),
     });
     return {

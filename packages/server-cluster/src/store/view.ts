@@ -2,7 +2,14 @@
  * A store's answers as the framework's handlers see them: the records, and the bytes after the question. They
  * equal what the answer table replies to the same question, decoded.
  */
-import { encodeName, encodeQuery, FLAG, HEADER_BYTES, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
+import {
+  encodeName,
+  encodeQuery,
+  FLAG,
+  HEADER_BYTES,
+  MAX_MESSAGE_BYTES,
+  QueryReader,
+} from '@dinodns-bench/wire';
 import { ReplyWriter } from '../table/reply-writer.ts';
 import { OUTSIDE } from '../table/responder.ts';
 import { ZoneWriter } from '../table/write.ts';
