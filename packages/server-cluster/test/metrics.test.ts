@@ -1,9 +1,8 @@
 /** The endpoint for those who watch: counts that are right, in a format that Prometheus's own kind of parser reads. */
 import parsePrometheus, { type Family } from 'parse-prometheus-text-format';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { BUCKET_SECONDS, TransportCounters } from '../src/metrics/counters.ts';
+import { BUCKET_SECONDS, NO_CONNECTIONS, NO_SOCKETS, TransportCounters } from '../src/metrics/counters.ts';
 import { exposition } from '../src/metrics/exposition.ts';
-import { NO_CONNECTIONS, NO_SOCKETS } from '../src/metrics/snapshot.ts';
 import { ask, opt, query, RCODE, sendUdp } from './support/client.ts';
 import { childrenOf, killAll, type RunningServer, startServer, until } from './support/server-process.ts';
 

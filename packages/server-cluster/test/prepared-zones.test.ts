@@ -1,6 +1,6 @@
 /** A worker switches to the zones that it is told to, and to no others, however long loading takes. */
 import { expect, test } from 'vitest';
-import { PreparedZones } from '../src/cluster/prepared-zones.ts';
+import { PreparedZones } from '../src/cluster/serve-as-worker.ts';
 
 function slowLoad(zones: string, served: string[]) {
   const { promise, resolve } = Promise.withResolvers<void>();

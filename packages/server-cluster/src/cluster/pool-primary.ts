@@ -6,7 +6,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Ports } from '../endpoint/ports.ts';
 import { ServerError, stoppedEarly } from '../errors.ts';
 import type { Log } from '../log/log.ts';
-import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import type { WorkerSnapshot } from '../metrics/counters.ts';
 import { waitUntil } from '../network/managed-network.ts';
 import { TICKET_SALT_VARIABLE, ticketSalt } from '../network/tls-credentials.ts';
 import type { Secrets } from '../profiles/profile.ts';

@@ -2,7 +2,7 @@
 
 import { isExplained, messageOf } from '@dinodns-bench/program';
 import { type ErrorCode, isErrorCode, ServerError } from '../errors.ts';
-import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import type { WorkerSnapshot } from '../metrics/counters.ts';
 import type { Secrets } from '../profiles/profile.ts';
 
 /** Environment variable that tells a worker the ports that the primary chose, as `Ports` in JSON. */

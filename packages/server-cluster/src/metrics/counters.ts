@@ -2,6 +2,7 @@
  * A worker's counters in one Float64Array: a query costs additions, but no objects, strings or calls. The layout
  * is the same in every process of one version, so that the primary can read what workers send.
  */
+import type { UdpSocketCounters } from '@dinodns-bench/batched-udp';
 import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, typeNumber } from '@dinodns-bench/wire';
 import type { COOKIE, CookieState } from '../limits/cookies.ts';
 
@@ -134,4 +135,40 @@ export class Counters {
   readonly tcp = new TransportCounters();
   readonly tls = new TransportCounters();
   readonly https = new TransportCounters();
+}
+
+/** A worker's state at one moment, as plain data that is sent to the primary. */
+export interface WorkerSnapshot {
+  /** `TransportCounters.values` of each transport that the server has. */
+  readonly transports: Partial<Record<CountedTransport, readonly number[]>>;
+  readonly sockets: SocketTotals;
+  readonly connections: ConnectionTotals;
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly startSeconds: number;
+}
+
+/** Sums over a worker's UDP sockets. */
+export type SocketTotals = Pick<
+  UdpSocketCounters,
+  'received' | 'receiveCalls' | 'sendErrors' | 'kernelDrops'
+>;
+
+export const NO_SOCKETS: SocketTotals = { received: 0, receiveCalls: 0, sendErrors: 0, kernelDrops: null };
+
+/** `displaced`: closed, having been idle longest, to make room for others. */
+export const NO_CONNECTIONS = { open: 0, accepted: 0, refused: 0, timedOut: 0, displaced: 0 };
+export type ConnectionTotals = Readonly<typeof NO_CONNECTIONS>;
+
+/** Adds the totals of two; what neither knows stays unknown. The result has the fields of `one`. */
+export function addTotals<Totals extends { readonly [Field in keyof Totals]: number | null }>(
+  one: Totals,
+  other: Totals,
+): Totals {
+  const sums = { ...one };
+  for (const field in one) {
+    const theirs = other[field];
+    if (theirs !== null) Object.assign(sums, { [field]: (one[field] ?? 0) + theirs });
+  }
+  return sums;
 }

@@ -1,6 +1,6 @@
 /** Writes the workers' counters in Prometheus's text format, version 0.0.4. Pure functions. */
+import type { ConnectionTotals, SocketTotals, WorkerSnapshot } from './counters.ts';
 import { BUCKET_SECONDS, COOKIES, DROP_REASONS, OFFSETS, RCODES, TRANSPORTS, TYPES } from './counters.ts';
-import type { ConnectionTotals, SocketTotals, WorkerSnapshot } from './snapshot.ts';
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, isIPv4, type Server, type Socket } from 'node:net';
 import { mappedAddress } from '@dinodns-bench/wire';
 import { isMapped } from '../limits/networks.ts';
-import { type ConnectionTotals, NO_CONNECTIONS } from '../metrics/snapshot.ts';
+import { type ConnectionTotals, NO_CONNECTIONS } from '../metrics/counters.ts';
 import type { ServerOptions } from '../options.ts';
 import type { Barrier } from './barrier.ts';
 

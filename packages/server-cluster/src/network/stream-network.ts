@@ -7,8 +7,7 @@ import { IGNORE, MAX_MESSAGE_BYTES, mappedAddress, QueryReader } from '@dinodns-
 import type { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Bypass } from '../framework/bypass.ts';
 import type { Cookies } from '../limits/cookies.ts';
-import { DROP_REASON } from '../metrics/counters.ts';
-import type { ConnectionTotals } from '../metrics/snapshot.ts';
+import { type ConnectionTotals, DROP_REASON } from '../metrics/counters.ts';
 import { DROP, type Responder, TO_FRAMEWORK } from '../table/responder.ts';
 import { type Client, toFramework } from './framework-path.ts';
 import { ManagedNetwork, type NetworkOptions } from './managed-network.ts';

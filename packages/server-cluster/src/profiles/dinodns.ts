@@ -14,15 +14,15 @@ import { Bypass } from '../framework/bypass.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
 import { Cookies } from '../limits/cookies.ts';
 import { PendingLimit } from '../limits/pending-limit.ts';
-import { Counters } from '../metrics/counters.ts';
 import {
   addTotals,
   type ConnectionTotals,
+  Counters,
   NO_CONNECTIONS,
   NO_SOCKETS,
   type SocketTotals,
   type WorkerSnapshot,
-} from '../metrics/snapshot.ts';
+} from '../metrics/counters.ts';
 import { BatchedUdpNetwork } from '../network/batched-udp.ts';
 import { HttpsNetwork } from '../network/https.ts';
 import { canReusePort } from '../network/managed-network.ts';

@@ -5,7 +5,7 @@
  */
 import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Ports } from '../endpoint/ports.ts';
-import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import type { WorkerSnapshot } from '../metrics/counters.ts';
 import type { Pem } from '../network/tls-credentials.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { Zones } from '../store/load.ts';

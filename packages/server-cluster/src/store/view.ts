@@ -15,7 +15,7 @@ import { OUTSIDE } from '../table/responder.ts';
 import { ZoneWriter } from '../table/write.ts';
 import type { ZoneData } from '../table/zone-data.ts';
 import { readRecords } from '../wire/rdata.ts';
-import type { Sections } from '../wire/sections.ts';
+import type { Sections } from '../wire/response.ts';
 import { typeNumber } from '../wire/types.ts';
 
 /** A store's answer to one question: RCODE, AA and the three sections. */

@@ -15,7 +15,7 @@ import { type StoredRecord, type StoredSet, withSet } from '../table/stored-set.
 import { closeZone, holderOf, openZone } from '../table/zone-cuts.ts';
 import { ZoneData } from '../table/zone-data.ts';
 import { decodeData } from '../wire/rdata.ts';
-import { prepare } from '../wire/sections.ts';
+import { prepare } from '../wire/response.ts';
 import { typeNumber } from '../wire/types.ts';
 import { type StoredAnswer, StoreView } from './view.ts';
 import { toRecord, toSet, type WireRecord, type ZoneInput } from './zone-input.ts';
