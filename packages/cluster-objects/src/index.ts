@@ -43,7 +43,6 @@ export {
 } from './names/external.ts';
 export {
   memberQuestion,
-  missingQuestion,
   podPointerQuestion,
   podQuestion,
   serviceName,

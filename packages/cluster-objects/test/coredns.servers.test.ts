@@ -10,7 +10,6 @@ import {
   externalQuestion,
   internalQuestions,
   memberQuestion,
-  missingQuestion,
   podPointerQuestion,
   podQuestion,
   type Question,
@@ -37,7 +36,9 @@ function* allQuestions(cluster: Cluster): Generator<Question, void, void> {
     for (let member = 0; member < service.endpointCount; member++) {
       for (const type of types) yield memberQuestion(cluster, service, member, type);
     }
-    yield missingQuestion(cluster, index);
+    // A name in an existing namespace that no service has.
+    const gone = `gone-${index}.${service.namespace}.svc.${cluster.spec.domain}`;
+    yield { name: gone, type: 'A', expected: { rcode: 'NXDOMAIN', answers: [] } };
   }
   for (let index = 0; index < cluster.spec.pods; index++) {
     const pod = cluster.pod(index);

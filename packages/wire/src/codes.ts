@@ -1,15 +1,5 @@
-/** OPCODEs and RCODEs: the registries "DNS OpCodes" and "DNS RCODEs" of IANA, as of November 2025. */
+/** RCODEs: the registry "DNS RCODEs" of IANA, as of November 2025. */
 import { registryOf } from './registry.ts';
-
-export const OPCODE = { QUERY: 0, IQUERY: 1, STATUS: 2, NOTIFY: 4, UPDATE: 5, DSO: 6 } as const;
-
-const opcodes = registryOf(OPCODE, 'OPCODE', 15);
-
-/** The mnemonic of an OPCODE, or `OPCODEnn` for one that has none. */
-export const opcodeName = opcodes.nameOf;
-
-/** The number of an OPCODE by mnemonic or `OPCODEnn`, 0 to 15, in any letter case; undefined if it is neither. */
-export const opcodeNumber = opcodes.numberOf;
 
 /**
  * Response codes; those above 15 need EDNS (RFC 6891 §6.1.3) or a TSIG or TKEY record. The registry assigns 16 twice:
@@ -41,9 +31,6 @@ export const RCODE = {
 
 // Twelve bits: four of the header and eight of the OPT record.
 const rcodes = registryOf(RCODE, 'RCODE', 0xfff);
-
-/** Every response code's mnemonic, for messages and suggestions. */
-export const RCODE_NAMES = rcodes.names;
 
 /** The mnemonic of a response code, or `RCODEnn` for one that has none. */
 export const rcodeName = rcodes.nameOf;

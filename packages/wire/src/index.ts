@@ -8,15 +8,7 @@ export {
   prefixBytes,
   reverseName,
 } from './addresses.ts';
-export {
-  OPCODE,
-  opcodeName,
-  opcodeNumber,
-  RCODE,
-  RCODE_NAMES,
-  rcodeName,
-  rcodeNumber,
-} from './codes.ts';
+export { RCODE, rcodeName, rcodeNumber } from './codes.ts';
 export {
   EDNS_FLAG,
   EDNS_OPTION,

@@ -1,6 +1,5 @@
 /** The registries against those of dns-packet, which somebody else typed in. */
 import packetClasses from 'dns-packet/classes.js';
-import packetOpcodes from 'dns-packet/opcodes.js';
 import packetRcodes from 'dns-packet/rcodes.js';
 import packetTypes from 'dns-packet/types.js';
 import { describe, expect, test } from 'vitest';
@@ -9,10 +8,7 @@ import {
   className,
   classNumber,
   isMetaType,
-  OPCODE,
-  opcodeName,
-  opcodeNumber,
-  RCODE_NAMES,
+  RCODE,
   rcodeName,
   rcodeNumber,
   TYPE,
@@ -88,15 +84,12 @@ describe('codes', () => {
       const name = packetRcodes.toString(code);
       // dns-packet 5.6.1 lacks 11, which RFC 8490 assigned.
       if (!name.startsWith('RCODE_')) expect(rcodeName(code)).toBe(name);
-      const opcode = packetOpcodes.toString(code);
-      if (!opcode.startsWith('OPCODE_')) expect(opcodeName(code)).toBe(opcode);
     }
     expect(rcodeName(11)).toBe('DSOTYPENI');
-    expect(opcodeName(OPCODE.DSO)).toBe('DSO');
   });
 
   test('codes are read by name and by number, in any letter case', () => {
-    for (const name of RCODE_NAMES) expect(rcodeNumber(name.toLowerCase())).toBeGreaterThanOrEqual(0);
+    for (const [name, code] of Object.entries(RCODE)) expect(rcodeNumber(name.toLowerCase())).toBe(code);
     expect([0, 3, 5, 16, 23, 99].map(rcodeName)).toEqual([
       ...['NOERROR', 'NXDOMAIN', 'REFUSED', 'BADVERS', 'BADCOOKIE', 'RCODE99'],
     ]);
@@ -104,8 +97,5 @@ describe('codes', () => {
     expect(rcodeNumber('RCODE4095')).toBe(4095);
     expect(rcodeNumber('RCODE4096')).toBeUndefined();
     expect(rcodeNumber('NOPE')).toBeUndefined();
-    expect(opcodeName(3)).toBe('OPCODE3');
-    expect(opcodeNumber('opcode15')).toBe(15);
-    expect(opcodeNumber('OPCODE16')).toBeUndefined();
   });
 });

@@ -96,7 +96,7 @@ export class Rollouts {
     const pod = cluster.pod(cluster.podOfEndpoint(endpoint));
     if (generation === 0) return pod;
     const index = pod.index + generation * cluster.nodes * PODS_PER_NODE;
-    const ending = suffix(5, seed, KIND.pod, index);
+    const ending = suffix(seed, KIND.pod, index);
     // Pods of a StatefulSet keep their names.
     const name = pod.hostname === null ? pod.name.replace(/[^-]*$/, ending) : pod.name;
     return { ...pod, index, name, addresses: podAddresses(index, dualStack) };

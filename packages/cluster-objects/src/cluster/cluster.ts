@@ -88,7 +88,7 @@ export class Cluster {
     const { endpoints, namespaces, dualStack, seed } = this.spec;
     const addresses = podAddresses(index, dualStack);
     const common = { index, addresses, node: nodeOfPod(index) };
-    const ending = suffix(5, seed, KIND.pod, index);
+    const ending = suffix(seed, KIND.pod, index);
     if (index >= endpoints) {
       const name = `job-${String(index).padStart(6, '0')}-${ending}`;
       return {
@@ -168,7 +168,7 @@ export class Cluster {
 
 /** The hash of a pod template, as it is in the names of a Deployment's pods. */
 export function replicaSetHash(seed: number, service: number): string {
-  return suffix(5, seed, KIND.replicaSet, service) + suffix(5, seed, KIND.replicaSet, -1 - service);
+  return suffix(seed, KIND.replicaSet, service) + suffix(seed, KIND.replicaSet, -1 - service);
 }
 
 /** Makes a cluster. @throws ClusterError `E_CLUSTER` with all problems. */

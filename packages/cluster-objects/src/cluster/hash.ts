@@ -15,11 +15,13 @@ function mix(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** A suffix as Kubernetes appends it to generated names; at most six letters, because a hash has 32 bits. */
-export function suffix(length: number, seed: number, kind: number, index: number): string {
+const SUFFIX_LENGTH = 5;
+
+/** A suffix as Kubernetes appends it to generated names. */
+export function suffix(seed: number, kind: number, index: number): string {
   let rest = hash(seed, kind, index);
   let text = '';
-  for (let at = 0; at < length; at++) {
+  for (let at = 0; at < SUFFIX_LENGTH; at++) {
     text += SUFFIX_LETTERS[rest % SUFFIX_LETTERS.length];
     rest = Math.floor(rest / SUFFIX_LETTERS.length);
   }

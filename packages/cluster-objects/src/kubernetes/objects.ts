@@ -125,7 +125,7 @@ export function sliceObject(
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: {
-      name: `${name}-${suffix(5, seed, KIND.slice, position)}`,
+      name: `${name}-${suffix(seed, KIND.slice, position)}`,
       generateName: `${name}-`,
       namespace,
       uid: uuid(seed, KIND.slice, position),

@@ -108,10 +108,3 @@ export function podPointerQuestion(cluster: Cluster, pod: Pod, family = 0): Ques
   });
   return { name: reverseName(address), type: 'PTR', expected: pointersTo(names) };
 }
-
-/** A name in an existing namespace that no service has. */
-export function missingQuestion(cluster: Cluster, index: number): Question {
-  const namespace = cluster.namespaceName(index % cluster.spec.namespaces);
-  const name = `gone-${String(index).padStart(5, '0')}.${namespace}.svc.${cluster.spec.domain}`;
-  return { name, type: 'A', expected: NO_SUCH_NAME };
-}

@@ -72,11 +72,7 @@ export const { offsets: OFFSETS, stride: STRIDE } = layout();
 
 /** The counters of one transport in a worker. */
 export class TransportCounters {
-  readonly values: Float64Array;
-
-  constructor(values: Float64Array = new Float64Array(STRIDE)) {
-    this.values = values;
-  }
+  readonly values = new Float64Array(STRIDE);
 
   #add(index: number, count: number): void {
     this.values[index] = (this.values[index] ?? 0) + count;
@@ -91,15 +87,9 @@ export class TransportCounters {
     this.#add(OFFSETS.types + typeIndex(type), 1);
   }
 
-  /** Adds `count` to the queries answered from the table; returns the total. */
-  tableHits(count = 0): number {
-    this.#add(OFFSETS.tableHits, count);
-    return this.values[OFFSETS.tableHits] ?? 0;
-  }
-
-  /** Counts one. An error is a connection or datagram that was given up because of one that nobody expected. */
-  count(field: 'frameworkQueries' | 'slips' | 'errors'): void {
-    this.#add(OFFSETS[field], 1);
+  /** Counts one, or several. An error is a connection or datagram that was given up because of one that nobody expected. */
+  count(field: 'tableHits' | 'frameworkQueries' | 'slips' | 'errors', times = 1): void {
+    this.#add(OFFSETS[field], times);
   }
 
   /** Counts a query with a cookie. */

@@ -176,7 +176,7 @@ export class BatchedUdpNetwork extends ManagedNetwork {
       }
     }
     if (hits > 0) {
-      counters.tableHits(hits);
+      counters.count('tableHits', hits);
       if (this.#isTimed) counters.latency((clock.now() - start) / 1000, hits);
     }
     // Handlers may have left anything to the event loop.

@@ -121,11 +121,9 @@ export abstract class ManagedNetwork implements Network<Packet> {
 }
 
 /** Calls `check` every few milliseconds until it is true or `seconds` have passed. */
-export async function waitUntil(check: () => boolean, seconds: number): Promise<boolean> {
+export async function waitUntil(check: () => boolean, seconds: number): Promise<void> {
   const deadline = performance.now() + seconds * 1000;
-  while (!check()) {
-    if (performance.now() >= deadline) return false;
+  while (!check() && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  return true;
 }

@@ -90,7 +90,7 @@ export abstract class StreamNetwork extends ManagedNetwork {
       const replied = cookies?.append(this.#scratch, headroom, answered, MAX_MESSAGE_BYTES) ?? answered;
       const reply = Buffer.allocUnsafe(headroom + replied);
       this.#scratch.copy(reply, headroom, headroom, headroom + replied);
-      this.counters.tableHits(1);
+      this.counters.count('tableHits');
       this.#count(reply, this.query.type, start);
       send(reply);
       return 'answered';

@@ -95,8 +95,8 @@ export class RecordSets {
     this.#shape[SHAPE_WORD.flags] = (this.#shape[SHAPE_WORD.flags] ?? 0) | flag;
   }
 
-  retain(shape: number, names = 1): void {
-    if (shape !== NONE) this.#count(shape, names);
+  retain(shape: number): void {
+    if (shape !== NONE) this.#count(shape, 1);
   }
 
   /** Frees the shape and its sets once no name uses them. */

@@ -3,10 +3,6 @@ declare module 'dns-packet/classes.js' {
   const table: { toString(number: number): string | null };
   export default table;
 }
-declare module 'dns-packet/opcodes.js' {
-  const table: { toString(number: number): string };
-  export default table;
-}
 declare module 'dns-packet/rcodes.js' {
   const table: { toString(number: number): string };
   export default table;
