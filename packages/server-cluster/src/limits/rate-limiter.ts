@@ -49,7 +49,7 @@ export class RateLimiter {
   readonly #slip: number;
   readonly #exempt: readonly ClientNetwork[];
   readonly #ipv4Mask: number;
-  readonly #ipv6Masks: readonly [number, number, number, number];
+  readonly #ipv6Masks: readonly number[];
   readonly #tags = new Uint32Array(TABLE_ENTRIES);
   readonly #tokens = new Float32Array(TABLE_ENTRIES);
   /** When each bucket was last refilled, in seconds of the caller's clock; 0 for a free bucket. */
@@ -69,12 +69,7 @@ export class RateLimiter {
     this.#slip = slip;
     this.#exempt = exempt;
     this.#ipv4Mask = maskOf(ipv4Prefix, 0);
-    this.#ipv6Masks = [
-      maskOf(ipv6Prefix, 0),
-      maskOf(ipv6Prefix, 1),
-      maskOf(ipv6Prefix, 2),
-      maskOf(ipv6Prefix, 3),
-    ];
+    this.#ipv6Masks = [0, 1, 2, 3].map((word) => maskOf(ipv6Prefix, word));
   }
 
   /**

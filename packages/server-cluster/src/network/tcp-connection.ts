@@ -4,8 +4,8 @@
  * stop reading while the client does not read its answers or too many of its queries are pending.
  */
 import type { Socket } from 'node:net';
-import type { Barrier } from './barrier.ts';
 import type { Admission } from './stream-listener.ts';
+import type { RobustTcpNetwork } from './tcp.ts';
 
 /** The longest query that we read. A question has at most 271 bytes; padding (RFC 7830) adds a few hundred. */
 export const MAX_QUERY_BYTES = 4096;
@@ -16,21 +16,12 @@ export const MAX_PENDING_QUERIES = 128;
 export const LENGTH_BYTES = 2;
 const NOTHING = Buffer.alloc(0);
 
-export interface ConnectionOwner {
-  readonly barrier: Barrier;
-  /** A complete query. The callee calls `connection.send` with the answer, or `connection.skip`. */
-  onQuery(message: Buffer, connection: TcpConnection): void;
-  /** More output is waiting than the client reads. */
-  onBacklog(connection: TcpConnection): void;
-  onClosed(connection: TcpConnection): void;
-}
-
 export class TcpConnection {
   readonly socket: Socket;
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly #admission: Admission;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: RobustTcpNetwork;
   #rest: Buffer = NOTHING;
   #pending = 0;
   #clientEnded = false;
@@ -39,7 +30,7 @@ export class TcpConnection {
   /** Set while queries are handed over, so that an immediate answer does not re-enter the loop. */
   #handingOver = false;
 
-  constructor(socket: Socket, admission: Admission, owner: ConnectionOwner) {
+  constructor(socket: Socket, admission: Admission, owner: RobustTcpNetwork) {
     this.socket = socket;
     this.#admission = admission;
     this.#owner = owner;
@@ -80,7 +71,7 @@ export class TcpConnection {
     this.#pending--;
     if (!this.socket.writable) return;
     const hadRoom = !this.socket.writableNeedDrain;
-    if (!this.socket.write(framed) && hadRoom) this.#owner.onBacklog(this);
+    if (!this.socket.write(framed) && hadRoom) this.#owner.onBacklog();
     this.#afterAnswer();
   }
 

@@ -13,7 +13,7 @@ import { withCookie } from '../wire/response.ts';
 import { waitUntil } from './managed-network.ts';
 import { shakeHands } from './stream-listener.ts';
 import { StreamNetwork, type StreamNetworkOptions } from './stream-network.ts';
-import { type ConnectionOwner, LENGTH_BYTES, TcpConnection } from './tcp-connection.ts';
+import { LENGTH_BYTES, TcpConnection } from './tcp-connection.ts';
 import type { TlsCredentials } from './tls-credentials.ts';
 
 /** When stopping, clients that have all their answers get this long to close. */
@@ -26,7 +26,7 @@ export interface TcpNetworkOptions extends StreamNetworkOptions {
   readonly transfers?: Transfers | undefined;
 }
 
-export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
+export class RobustTcpNetwork extends StreamNetwork {
   readonly #transfers: Transfers | undefined;
   readonly #tls: TlsServer | undefined;
   readonly #connections = new Set<TcpConnection>();
@@ -65,6 +65,7 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
     this.listener.close();
   }
 
+  /** A complete query: the connection is told of each answer, or that there is none. */
   onQuery(message: Buffer, connection: TcpConnection): void {
     if (this.#transfer(message, connection)) return;
     const outcome = this.handle(message, connection, (reply) => {
@@ -76,6 +77,7 @@ export class RobustTcpNetwork extends StreamNetwork implements ConnectionOwner {
     else if (outcome === 'congested') connection.skip();
   }
 
+  /** More output is waiting than a client reads. */
   onBacklog(): void {
     let total = 0;
     let largest: TcpConnection | undefined;
