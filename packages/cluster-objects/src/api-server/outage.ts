@@ -9,39 +9,27 @@ const RETRY_MILLISECONDS = 100;
 
 export const MAX_OUTAGE_SECONDS = 3600;
 
-export class Outage {
-  readonly #server: Server;
-  readonly #listen: () => void;
-  readonly #onBack: () => void;
-  #timer: NodeJS.Timeout | undefined;
-
-  /** `onBack` is called just before it listens again. */
-  constructor(server: Server, listen: () => void, onBack: () => void) {
-    this.#server = server;
-    this.#listen = listen;
-    this.#onBack = onBack;
-    server.on('error', () => this.#after(RETRY_MILLISECONDS, () => this.#listen()));
-  }
-
-  /** Replaces one that is under way. */
-  begin(seconds: number): void {
-    this.#after(LEAD_MILLISECONDS, () => {
-      this.#server.close();
-      this.#server.closeAllConnections();
-      this.#after(seconds * 1000, () => {
-        this.#onBack();
-        this.#listen();
+/** `listen` makes the server listen, and `onBack` is called just before it listens again. */
+export function outageOf(server: Server, listen: () => void, onBack: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  const after = (milliseconds: number, action: () => void) => {
+    clearTimeout(timer);
+    timer = setTimeout(action, milliseconds);
+  };
+  server.on('error', () => after(RETRY_MILLISECONDS, listen));
+  return {
+    /** Replaces one that is under way. */
+    begin(seconds: number): void {
+      after(LEAD_MILLISECONDS, () => {
+        server.close();
+        server.closeAllConnections();
+        after(seconds * 1000, () => {
+          onBack();
+          listen();
+        });
       });
-    });
-  }
-
-  /** It does not come back. */
-  cancel(): void {
-    clearTimeout(this.#timer);
-  }
-
-  #after(milliseconds: number, action: () => void): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(action, milliseconds);
-  }
+    },
+    /** It does not come back. */
+    cancel: () => clearTimeout(timer),
+  };
 }

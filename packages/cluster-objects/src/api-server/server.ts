@@ -14,7 +14,7 @@ import { Churn } from './churn.ts';
 import { answerControl, type Controls } from './control.ts';
 import { discoveryDocument } from './discovery.ts';
 import { answerList } from './list.ts';
-import { Outage } from './outage.ts';
+import { outageOf } from './outage.ts';
 import { ChunkedOutput, ClientGone } from './output.ts';
 import {
   type Accepted,
@@ -260,7 +260,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   });
   const address = options.address ?? '127.0.0.1';
   const port = await listen(server, address, options.port ?? 0);
-  const outage = new Outage(
+  const outage = outageOf(
     server,
     () => server.listen(port, address),
     () => serving.expire(),

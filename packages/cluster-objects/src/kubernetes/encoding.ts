@@ -79,27 +79,19 @@ function itemBytes(writer: ProtobufWriter, item: KubeObject): Uint8Array {
 /** A few milliseconds of work, so that other requests are answered in between. */
 const ITEMS_BETWEEN_PAUSES = 200;
 
-/** Sizes of all items of a list, by their key. */
-class ListSizes {
-  readonly #known = new Map<string, number>();
-
-  async of(items: Items): Promise<number> {
-    const known = items.sizeKey === null ? undefined : this.#known.get(items.sizeKey);
-    if (known !== undefined) return known;
-    let size = 0;
-    let count = 0;
-    for (const item of items) {
-      size += itemBytes(shared, item).length;
-      if (++count % ITEMS_BETWEEN_PAUSES === 0) await setImmediate();
-    }
-    if (items.sizeKey !== null) this.#known.set(items.sizeKey, size);
-    return size;
+async function sizeOf(items: Items): Promise<number> {
+  let size = 0;
+  let count = 0;
+  for (const item of items) {
+    size += itemBytes(shared, item).length;
+    if (++count % ITEMS_BETWEEN_PAUSES === 0) await setImmediate();
   }
+  return size;
 }
 
 /** Protobuf, as CoreDNS asks for it. Keeps the sizes of lists that it has encoded. */
 export function protobufEncoding(): Encoding {
-  const sizes = new ListSizes();
+  const sizes = new Map<string, number>();
   return {
     contentType: 'application/vnd.kubernetes.protobuf',
     watchContentType: 'application/vnd.kubernetes.protobuf;stream=watch',
@@ -109,7 +101,9 @@ export function protobufEncoding(): Encoding {
     },
     async *list({ apiVersion, kind, metadata }, items) {
       const writer = new ProtobufWriter();
-      const itemsSize = await sizes.of(items);
+      const { sizeKey } = items;
+      const itemsSize = sizes.get(sizeKey ?? '') ?? (await sizeOf(items));
+      if (sizeKey !== null) sizes.set(sizeKey, itemsSize);
       writer.delimitedField(1, () => writeMessage(writer, 'ListMeta', metadata));
       const meta = Buffer.from(writer.take());
       writeEnvelope(writer, apiVersion, kind);
