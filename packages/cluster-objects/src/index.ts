@@ -3,7 +3,7 @@
  * with a delay, the stock Corefile, and what every name's answer is.
  */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
-export { type AnnouncedService, type Churn, MAX_CHURN_RATE, type ServiceChange } from './api-server/churn.ts';
+export type { AnnouncedService, Churn, ServiceChange } from './api-server/churn.ts';
 export { type ControlStatus, controlsOver, type ServerControls } from './api-server/control-client.ts';
 export { type ApiServer, type ApiServerOptions, type Served, startApiServer } from './api-server/server.ts';
 export {
@@ -14,7 +14,7 @@ export {
   type Service,
   specForObjects,
 } from './cluster/cluster.ts';
-export { type ClusterInput, type ClusterSpec, clusterSpecSchema } from './cluster/spec.ts';
+export type { ClusterInput, ClusterSpec } from './cluster/spec.ts';
 export {
   type CorefileOptions,
   type NodeLocalOptions,
@@ -39,7 +39,6 @@ export {
   type ExternalSpec,
   externalQuestion,
   externalQuestions,
-  externalSpecSchema,
 } from './names/external.ts';
 export {
   memberQuestion,

@@ -16,25 +16,16 @@ export {
 export { HttpsNetwork, type HttpsNetworkOptions } from './network/https.ts';
 export {
   DEFAULT_IDLE_SECONDS,
-  DEFAULT_MAX_BUFFERED_BYTES,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
   type TcpLimits,
 } from './network/stream-listener.ts';
 export { RobustTcpNetwork, type TcpNetworkOptions } from './network/tcp.ts';
 export { type CertificateFiles, readCredentials, type TlsCredentials } from './network/tls-credentials.ts';
-export type {
-  MetricsOptions,
-  Mode,
-  ProfileName,
-  RateLimitOptions,
-  ServerOptions,
-  TlsOptions,
-  ZoneLoader,
-  ZoneSource,
-} from './options.ts';
+export type { ServerOptions, ZoneLoader, ZoneSource } from './options.ts';
 export { buildTable, type LoadOptions, loadStore, loadZoneFile } from './store/load.ts';
-export { DEFAULT_TTL_SECONDS, type ZoneInput, ZoneStore } from './store/zone-store.ts';
+export type { ZoneInput } from './store/zone-input.ts';
+export { ZoneStore } from './store/zone-store.ts';
 export { ZonesFile } from './store/zones-file.ts';
 export { type AnswerTableOptions, createAnswerTable } from './table/answer-table.ts';
 export { DROP, type Responder, TO_FRAMEWORK, type Transport } from './table/responder.ts';

@@ -6,7 +6,7 @@ import { ServerError } from './errors.ts';
 import { parseNetwork } from './limits/networks.ts';
 import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP } from './limits/rate-limiter.ts';
 import { createLog, DEFAULT_LOG_LEVEL, LOG_LEVELS, type Log } from './log/log.ts';
-import type { ZoneInput } from './store/zone-store.ts';
+import type { ZoneInput } from './store/zone-input.ts';
 import type { ZoneFilesOptions } from './zone-files/zone-files.ts';
 
 /** Spreads the load evenly even with few clients, at no measurable cost (README, "Workers"). */
@@ -181,12 +181,6 @@ const optionsSchema = z.strictObject({
 
 export type ServerOptions = z.input<typeof optionsSchema>;
 type Checked = z.output<typeof optionsSchema>;
-
-export type Mode = Checked['mode'];
-export type ProfileName = Checked['profile'];
-export type MetricsOptions = NonNullable<ServerOptions['metrics']>;
-export type RateLimitOptions = NonNullable<ServerOptions['rateLimit']>;
-export type TlsOptions = NonNullable<ServerOptions['tls']>;
 
 /** The choices and the default of the option at a path such as `rateLimit.slip`, as far as it has some. */
 export function choicesAndDefault(path: string) {

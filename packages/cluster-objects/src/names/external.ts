@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseRecord } from '../cluster/spec.ts';
 import { addressesAs, NO_SUCH_NAME, type Question } from './question.ts';
 
-export const externalSpecSchema = z.strictObject({
+const externalSpecSchema = z.strictObject({
   /** How many names exist: `www0.example.org` to `www999999.example.org`. 1 to 1,000,000; default 1,000,000. */
   names: z.int().min(1).max(1_000_000).default(1_000_000),
   /** The domain below which they are; default `example.org`, which RFC 2606 reserves. */

@@ -13,7 +13,7 @@ import { readCredentials } from '../network/tls-credentials.ts';
 import { DEFAULT_BALANCE, type ResolvedOptions, type ZoneSource } from '../options.ts';
 import { zonesOf } from '../process/zones.ts';
 import { addZones } from '../store/load.ts';
-import type { ZoneInput } from '../store/zone-store.ts';
+import type { ZoneInput } from '../store/zone-input.ts';
 import type { BuiltServer, Profile } from './profile.ts';
 
 type StockNetwork = DNSOverTCP | DNSOverUDP;

@@ -21,9 +21,7 @@ import { type StoredAnswer, StoreView } from './view.ts';
 import { toRecord, toSet, type WireRecord, type ZoneInput } from './zone-input.ts';
 
 /** Default TTL of records, in seconds. */
-export const DEFAULT_TTL_SECONDS = 3600;
-
-export type { ZoneInput };
+const DEFAULT_TTL_SECONDS = 3600;
 
 /**
  * Names compare case-insensitively (ASCII). A name with an SOA record is the apex of a zone. Within a zone,
