@@ -10,7 +10,7 @@ import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
-} from './network/stream-listener.ts';
+} from './network/tcp-limits.ts';
 import { checkOptions, choicesAndDefault, DEFAULT_ADDRESS, type ServerOptions } from './options.ts';
 import { generatedZones, readZonesSpec } from './store/zones-file.ts';
 import { describeVersions } from './version.ts';

@@ -19,7 +19,7 @@ export {
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
   type TcpLimits,
-} from './network/stream-listener.ts';
+} from './network/tcp-limits.ts';
 export { RobustTcpNetwork, type TcpNetworkOptions } from './network/tcp.ts';
 export { type CertificateFiles, readCredentials, type TlsCredentials } from './network/tls-credentials.ts';
 export type { ServerOptions, ZoneLoader, ZoneSource } from './options.ts';

@@ -14,8 +14,8 @@ import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import { DROP_REASON } from '../metrics/counters.ts';
 import { freshSeconds, readRequest, STATUS } from './https-message.ts';
 import { waitUntil } from './managed-network.ts';
-import { type Admission, shakeHands } from './stream-listener.ts';
-import { StreamNetwork, type StreamNetworkOptions } from './stream-network.ts';
+import { type Admission, type StreamNetworkOptions, shakeHands } from './stream-listener.ts';
+import { StreamNetwork } from './stream-network.ts';
 import { MAX_PENDING_QUERIES, MAX_QUERY_BYTES } from './tcp-connection.ts';
 import type { TlsCredentials } from './tls-credentials.ts';
 
@@ -61,7 +61,7 @@ export class HttpsNetwork extends StreamNetwork {
   }
 
   async shutdown(seconds: number): Promise<void> {
-    this.listener.stop();
+    this.server.close();
     // GOAWAY: open streams are finished, and the client opens no further ones.
     for (const { session } of this.#clients.values()) session.close();
     await waitUntil(() => this.#clients.size === 0, seconds);
@@ -71,7 +71,7 @@ export class HttpsNetwork extends StreamNetwork {
   close(): void {
     this.isClosed = true;
     for (const { session } of this.#clients.values()) session.destroy();
-    this.listener.close();
+    this.closeListener();
   }
 
   /** Not bound to a port: it serves the connections that the listener accepts. */

@@ -3,28 +3,22 @@
  * and from one client, from the first byte on: a TLS handshake that never ends counts too.
  */
 import { once } from 'node:events';
-import { createServer, isIPv4, type Server, type Socket } from 'node:net';
-import { mappedAddress } from '@dinodns-bench/wire';
-import { isMapped } from '../limits/networks.ts';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import { type ConnectionTotals, NO_CONNECTIONS } from '../metrics/counters.ts';
-import type { ServerOptions } from '../options.ts';
-import type { Barrier } from './barrier.ts';
+import { ManagedNetwork, type NetworkOptions } from './managed-network.ts';
+import {
+  clientOf,
+  DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_CONNECTIONS,
+  DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
+  type TcpLimits,
+} from './tcp-limits.ts';
 
-/** A connection that sends no complete query for this long is closed (RFC 7766, section 6.2.3: a few seconds). */
-export const DEFAULT_IDLE_SECONDS = 10;
 /** A connection lives at most a tenth longer than it may idle. */
 const SWEEPS_PER_IDLE_TIME = 10;
-/** Connections per process. For a further one, that which has been idle longest is closed. */
-export const DEFAULT_MAX_CONNECTIONS = 1024;
-/** Connections per client, so that one cannot take them all. */
-export const DEFAULT_MAX_CONNECTIONS_PER_CLIENT = 256;
-/** A customer gets at least a /64, and may use each of its 2^64 addresses (RFC 6177). */
-export const DEFAULT_CLIENT_IPV6_BITS = 64;
-/** Queries and answers buffered for all connections of one process together. */
-export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
-/** Limits of everything that has connections. */
-export type TcpLimits = Readonly<NonNullable<ServerOptions['tcp']>>;
+export type StreamNetworkOptions = NetworkOptions & TcpLimits;
 
 /** A connection, from its first byte on. */
 export interface Admission {
@@ -33,80 +27,71 @@ export interface Admission {
   lastQueryAt: number;
 }
 
-export interface StreamListenerOptions extends TcpLimits {
-  /** As in `NetworkOptions`. */
-  readonly reusePort: boolean;
-  /** IPv4 or IPv6 address; `::` also accepts IPv4. */
-  readonly address: string;
-  onSocket(socket: Socket): void;
-  readonly barrier: Barrier;
-  /** A failure after `open` has resolved. */
-  onError(error: Error): void;
-}
-
-export class StreamListener {
+export abstract class StreamListener extends ManagedNetwork {
+  /** The listening socket. */
   readonly server: Server;
-  readonly #options: StreamListenerOptions;
+  protected readonly idleSeconds: number;
   readonly #totals = { ...NO_CONNECTIONS };
   /** How many connections each connected client has. */
   readonly #byClient = new Map<string, number>();
   readonly #perClient: number;
+  readonly #clientIpv6Bits: number | undefined;
   readonly #most: number;
-  readonly #idleSeconds: number;
   /** While there are connections: a timer would bound, and make dearer, each wait for datagrams. */
   #sweep: NodeJS.Timeout | undefined;
   /** By both ends of the connection, because TLS hides the socket beneath it. */
   readonly #admissions = new Map<string, Admission>();
 
-  constructor(options: StreamListenerOptions) {
-    this.#options = options;
+  constructor(networkType: SupportedNetworkType, options: StreamNetworkOptions, headroom: number) {
+    super(networkType, options, headroom);
     this.#perClient = options.maxConnectionsPerClient ?? DEFAULT_MAX_CONNECTIONS_PER_CLIENT;
+    this.#clientIpv6Bits = options.clientIpv6Bits;
     this.#most = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
-    this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
+    this.idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
     this.server = createServer({ allowHalfOpen: true }, (socket) => {
       const accept = () => this.#accept(socket);
-      options.barrier.around(accept, () => socket.destroy())();
+      this.barrier.around(accept, () => socket.destroy())();
     });
   }
+
+  /** A connection that has been accepted. */
+  protected abstract onSocket(socket: Socket): void;
 
   get totals(): ConnectionTotals {
     return { ...this.#totals };
   }
 
-  /** Binds `port`; 0: any. Resolves with the port, or rejects with the system error. */
-  async open(port: number): Promise<number> {
-    const { address, onError, reusePort } = this.#options;
+  protected async bind(): Promise<object> {
+    const { address, port } = this;
     // A worker's own socket must share the port with the other workers' sockets.
-    const sharing = reusePort ? { reusePort: true, exclusive: true } : {};
+    const sharing = this.reusePort ? { reusePort: true, exclusive: true } : {};
     this.server.listen({ host: address, port, ...sharing });
     await once(this.server, 'listening');
     // Accepting can fail later for lack of file descriptors. That passes.
-    this.server.on('error', onError);
+    this.server.on('error', (error) => this.fail(error));
     const bound = this.server.address();
-    return typeof bound === 'object' && bound !== null ? bound.port : port;
+    if (typeof bound === 'object' && bound !== null) this.port = bound.port;
+    return {};
   }
 
-  /** Accepts no more connections. */
-  stop(): void {
-    this.server.close();
-  }
-
-  /** Ends all connections at once. */
-  close(): void {
+  /** Accepts no more connections, and ends all at once. */
+  protected closeListener(): void {
     this.#stopSweeping();
     this.server.close();
     for (const { socket } of this.#admissions.values()) socket.destroy();
   }
 
-  /** Undefined for a client that is gone. */
-  admissionOf(socket: Ends): Admission | undefined {
-    return this.#admissions.get(keyOf(socket));
+  /** Of a connection after its handshake. Ends one that is gone, or was closed to make room for another one, during that. */
+  protected admissionOf(socket: Ends, end: () => void): Admission | undefined {
+    const admission = this.#admissions.get(keyOf(socket));
+    if (admission === undefined) end();
+    return admission;
   }
 
   #accept(socket: Socket): void {
     socket.on('error', () => socket.destroy());
     const { remoteAddress } = socket;
-    const client = remoteAddress === undefined ? '' : clientOf(remoteAddress, this.#options.clientIpv6Bits);
+    const client = remoteAddress === undefined ? '' : clientOf(remoteAddress, this.#clientIpv6Bits);
     const others = this.#byClient.get(client) ?? 0;
     // Without an address, it was reset before it was accepted: there is nobody to answer.
     if (remoteAddress === undefined || others >= this.#perClient) {
@@ -122,14 +107,14 @@ export class StreamListener {
     this.#admissions.set(key, { socket, lastQueryAt: performance.now() });
     this.#sweep ??= setInterval(
       () => this.#closeIdle(),
-      (this.#idleSeconds * 1000) / SWEEPS_PER_IDLE_TIME,
+      (this.idleSeconds * 1000) / SWEEPS_PER_IDLE_TIME,
     ).unref();
     socket.once('close', () => {
       if (this.#admissions.get(key)?.socket === socket) this.#admissions.delete(key);
       this.#leave(client);
       if (this.#admissions.size === 0) this.#stopSweeping();
     });
-    this.#options.onSocket(socket);
+    this.onSocket(socket);
   }
 
   #leave(client: string): void {
@@ -146,7 +131,7 @@ export class StreamListener {
 
   /** Whatever keeps it open: a handshake that does not end, a session without streams, half a query. */
   #closeIdle(): void {
-    const oldest = performance.now() - this.#idleSeconds * 1000;
+    const oldest = performance.now() - this.idleSeconds * 1000;
     for (const { socket, lastQueryAt } of this.#admissions.values()) {
       if (lastQueryAt >= oldest) continue;
       this.#totals.timedOut++;
@@ -164,16 +149,6 @@ export class StreamListener {
     this.#admissions.delete(idlest[0]);
     idlest[1].socket.destroy();
   }
-}
-
-/** One client, however many addresses of its prefix it uses: an IPv4 address, or a prefix of IPv6 addresses. */
-export function clientOf(address: string, ipv6Bits: number = DEFAULT_CLIENT_IPV6_BITS): string {
-  if (isIPv4(address)) return address;
-  const bytes = mappedAddress(address);
-  if (isMapped(bytes)) return bytes.subarray(12).join('.');
-  const whole = ipv6Bits >> 3;
-  const rest = (bytes[whole] ?? 0) & (0xff00 >> (ipv6Bits & 7));
-  return `${Buffer.from(bytes.subarray(0, whole)).toString('hex')}/${rest}`;
 }
 
 type Ends = Pick<Socket, 'localAddress' | 'remoteAddress' | 'remotePort'>;

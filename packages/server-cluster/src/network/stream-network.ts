@@ -2,33 +2,22 @@
  * What the networks with connections have in common: TCP, TLS and HTTPS. Messages are answered from the answer table if it can, else
  * through the framework.
  */
-import type { Server, Socket } from 'node:net';
 import { IGNORE, MAX_MESSAGE_BYTES, mappedAddress, QueryReader } from '@dinodns-bench/wire';
 import type { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Bypass } from '../framework/bypass.ts';
 import type { Cookies } from '../limits/cookies.ts';
-import { type ConnectionTotals, DROP_REASON } from '../metrics/counters.ts';
+import { DROP_REASON } from '../metrics/counters.ts';
 import { DROP, type Responder, TO_FRAMEWORK } from '../table/responder.ts';
 import { type Client, toFramework } from './framework-path.ts';
-import { ManagedNetwork, type NetworkOptions } from './managed-network.ts';
-import {
-  type Admission,
-  DEFAULT_IDLE_SECONDS,
-  DEFAULT_MAX_BUFFERED_BYTES,
-  StreamListener,
-  type TcpLimits,
-} from './stream-listener.ts';
+import { StreamListener, type StreamNetworkOptions } from './stream-listener.ts';
+import { DEFAULT_MAX_BUFFERED_BYTES } from './tcp-limits.ts';
 import type { TlsCredentials } from './tls-credentials.ts';
-
-export type StreamNetworkOptions = NetworkOptions & TcpLimits;
 
 /** `congested`: the framework has too many queries; this one is dropped, and counted. */
 type StreamOutcome = 'answered' | 'unanswerable' | 'congested';
 
-export abstract class StreamNetwork extends ManagedNetwork {
-  protected readonly idleSeconds: number;
+export abstract class StreamNetwork extends StreamListener {
   protected readonly maxBufferedBytes: number;
-  protected readonly listener: StreamListener;
   /** The current message; each is parsed once. */
   protected readonly query = new QueryReader();
   readonly #responder: Responder | undefined;
@@ -39,44 +28,15 @@ export abstract class StreamNetwork extends ManagedNetwork {
 
   constructor(networkType: SupportedNetworkType, options: StreamNetworkOptions, headroom: number) {
     super(networkType, options, headroom);
-    this.idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
     this.maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#responder = options.responder;
     this.#bypass = options.bypass;
     this.#cookies = options.cookies;
     this.#scratch = Buffer.alloc(headroom + MAX_MESSAGE_BYTES);
-    const { barrier, reusePort } = this;
-    const onSocket = (socket: Socket) => this.onSocket(socket);
-    const onError = (error: Error) => this.fail(error);
-    this.listener = new StreamListener({ ...options, reusePort, barrier, onSocket, onError });
   }
-
-  /** A connection that has been accepted. */
-  protected abstract onSocket(socket: Socket): void;
 
   /** Shows another certificate to clients that connect from now on. */
   abstract renew(credentials: TlsCredentials): void;
-
-  /** The listening socket. */
-  get server(): Server {
-    return this.listener.server;
-  }
-
-  get totals(): ConnectionTotals {
-    return this.listener.totals;
-  }
-
-  protected async bind(): Promise<object> {
-    this.port = await this.listener.open(this.port);
-    return {};
-  }
-
-  /** Of a connection after its handshake. Ends one that is gone, or was closed to make room for another one, during that. */
-  protected admissionOf(socket: Socket, end: () => void): Admission | undefined {
-    const admission = this.listener.admissionOf(socket);
-    if (admission === undefined) end();
-    return admission;
-  }
 
   /**
    * Calls `send` once with the reply, perhaps before this call returns; never, unless the outcome is `answered`.

@@ -11,8 +11,8 @@ import { DROP_REASON } from '../metrics/counters.ts';
 import { isTransfer, type Transfers } from '../transfer/transfer.ts';
 import { withCookie } from '../wire/response.ts';
 import { waitUntil } from './managed-network.ts';
-import { shakeHands } from './stream-listener.ts';
-import { StreamNetwork, type StreamNetworkOptions } from './stream-network.ts';
+import { type StreamNetworkOptions, shakeHands } from './stream-listener.ts';
+import { StreamNetwork } from './stream-network.ts';
 import { LENGTH_BYTES, TcpConnection } from './tcp-connection.ts';
 import type { TlsCredentials } from './tls-credentials.ts';
 
@@ -48,7 +48,7 @@ export class RobustTcpNetwork extends StreamNetwork {
   }
 
   async shutdown(seconds: number): Promise<void> {
-    this.listener.stop();
+    this.server.close();
     for (const connection of this.#connections) connection.stop();
     const start = performance.now();
     const isFlushed = ({ pending, socket }: TcpConnection) => pending === 0 && socket.writableLength === 0;
@@ -62,7 +62,7 @@ export class RobustTcpNetwork extends StreamNetwork {
   close(): void {
     this.isClosed = true;
     for (const { socket } of this.#connections) socket.destroy();
-    this.listener.close();
+    this.closeListener();
   }
 
   /** A complete query: the connection is told of each answer, or that there is none. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomFrom } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clientOf } from '../../src/network/stream-listener.ts';
+import { clientOf } from '../../src/network/tcp-limits.ts';
 import { ask, query, TcpClient } from '../support/client.ts';
 import { sendHttps, sendTls } from '../support/encrypted.ts';
 import {
