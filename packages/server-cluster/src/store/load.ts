@@ -22,9 +22,7 @@ export interface LoadOptions {
   readonly sliceSeconds?: number;
 }
 
-interface Target {
-  addZone(zone: ZoneInput): void;
-}
+type Target = Pick<ZoneStore, 'addZone'>;
 
 /** Zones to load, or a store that has loaded them. */
 export type Zones = ZoneSource | ZoneStore;

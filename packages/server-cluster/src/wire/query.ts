@@ -40,7 +40,8 @@ export class Query {
   constructor(message: Buffer, query: QueryReader, cookie?: Uint8Array) {
     this.message = message;
     this.questionEnd = query.questionEnd;
-    this.edns = query.hasEdns ? { ...ednsAt(message, query.optAt), cookie } : null;
+    const { dnssecOk, optAt } = query;
+    this.edns = query.hasEdns ? { dnssecOk, record: optRecord(message, optAt), cookie } : null;
     this.udpLimit = Math.min(query.udpBytes, EDNS_UDP_BYTES);
     const question = {
       name: nameText(message, HEADER_BYTES),
@@ -83,9 +84,9 @@ function errorReply(message: Buffer, query: QueryReader): Buffer {
 }
 
 /** Parses the OPT record whose type is at `body`. */
-function ednsAt(message: Buffer, body: number): Omit<Edns, 'cookie'> {
+function optRecord(message: Buffer, body: number): OptAnswer {
   const flags = message.readUInt16BE(body + 6);
-  const record: OptAnswer = {
+  return {
     name: '.',
     type: 'OPT',
     udpPayloadSize: message.readUInt16BE(body + 2),
@@ -97,7 +98,6 @@ function ednsAt(message: Buffer, body: number): Omit<Edns, 'cookie'> {
     // through a handler that copies the request.
     options: [],
   };
-  return { dnssecOk: record.flag_do, record };
 }
 
 /** Whether a record is an OPT record that a handler added to a response. */

@@ -27,13 +27,11 @@ const NOTHING = Buffer.alloc(0);
 const HANDLER_FLAGS =
   FLAG.authoritative | FLAG.truncated | FLAG.recursionAvailable | FLAG.authenticData | 0xf;
 
-interface Body {
-  readonly wire: Buffer;
-  readonly answers: number;
-  readonly authorities: number;
-  readonly additionals: number;
+interface Body extends Pick<Sections, 'wire' | 'required'> {
+  readonly answers: readonly unknown[];
+  readonly authorities: readonly unknown[];
+  readonly additionals: readonly unknown[];
   readonly opt: Buffer;
-  readonly required?: Sections['required'];
 }
 
 /**
@@ -53,9 +51,9 @@ export function encodeResponse(query: Query, packet: Packet, limit: number, head
   flags |= query.message.readUInt16BE(2) & FLAG.recursionDesired;
   if (truncated) flags |= FLAG.truncated;
   out.writeUInt16BE(flags, headroom + 2);
-  out.writeUInt16BE(truncated ? 0 : body.answers, headroom + 6);
-  out.writeUInt16BE(truncated ? 0 : body.authorities, headroom + 8);
-  const additionals = (truncated ? 0 : body.additionals) + (body.opt.length > 0 ? 1 : 0);
+  out.writeUInt16BE(truncated ? 0 : body.answers.length, headroom + 6);
+  out.writeUInt16BE(truncated ? 0 : body.authorities.length, headroom + 8);
+  const additionals = (truncated ? 0 : body.additionals.length) + (body.opt.length > 0 ? 1 : 0);
   out.writeUInt16BE(additionals, headroom + 10);
   if (!truncated) body.wire.copy(out, headroom + questionEnd);
   body.opt.copy(out, headroom + length - body.opt.length);
@@ -71,32 +69,18 @@ export function serverFailure(query: Query, headroom = 0): Buffer {
 function fitting(body: Body, limit: number): Body {
   const { required, wire, opt } = body;
   if (required === undefined || wire.length + opt.length <= limit) return body;
-  return { ...body, wire: wire.subarray(0, required.bytes), additionals: required.additionals };
+  const additionals = body.additionals.slice(0, required.additionals);
+  return { ...body, wire: wire.subarray(0, required.bytes), additionals };
 }
 
 function bodyOf(query: Query, packet: Packet): Body {
   const prepared = preparedSections(packet);
-  if (prepared !== undefined) {
-    return {
-      wire: prepared.wire,
-      answers: prepared.answers.length,
-      authorities: prepared.authorities.length,
-      additionals: prepared.additionals.length,
-      opt: plainOpt(query),
-      required: prepared.required,
-    };
-  }
+  if (prepared !== undefined) return { ...prepared, opt: plainOpt(query) };
   const answers = (packet.answers ?? []).filter((record) => !isOpt(record));
   const authorities = (packet.authorities ?? []).filter((record) => !isOpt(record));
   const additionals = (packet.additionals ?? []).filter((record) => !isOpt(record));
   const wire = Buffer.concat([...answers, ...authorities, ...additionals].flatMap(encodeRecord));
-  return {
-    wire,
-    answers: answers.length,
-    authorities: authorities.length,
-    additionals: additionals.length,
-    opt: handlerOpt(query, packet) ?? plainOpt(query),
-  };
+  return { wire, answers, authorities, additionals, opt: handlerOpt(query, packet) ?? plainOpt(query) };
 }
 
 function encodeRecord(record: Answer): Buffer[] {
