@@ -117,13 +117,8 @@ export class ZonesSnapshot {
   #directory: string | undefined;
   #touching: NodeJS.Timeout | undefined;
   #count = 0;
-  #current: SnapshotFile | null = null;
-  #previous: SnapshotFile | null = null;
-
-  /** The file that workers read; null if they load what the program loads. */
-  get current(): SnapshotFile | null {
-    return this.#current;
-  }
+  /** What workers read, and what they read before; null if they load what the program loads. */
+  readonly #kept: (SnapshotFile | null)[] = [];
 
   /** Loads zones and writes them to a file. Rejects as `loadStore`. */
   async write(zones: Zones): Promise<SnapshotFile> {
@@ -153,20 +148,16 @@ export class ZonesSnapshot {
    * started may not have opened it yet.
    */
   keep(file: SnapshotFile | null): void {
-    this.#previous?.remove();
-    this.#previous = this.#current;
-    this.#current = file;
+    this.#kept.unshift(file);
+    for (const older of this.#kept.splice(2)) older?.remove();
   }
 
   /** Removes everything. */
   clear(): void {
-    this.#current?.remove();
-    this.#previous?.remove();
+    for (const file of this.#kept.splice(0)) file?.remove();
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
     clearInterval(this.#touching);
     this.#directory = undefined;
-    this.#current = null;
-    this.#previous = null;
   }
 
   /** A directory of this process's own, until `clear`; a new one if it has been removed, as by what removes old temporary files. */

@@ -86,7 +86,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
         size,
         standby: options.standby,
         ports,
-        served: { zones: zones.current, secrets },
+        served: { zones: file, secrets },
         log,
       });
       pool = workers;
