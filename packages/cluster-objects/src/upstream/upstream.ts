@@ -54,17 +54,12 @@ export interface Upstream {
 /** Large for a burst after a pause of CoreDNS; the kernel may give less. */
 const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
 
-interface Reply {
-  readonly bytes: Buffer;
-  send(bytes: Buffer): void;
-}
-
 class Serving {
   readonly answered = { udp: 0, tcp: 0 };
   readonly #answerer: Answerer;
   #behaviour: Behaviour;
-  /** One for each delay, since a queue is in order of time. */
-  readonly #queues = new Map<number, DelayQueue<Reply>>();
+  /** What sends replies later: one queue for each delay, since it is in order of time. */
+  readonly #queues = new Map<number, DelayQueue<() => void>>();
   udp: UdpSocket | undefined;
 
   constructor({ external, delaySeconds = 0, ttl = 30 }: UpstreamOptions) {
@@ -81,11 +76,11 @@ class Serving {
     for (const queue of this.#queues.values()) queue.close();
   }
 
-  #queueFor(delaySeconds: number): DelayQueue<Reply> {
+  #queueFor(delaySeconds: number): DelayQueue<() => void> {
     const known = this.#queues.get(delaySeconds);
     if (known !== undefined) return known;
-    const queue = new DelayQueue<Reply>((replies) => {
-      for (const { bytes, send } of replies) send(bytes);
+    const queue = new DelayQueue<() => void>((replies) => {
+      for (const send of replies) send();
       this.udp?.flush();
     });
     this.#queues.set(delaySeconds, queue);
@@ -114,34 +109,34 @@ class Serving {
       this.answered.udp++;
       const age = batch.ages[i] ?? 0;
       const arrived = Number.isNaN(age) ? performance.now() : batch.readAt - age / 1e6;
-      this.#reply({ bytes, send: this.#toPeer(batch.peer(i)) }, arrived);
+      const peer = batch.peer(i);
+      this.#reply(() => this.#send(bytes, peer), arrived);
     }
   }
 
-  #toPeer(peer: Peer): (bytes: Buffer) => void {
-    return (bytes) => {
-      const { udp } = this;
-      if (udp === undefined || udp.queue(bytes, peer)) return;
-      udp.flush();
-      udp.queue(bytes, peer);
-    };
+  #send(bytes: Buffer, peer: Peer): void {
+    const { udp } = this;
+    if (udp === undefined || udp.queue(bytes, peer)) return;
+    udp.flush();
+    udp.queue(bytes, peer);
   }
 
-  #reply(reply: Reply, arrived: number): void {
+  #reply(send: () => void, arrived: number): void {
     const delay = this.#behaviour.kind === 'answer' ? this.#behaviour.delaySeconds : 0;
-    if (delay === 0) reply.send(reply.bytes);
-    else this.#queueFor(delay).push(reply, arrived + delay * 1000);
+    if (delay === 0) send();
+    else this.#queueFor(delay).push(send, arrived + delay * 1000);
   }
 
   onConnection(socket: Socket): void {
-    const send = (framed: Buffer) => {
-      if (socket.writable) socket.write(framed);
-    };
     const reader = createFrameReader((query, offset, length) => {
       const bytes = this.#answer(query, offset, length);
       if (bytes === null || bytes.length > MAX_MESSAGE_BYTES) return;
       this.answered.tcp++;
-      this.#reply({ bytes: frameOf(bytes), send }, performance.now());
+      const framed = frameOf(bytes);
+      const send = () => {
+        if (socket.writable) socket.write(framed);
+      };
+      this.#reply(send, performance.now());
     });
     socket.setNoDelay(true);
     socket.on('error', () => socket.destroy());
