@@ -78,10 +78,7 @@ export class Churn {
       this.#record('ADDED', this.#add(service.index));
     }, afterSeconds * 1000);
     this.#announced.add(timer);
-    return {
-      name: serviceName(this.#store.cluster, service),
-      address: service.addresses[0] ?? '',
-    };
+    return { name: serviceName(this.#store.cluster, service), address: service.addresses[0] ?? '' };
   }
 
   /** Deletes the oldest Service that a churn has created; null if there is none. */

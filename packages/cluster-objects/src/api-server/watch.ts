@@ -9,7 +9,7 @@ import type { Resource } from '../kubernetes/resources.ts';
 import type { ChangeEvent } from './event-log.ts';
 import { type ChunkedOutput, ClientGone } from './output.ts';
 import type { ListOptions } from './request.ts';
-import { badRequest, expired, statusObject } from './status.ts';
+import { badRequest, expired, type Failure, statusObject } from './status.ts';
 import type { Store } from './store.ts';
 
 /** Of a real API server: a bookmark about every minute. */
@@ -43,11 +43,8 @@ export async function serveWatch(watch: Watch, output: ChunkedOutput): Promise<v
   const { store, options } = watch;
   const start = startOf(watch);
   if (Number.isNaN(start)) {
-    await failWatch(
-      watch,
-      output,
-      badRequest(`Invalid value: "${options.resourceVersion}": resourceVersion`),
-    );
+    const failure = badRequest(`Invalid value: "${options.resourceVersion}": resourceVersion`);
+    await failWatch(watch, output, failure);
     return;
   }
   let version = typeof start === 'number' ? start : store.version;
@@ -115,11 +112,7 @@ async function sendBookmark(
 }
 
 /** As the real server: an event of the type ERROR, and the end. */
-export async function failWatch(
-  { encoding }: Watch,
-  output: ChunkedOutput,
-  failure: Parameters<typeof statusObject>[0],
-): Promise<void> {
+export async function failWatch({ encoding }: Watch, output: ChunkedOutput, failure: Failure): Promise<void> {
   await output.add(encoding.watchEvent('ERROR', statusObject(failure)));
   await output.flush();
 }

@@ -164,7 +164,8 @@ export class HttpsNetwork extends StreamNetwork {
       'cache-control': `max-age=${freshSeconds(reply)}`,
     });
     stream.end(reply);
-    if (this.#unread > this.maxBufferedBytes) this.#closeGreediest();
+    if (this.#unread <= this.maxBufferedBytes) return;
+    this.tooGreedy(this.#clients.values(), ({ unread }) => unread)?.session.destroy();
   }
 
   /** Refuses a request; what it still sends is not read. */
@@ -184,14 +185,5 @@ export class HttpsNetwork extends StreamNetwork {
   #count(client: Client, bytes: number): void {
     client.unread += bytes;
     this.#unread += bytes;
-  }
-
-  #closeGreediest(): void {
-    let greediest: Client | undefined;
-    for (const client of this.#clients.values()) {
-      if (client.unread > (greediest?.unread ?? 0)) greediest = client;
-    }
-    this.counters.drop(DROP_REASON.congested);
-    greediest?.session.destroy();
   }
 }

@@ -68,6 +68,20 @@ export abstract class StreamNetwork extends StreamListener {
     return cookies;
   }
 
+  /** The client for which most bytes are buffered, if all together are too many; it is counted, and to be closed. */
+  protected tooGreedy<Of>(clients: Iterable<Of>, bytesOf: (client: Of) => number): Of | undefined {
+    let [total, most] = [0, 0];
+    let greediest: Of | undefined;
+    for (const client of clients) {
+      const bytes = bytesOf(client);
+      total += bytes;
+      if (bytes > most) [most, greediest] = [bytes, client];
+    }
+    if (total <= this.maxBufferedBytes) return undefined;
+    this.counters.drop(DROP_REASON.congested);
+    return greediest;
+  }
+
   /** The length of the reply in the scratch buffer, or `DROP` or `TO_FRAMEWORK`. */
   #fromTable(message: Buffer): number {
     const { length } = message;

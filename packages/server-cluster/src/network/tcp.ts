@@ -79,16 +79,7 @@ export class RobustTcpNetwork extends StreamNetwork {
 
   /** More output is waiting than a client reads. */
   onBacklog(): void {
-    let total = 0;
-    let largest: TcpConnection | undefined;
-    for (const connection of this.#connections) {
-      const bytes = connection.bufferedBytes;
-      total += bytes;
-      if (bytes > (largest?.bufferedBytes ?? 0)) largest = connection;
-    }
-    if (total <= this.maxBufferedBytes || largest === undefined) return;
-    this.counters.drop(DROP_REASON.congested);
-    largest.socket.destroy();
+    this.tooGreedy(this.#connections, ({ bufferedBytes }) => bufferedBytes)?.socket.destroy();
   }
 
   onClosed(connection: TcpConnection): void {

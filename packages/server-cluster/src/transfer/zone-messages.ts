@@ -122,9 +122,9 @@ class Message {
   readonly #questionEnd: number;
   readonly #opt: Buffer;
   readonly #rcode: number;
+  /** Its records. */
   #parts: Buffer[] = [];
   #bytes = 0;
-  #records = 0;
 
   constructor(query: Buffer, questionEnd: number, opt: Buffer, rcode: number) {
     this.#query = query;
@@ -142,7 +142,6 @@ class Message {
         if (this.#bytes > 0 && this.#bytes + record.length > MESSAGE_BYTES) yield this.take();
         this.#parts.push(record);
         this.#bytes += record.length;
-        this.#records++;
       }
     }
   }
@@ -153,13 +152,12 @@ class Message {
     this.#query.copy(start, 2, 0, this.#questionEnd);
     start.writeUInt16BE(this.#questionEnd + this.#bytes + this.#opt.length, 0);
     start.writeUInt16BE(FLAG.response | FLAG.authoritative | this.#rcode, 4);
-    start.writeUInt16BE(this.#records, 8);
+    start.writeUInt16BE(this.#parts.length, 8);
     start.writeUInt16BE(0, 10);
     start.writeUInt16BE(this.#opt.length === 0 ? 0 : 1, 12);
     const message = Buffer.concat([start, ...this.#parts, this.#opt]);
     this.#parts = [];
     this.#bytes = 0;
-    this.#records = 0;
     return message;
   }
 }
