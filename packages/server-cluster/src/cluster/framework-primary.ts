@@ -6,6 +6,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { cpus } from 'node:os';
 import { ServerError } from '../errors.ts';
 import { never } from '../process/server.ts';
+import { Member } from './member.ts';
 import type { Primary } from './pool-primary.ts';
 
 /** Workers that may end before all are ready. The framework would replace them for ever. */
@@ -51,14 +52,5 @@ async function stopAll(): Promise<void> {
   // Otherwise the framework would replace each worker that ends.
   cluster.removeAllListeners('exit');
   const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-  await Promise.all(
-    workers.map(
-      (worker) =>
-        new Promise<void>((resolve) => {
-          if (worker.isDead()) resolve();
-          worker.once('exit', () => resolve());
-          worker.process.kill('SIGKILL');
-        }),
-    ),
-  );
+  await Promise.all(workers.map((worker) => new Member(worker, null).stop(0)));
 }
