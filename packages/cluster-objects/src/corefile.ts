@@ -60,16 +60,12 @@ function kubernetesOf({ endpoint, pods = 'insecure' }: CorefileOptions, domain: 
 function checkWords(options: CorefileOptions): void {
   const { endpoint, upstream, address, domain, autopath, health, ready, metrics } = options;
   const words = { endpoint, upstream, address, domain, autopath, health, ready, metrics };
-  const problems = Object.entries(words).flatMap(([name, value]) =>
-    value === undefined || WORD.test(value)
-      ? []
-      : [
-          {
-            problem: `${name} cannot be ${JSON.stringify(value)}: a Corefile has no way to write it`,
-            fix: 'give a word without spaces, braces, quotes and backslashes',
-          },
-        ],
-  );
+  const problems = Object.entries(words)
+    .filter(([, value]) => value !== undefined && !WORD.test(value))
+    .map(([name, value]) => ({
+      problem: `${name} cannot be ${JSON.stringify(value)}: a Corefile has no way to write it`,
+      fix: 'give a word without spaces, braces, quotes and backslashes',
+    }));
   if (autopath === '@kubernetes' && options.pods !== 'verified') {
     const problem = `autopath @kubernetes needs to know every pod, but pods are ${options.pods ?? 'insecure'}`;
     problems.push({ problem, fix: 'set pods to verified, or autopath to a file like /etc/resolv.conf' });
