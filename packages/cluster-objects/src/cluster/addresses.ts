@@ -16,11 +16,12 @@ const SERVICES_V4 = dottedToNumber(10, 96);
 const PODS_V4 = dottedToNumber(10, 128);
 const NODES_V4 = dottedToNumber(172, 16);
 
-function dottedToNumber(first: number, second: number): number {
+/** The number of an IPv4 address that begins with these bytes and ends with zeros. */
+export function dottedToNumber(first: number, second: number): number {
   return first * 2 ** 24 + second * 2 ** 16;
 }
 
-function dotted(value: number): string {
+export function dotted(value: number): string {
   return [value / 2 ** 24, value / 2 ** 16, value / 2 ** 8, value]
     .map((part) => Math.floor(part) % 256)
     .join('.');
@@ -45,7 +46,7 @@ export function podAddresses(pod: number, dualStack: boolean): Addresses {
 }
 
 /** The last 32 bits as RFC 5952 writes them: one group if the upper one is zero. */
-function groups(number: number): string {
+export function groups(number: number): string {
   const upper = Math.floor(number / 2 ** 16);
   const lower = (number % 2 ** 16).toString(16);
   return upper === 0 ? lower : `${upper.toString(16)}:${lower}`;

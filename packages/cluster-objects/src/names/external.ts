@@ -1,5 +1,6 @@
 /** Names outside the cluster, which exist by a rule: the upstream knows them without a list, and so does a check. */
 import { z } from 'zod';
+import { dotted, dottedToNumber, groups } from '../cluster/addresses.ts';
 import { parseRecord } from '../cluster/spec.ts';
 import { addressesAs, NO_SUCH_NAME, type Question } from './question.ts';
 
@@ -40,10 +41,8 @@ export interface External {
 }
 
 function addressesFor(index: number): readonly string[] {
-  const offset = index % BENCHMARK_ADDRESSES;
-  const v4 = [198, 18 + Math.floor(offset / 2 ** 16), Math.floor(offset / 256) % 256, offset % 256].join('.');
-  const [upper, lower] = [Math.floor((index + 1) / 2 ** 16), (index + 1) % 2 ** 16];
-  return [v4, `2001:db8::${upper === 0 ? '' : `${upper.toString(16)}:`}${lower.toString(16)}`];
+  const v4 = dotted(dottedToNumber(198, 18) + (index % BENCHMARK_ADDRESSES));
+  return [v4, `2001:db8::${groups(index + 1)}`];
 }
 
 /** @throws ClusterError `E_CLUSTER` */
