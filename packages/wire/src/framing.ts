@@ -16,15 +16,10 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
-export interface FrameReader {
-  /** Takes `bytes[0, length)` of the stream and passes on each message that they complete. */
-  push(bytes: Uint8Array, length: number): void;
-}
-
 /** `onMessage` gets messages in place: valid until it returns. */
 export function createFrameReader(
   onMessage: (bytes: Uint8Array, offset: number, length: number) => void,
-): FrameReader {
+) {
   /** The start of an incomplete message; allocated when first needed, since most reads end with a whole message. */
   let carry: Uint8Array | undefined;
   let carried = 0;
@@ -48,7 +43,8 @@ export function createFrameReader(
   };
 
   return {
-    push(bytes, length) {
+    /** Takes `bytes[0, length)` of the stream and passes on each message that they complete. */
+    push(bytes: Uint8Array, length: number): void {
       let at = complete(bytes, length);
       while (length - at >= 2) {
         const message = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);

@@ -12,13 +12,6 @@ export interface Entry {
   readonly next: number;
 }
 
-/** What changes later does not change it, and it can be read several times. */
-export interface Snapshot {
-  /** True if these are exactly the generated objects. */
-  readonly isGenerated: boolean;
-  entries(from?: number): Iterable<Entry>;
-}
-
 interface Changes {
   readonly added: Map<string, KubeObject>;
   /** Of the generated objects. */
@@ -42,12 +35,16 @@ export class Store {
     return this.#version;
   }
 
-  /** All objects of a kind as they are now. Memory grows with the number of changed objects only. */
-  snapshot(resource: Resource): Snapshot {
+  /**
+   * All objects of a kind as they are now: what changes later does not change it, and it can be read several times. Memory grows with
+   * the number of changed objects only.
+   */
+  snapshot(resource: Resource) {
     const changes = this.#changes.get(resource.name);
     const removed = new Set(changes?.removed);
     const added = [...(changes?.added.values() ?? [])];
     return {
+      /** True if these are exactly the generated objects. */
       isGenerated: removed.size + added.length === 0,
       entries: (from = 0) => entries(this.cluster, resource, from, removed, added),
     };
