@@ -128,27 +128,21 @@ function manage(
 /** How long each worker waits for more queries when workers outnumber CPUs. Measured: README, "Workers". */
 const OVERCOMMITTED_GATHER_MICROSECONDS = 50;
 
-/** How the workers share the port's datagrams. */
-interface Sharing {
-  /** Workers that get datagrams; undefined: the kernel balances by flow. */
-  readonly spreadOver: number | undefined;
-  readonly gatherMicroseconds: number;
-}
-
 /**
- * No more workers get datagrams than may run at once, because each worker that wakes up for its share costs the others
- * CPU time: two under a quota of one CPU took 1.26 times as much a query as one alone. The rest take the place of those
- * that end. Workers that share a CPU nevertheless wait for more than a few queries at a time.
+ * How the workers share the port's datagrams. No more workers get some than may run at once, because each worker that wakes up for
+ * its share costs the others CPU time: two under a quota of one CPU took 1.26 times as much a query as one alone. The rest take the
+ * place of those that end. Workers that share a CPU nevertheless wait for more than a few queries at a time.
  */
 export function sharingOf(
   options: Pick<ResolvedOptions, 'balance' | 'gatherMicroseconds'>,
   workers: number,
   { limit, cpus }: Pick<UsableCpus, 'limit' | 'cpus'> = usableCpus(),
-): Sharing {
+) {
   const isRandom = options.balance === 'random';
   const active = isRandom ? Math.min(workers, cpus) : workers;
   const gather = active > 1 && active > limit ? OVERCOMMITTED_GATHER_MICROSECONDS : 0;
   return {
+    /** Workers that get datagrams; undefined: the kernel balances by flow. */
     spreadOver: isRandom ? active : undefined,
     gatherMicroseconds: options.gatherMicroseconds ?? gather,
   };
