@@ -60,7 +60,7 @@ test('a query passes through them in this order', async () => {
     address: '127.0.0.1',
     port: 0,
     responder,
-    bypass: new Bypass(),
+    bypass: new Bypass(log),
     log,
   });
   try {

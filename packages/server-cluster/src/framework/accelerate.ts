@@ -66,7 +66,7 @@ export function accelerate<T extends AcceleratedServer>(
   const log = options.log ?? defaultLog();
   if (!isServer(server)) throw unsupported('This server', 'a DefaultServer of dinodns 0.0.13 or later');
   if (!isTableStore(store)) throw unsupported('This store', 'a DefaultStore of dinodns, or a ZoneStore');
-  const bypass = new Bypass({ store: store.handler, log });
+  const bypass = new Bypass(log, store.handler);
   watchRouter(server.router, bypass);
   // If the default handler was replaced, it decides about names that the store does not know.
   const outside = hasStandardDefault(server) ? 'nxdomain' : 'framework';

@@ -9,27 +9,21 @@ import type { Log } from '../log/log.ts';
 import { sampleNeededBy } from './observe.ts';
 import { RouteGuard } from './route-guard.ts';
 
-export interface BypassOptions {
-  /** The store's handler if it is middleware. Until it is registered, the table answers nothing. */
-  readonly store?: Handler;
-  /** Logs when something closes the bypass. */
-  readonly log?: Log;
-}
-
 export class Bypass {
   readonly #store: Handler | undefined;
-  readonly #log: Log | undefined;
+  readonly #log: Log;
   #isStoreReached: boolean;
   #isMissingStoreTold = false;
   #sample = 0;
   #isClosed = false;
   readonly #routes = new RouteGuard();
-  /** The number drawn for the last query, if any. */
-  #draw: number | undefined;
+  /** The number that decides which observers see the last query, if one was drawn. */
+  draw: number | undefined;
 
-  constructor({ store, log }: BypassOptions = {}) {
-    this.#store = store;
+  /** `store` is the store's handler if it is middleware: until it is registered, the table answers nothing. */
+  constructor(log: Log, store?: Handler) {
     this.#log = log;
+    this.#store = store;
     this.#isStoreReached = store === undefined;
   }
 
@@ -55,7 +49,7 @@ export class Bypass {
   }
 
   #warn(reason: string): void {
-    this.#log?.warn({ reason }, 'Every query goes through the framework: the answer table is not used');
+    this.#log.warn({ reason }, 'Every query goes through the framework: the answer table is not used');
   }
 
   /** Warns once if the store is not registered, because nothing would be faster. */
@@ -67,21 +61,16 @@ export class Bypass {
     return true;
   }
 
-  /** The number that decides which observers see the last query, if one was drawn. */
-  get draw(): number | undefined {
-    return this.#draw;
-  }
-
   /** Whether nothing in the framework has to see the query that `query` has parsed at `offset`. */
   allows(bytes: Uint8Array, offset: number, query: QueryReader): boolean {
-    this.#draw = undefined;
+    this.draw = undefined;
     if (this.#isClosed || this.#isStoreMissing()) return false;
     if (this.#sample > 0 && this.#isSampled()) return false;
     return this.#routes.isEmpty || !this.#routes.mayMatch(bytes, offset, query);
   }
 
   #isSampled(): boolean {
-    this.#draw = Math.random();
-    return this.#draw < this.#sample;
+    this.draw = Math.random();
+    return this.draw < this.#sample;
   }
 }

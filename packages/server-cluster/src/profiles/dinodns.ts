@@ -156,7 +156,7 @@ export const dinodnsProfile: Profile = {
     const workers = Number(process.env[WORKERS_VARIABLE] ?? 1);
     const { spreadOver, gatherMicroseconds } = sharingOf(options, workers);
     const store = new ZoneStore();
-    const bypass = new Bypass({ log });
+    const bypass = new Bypass(log);
     const responder = createAnswerTable(store);
     const counters = new Counters();
     const transfers = allowTransfer.length === 0 ? undefined : new Transfers(store, allowTransfer);
