@@ -108,8 +108,7 @@ export class Churn {
 
   #add(index: number): KubeObject {
     const { cluster } = this.#store;
-    const service = cluster.service(index);
-    return this.#store.add(SERVICES, (version) => serviceObject(cluster, service, version));
+    return this.#store.add(SERVICES, serviceObject(cluster, cluster.service(index)));
   }
 
   /** Creates until there are enough, then creates and deletes in turn. */

@@ -6,7 +6,6 @@ import { setImmediate } from 'node:timers/promises';
 import { PODS_PER_NODE, podAddresses } from '../cluster/addresses.ts';
 import { KIND, type Pod, type Service } from '../cluster/cluster.ts';
 import { hash, suffix } from '../cluster/hash.ts';
-import type { KubeObject } from '../kubernetes/object.ts';
 import { podObject, sliceCount, sliceObject } from '../kubernetes/objects.ts';
 import { ENDPOINT_SLICES, PODS } from '../kubernetes/resources.ts';
 import { serviceName } from '../names/internal.ts';
@@ -24,11 +23,6 @@ const CHANGES_AT_ONCE = 500;
 
 /** Names that the answer has, the latest: enough for one to be asked for that no cache has. */
 const NAMED = 50;
-
-const withVersion = (object: KubeObject, resourceVersion: number): KubeObject => ({
-  ...object,
-  metadata: { ...object.metadata, resourceVersion: String(resourceVersion) },
-});
 
 export class Rollouts {
   readonly #store: Store;
@@ -79,12 +73,11 @@ export class Rollouts {
     );
     for (const endpoint of own) {
       this.#store.remove(PODS, podObject(cluster, this.#podOf(endpoint, before)));
-      const fresh = podObject(cluster, this.#podOf(endpoint, before + 1));
-      this.#store.add(PODS, (version) => withVersion(fresh, version));
+      this.#store.add(PODS, podObject(cluster, this.#podOf(endpoint, before + 1)));
     }
     for (let part = 0; part < sliceCount(cluster, service); part += 1) {
       const slice = sliceObject(cluster, service, part, (endpoint) => this.#podOf(endpoint, before + 1));
-      this.#store.modify(ENDPOINT_SLICES, (version) => withVersion(slice, version));
+      this.#store.modify(ENDPOINT_SLICES, slice);
     }
     return own.map((endpoint) => this.#podOf(endpoint, before + 1));
   }

@@ -50,30 +50,25 @@ export class Store {
     };
   }
 
-  add(resource: Resource, make: (resourceVersion: number) => KubeObject): KubeObject {
-    const object = make(this.#version + 1);
-    this.#changesOf(resource).added.set(keyOf(object), object);
-    this.#record('ADDED', resource, object);
-    return object;
+  /** The object gets the version of the change, as in all that follow. */
+  add(resource: Resource, object: KubeObject): KubeObject {
+    const added = this.#record('ADDED', resource, object);
+    this.#changesOf(resource).added.set(keyOf(added), added);
+    return added;
   }
 
   /** Puts another object in the place of the one with the same key. */
-  modify(resource: Resource, make: (resourceVersion: number) => KubeObject): void {
-    const object = make(this.#version + 1);
+  modify(resource: Resource, object: KubeObject): void {
     const { added, removed } = this.#changesOf(resource);
-    added.set(keyOf(object), object);
+    added.set(keyOf(object), this.#record('MODIFIED', resource, object));
     removed.add(keyOf(object));
-    this.#record('MODIFIED', resource, object);
   }
 
   /** `object` as it was; the event has it with the version of its removal, as Kubernetes does. */
   remove(resource: Resource, object: KubeObject): KubeObject {
     const { added, removed } = this.#changesOf(resource);
     if (!added.delete(keyOf(object))) removed.add(keyOf(object));
-    const metadata = { ...object.metadata, resourceVersion: String(this.#version + 1) };
-    const last = { ...object, metadata };
-    this.#record('DELETED', resource, last);
-    return last;
+    return this.#record('DELETED', resource, object);
   }
 
   /** Nobody can continue from a version before now. */
@@ -88,9 +83,12 @@ export class Store {
     return known;
   }
 
-  #record(type: ChangeType, { name }: Resource, object: KubeObject): void {
+  #record(type: ChangeType, { name }: Resource, given: KubeObject): KubeObject {
     this.#version++;
+    const metadata = { ...given.metadata, resourceVersion: String(this.#version) };
+    const object = { ...given, metadata };
     this.log.append({ type, resource: name, resourceVersion: this.#version, object });
+    return object;
   }
 }
 

@@ -70,8 +70,7 @@ export function nodeObject(cluster: Cluster, index: number): KubeObject {
   };
 }
 
-/** `resourceVersion` is that of a service which a generated cluster does not have. */
-export function serviceObject(cluster: Cluster, service: Service, resourceVersion?: number): KubeObject {
+export function serviceObject(cluster: Cluster, service: Service): KubeObject {
   const { name, namespace, headless, addresses, index } = service;
   const { name: portName, port, targetPort, protocol } = SERVICE_PORT;
   const clusterIPs = headless ? ['None'] : addresses;
@@ -82,7 +81,7 @@ export function serviceObject(cluster: Cluster, service: Service, resourceVersio
       name,
       namespace,
       uid: uuid(cluster.spec.seed, KIND.service, index),
-      resourceVersion: String(resourceVersion ?? versionBase(cluster, 'service') + index),
+      resourceVersion: String(versionBase(cluster, 'service') + index),
       creationTimestamp: CREATED,
       labels: { app: name },
       managedFields: MANAGED.service,
