@@ -1,5 +1,5 @@
 /** Changes at a steady rate: a Service is created, and after a while deleted, each at a known moment. */
-import type { Cluster, Service } from '../cluster/cluster.ts';
+import type { Service } from '../cluster/cluster.ts';
 import type { KubeObject } from '../kubernetes/object.ts';
 import { serviceObject } from '../kubernetes/objects.ts';
 import { SERVICES } from '../kubernetes/resources.ts';
@@ -43,7 +43,7 @@ export const MAX_ANNOUNCED_SECONDS = 3600;
 
 export class Churn {
   readonly #store: Store;
-  readonly #live: KubeObject[] = [];
+  readonly #live: Service[] = [];
   #changes: ServiceChange[] = [];
   /** Above all generated services, so that names and addresses are new; never used twice. */
   #nextService: number;
@@ -62,9 +62,9 @@ export class Churn {
 
   /** Creates one Service. */
   create(): ServiceChange {
-    const object = this.#add(this.#nextService++);
-    this.#live.push(object);
-    return this.#record('ADDED', object);
+    const service = this.#store.cluster.service(this.#nextService++);
+    this.#live.push(service);
+    return this.#add(service);
   }
 
   /**
@@ -75,7 +75,7 @@ export class Churn {
     const service = this.#store.cluster.service(this.#nextService++);
     const timer = setTimeout(() => {
       this.#announced.delete(timer);
-      this.#record('ADDED', this.#add(service.index));
+      this.#add(service);
     }, afterSeconds * 1000);
     this.#announced.add(timer);
     return { name: serviceName(this.#store.cluster, service), address: service.addresses[0] ?? '' };
@@ -84,7 +84,9 @@ export class Churn {
   /** Deletes the oldest Service that a churn has created; null if there is none. */
   delete(): ServiceChange | null {
     const oldest = this.#live.shift();
-    return oldest === undefined ? null : this.#record('DELETED', this.#store.remove(SERVICES, oldest));
+    if (oldest === undefined) return null;
+    const object = serviceObject(this.#store.cluster, oldest);
+    return this.#record('DELETED', oldest, this.#store.remove(SERVICES, object));
   }
 
   /** Changes per second from now on; 0 stops. What was created stays. */
@@ -106,9 +108,9 @@ export class Churn {
     this.#announced.clear();
   }
 
-  #add(index: number): KubeObject {
-    const { cluster } = this.#store;
-    return this.#store.add(SERVICES, serviceObject(cluster, cluster.service(index)));
+  #add(service: Service): ServiceChange {
+    const object = serviceObject(this.#store.cluster, service);
+    return this.#record('ADDED', service, this.#store.add(SERVICES, object));
   }
 
   /** Creates until there are enough, then creates and deletes in turn. */
@@ -117,8 +119,7 @@ export class Churn {
     else this.delete();
   }
 
-  #record(type: ServiceChange['type'], object: KubeObject): ServiceChange {
-    const service = serviceNamed(this.#store.cluster, object.metadata.name);
+  #record(type: ServiceChange['type'], service: Service, object: KubeObject): ServiceChange {
     const change: ServiceChange = {
       type,
       name: serviceName(this.#store.cluster, service),
@@ -131,9 +132,4 @@ export class Churn {
     if (this.#changes.length >= 2 * KEPT_CHANGES) this.#changes = this.#changes.slice(-KEPT_CHANGES);
     return change;
   }
-}
-
-/** The number in the name is the service's. */
-function serviceNamed(cluster: Cluster, name: string): Service {
-  return cluster.service(Number(name.slice(name.lastIndexOf('-') + 1)));
 }
