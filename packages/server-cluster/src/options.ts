@@ -211,16 +211,8 @@ function problemOf(issue: z.core.$ZodIssue, nameOf: (path: string) => string): P
 }
 
 /** What is wrong between options that are valid on their own. */
-function crossProblems({
-  mode,
-  workers,
-  standby,
-  port,
-  tls,
-  zones,
-  zonesFile,
-  zoneFiles,
-}: Checked): Problem[] {
+function crossProblems(options: Checked): Problem[] {
+  const { mode, workers, standby, port, tls, zones, zonesFile, zoneFiles } = options;
   const ports = [port, tls?.port, tls?.httpsPort].filter((given) => given !== undefined && given !== 0);
   const twice = ports.find((given, index) => ports.indexOf(given) !== index);
   const isSingle = mode === 'single';

@@ -99,19 +99,14 @@ export class Cluster {
         hostname: null,
       };
     }
-    const {
-      index: service,
-      name: owner,
-      namespace,
-      headless,
-      firstEndpoint,
-    } = this.service(this.serviceOfEndpoint(index));
-    if (headless) {
-      const name = `${owner}-${index - firstEndpoint}`;
-      return { ...common, name, namespace, service, hostname: name };
+    const owner = this.service(this.serviceOfEndpoint(index));
+    const ofService = { ...common, namespace: owner.namespace, service: owner.index };
+    if (owner.headless) {
+      const name = `${owner.name}-${index - owner.firstEndpoint}`;
+      return { ...ofService, name, hostname: name };
     }
-    const name = `${owner}-${replicaSetHash(seed, service)}-${ending}`;
-    return { ...common, name, namespace, service, hostname: null };
+    const name = `${owner.name}-${replicaSetHash(seed, owner.index)}-${ending}`;
+    return { ...ofService, name, hostname: null };
   }
 
   /** How many services are headless. */
