@@ -14,13 +14,13 @@ export {
   type UdpBackend,
 } from './network/batched-udp.ts';
 export { HttpsNetwork, type HttpsNetworkOptions } from './network/https.ts';
+export { RobustTcpNetwork, type TcpNetworkOptions } from './network/tcp.ts';
 export {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
   type TcpLimits,
 } from './network/tcp-limits.ts';
-export { RobustTcpNetwork, type TcpNetworkOptions } from './network/tcp.ts';
 export { type CertificateFiles, readCredentials, type TlsCredentials } from './network/tls-credentials.ts';
 export type { ServerOptions, ZoneLoader, ZoneSource } from './options.ts';
 export { buildTable, type LoadOptions, loadStore, loadZoneFile } from './store/load.ts';

@@ -17,9 +17,7 @@ export function frameOf(message: Uint8Array): Buffer {
 }
 
 /** `onMessage` gets messages in place: valid until it returns. */
-export function createFrameReader(
-  onMessage: (bytes: Uint8Array, offset: number, length: number) => void,
-) {
+export function createFrameReader(onMessage: (bytes: Uint8Array, offset: number, length: number) => void) {
   /** The start of an incomplete message; allocated when first needed, since most reads end with a whole message. */
   let carry: Uint8Array | undefined;
   let carried = 0;

@@ -55,9 +55,7 @@ export interface ReplyMessage {
 
 export type Message =
   /** The worker's program has reached the point where it accepts tasks. */
-  | { readonly kind: 'dinodns-server:started' }
-  | RequestMessage
-  | ReplyMessage;
+  { readonly kind: 'dinodns-server:started' } | RequestMessage | ReplyMessage;
 
 export function toFailure(error: unknown): Failure {
   if (isExplained(error)) {

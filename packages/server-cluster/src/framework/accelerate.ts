@@ -12,8 +12,8 @@ import type { RateLimit } from '../limits/rate-limiter.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { BatchedUdpNetwork, type UdpBackend } from '../network/batched-udp.ts';
 import type { NetworkOptions } from '../network/managed-network.ts';
-import type { TcpLimits } from '../network/tcp-limits.ts';
 import { RobustTcpNetwork } from '../network/tcp.ts';
+import type { TcpLimits } from '../network/tcp-limits.ts';
 import {
   type FrameworkServer,
   hasStandardDefault,

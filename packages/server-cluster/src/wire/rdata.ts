@@ -5,8 +5,8 @@
 
 import {
   decodeData as decodeNames,
-  encodeData as encodeParts,
   encodeName,
+  encodeData as encodeParts,
   encodeRecord,
   expandName,
   FLAG,
