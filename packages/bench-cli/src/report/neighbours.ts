@@ -8,8 +8,7 @@ import { okTrials } from './ok-trials.ts';
 const IDLE_CORES = 0.01;
 
 function aboutMachine(record: RunRecord, found: Disturbances): string[] {
-  const { unit, moments, heavyOthers, heavySteal, heavy, largestCores, explained } = found;
-  if (heavy.length === 0) return [];
+  const { unit, moments, heavyOthers, heavySteal, largestCores, explained } = found;
   const parts = [
     ...(heavyOthers > 0
       ? [`other programs used at least ${formatSize(HEAVY_OTHERS, 0)} of the machine in ${heavyOthers}`]
@@ -18,11 +17,11 @@ function aboutMachine(record: RunRecord, found: Disturbances): string[] {
       ? [`the hypervisor took at least ${formatSize(HEAVY_STEAL, 0)} of it in ${heavySteal}`]
       : []),
   ];
-  const scatter = explained.others.qps;
+  if (parts.length === 0) return [];
   const share =
-    scatter === null
+    explained === null
       ? ''
-      : ` This explains ${formatSize(scatter, 0)} of the scatter of a server's throughput.`;
+      : ` This explains ${formatSize(explained, 0)} of the scatter of a server's throughput.`;
   return [
     `The machine was shared: ${parts.join(', and ')} of ${moments} ${unit} (up to ${formatFixed(largestCores, 1)} ` +
       `of ${record.environment.cpuCores} CPUs).${share}`,
@@ -54,7 +53,8 @@ function disturbances(record: RunRecord): Disturbances | null {
 
 /** Whether others took a large share of the machine in a moment of the run. */
 export function isShared(record: RunRecord): boolean {
-  return (disturbances(record)?.heavy.length ?? 0) > 0;
+  const { heavyOthers = 0, heavySteal = 0 } = disturbances(record) ?? {};
+  return heavyOthers + heavySteal > 0;
 }
 
 /**

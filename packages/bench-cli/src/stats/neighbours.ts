@@ -1,5 +1,5 @@
-/** How much of the scatter other programs, the hypervisor and the queue for a CPU explain. Pure. */
-import type { Neighbours, OkTrial } from '../results/record.ts';
+/** How much of the scatter other programs and the hypervisor explain. Pure. */
+import type { Neighbours, NeighbourSecond, OkTrial, Slice } from '../results/record.ts';
 import { mean, sum } from './intervals.ts';
 
 /** A share of the machine from which a second, or a slice of a duet, counts as disturbed. */
@@ -9,20 +9,10 @@ export const HEAVY_OTHERS = 0.1;
 /** Fewer measurements can be explained by anything. */
 const MIN_POINTS = 10;
 
-/** A second of a trial, or a slice of a duet. */
-export interface Moment extends Neighbours {
-  readonly trial: string;
-  /** Its end, since the load began; of a slice its beginning, since the round began. */
-  readonly atSeconds: number;
-  readonly durationSeconds: number;
-}
+/** What others had of the machine. */
+type Taken = Pick<Neighbours, 'stealCores' | 'otherCores'>;
 
-/** What the scatter is compared with. */
-export type Cause = 'others' | 'waiting' | 'frequency';
-export type ExplainedFigure = 'qps' | 'cpuSecondsPerQuery';
-
-/** Share of the variance of the logarithm, within the cases; null for too few measurements, or none of the cause. */
-export type Explained = Readonly<Record<ExplainedFigure, number | null>>;
+const coresOf = ({ stealCores, otherCores }: Taken) => stealCores + otherCores;
 
 export interface Disturbances {
   readonly unit: 'seconds' | 'slices';
@@ -30,13 +20,15 @@ export interface Disturbances {
   /** Those in which the hypervisor, or other programs, took a heavy share of the machine. */
   readonly heavySteal: number;
   readonly heavyOthers: number;
-  readonly heavy: readonly Moment[];
   /** Largest number of cores that others had meanwhile. */
   readonly largestCores: number;
   /** Times that a core slowed down because it was too hot; null where the machine does not tell. */
   readonly thermalEvents: number | null;
-  /** The scatter between the trials of a case, or between the slices of a duet. */
-  readonly explained: Readonly<Record<Cause, Explained>>;
+  /**
+   * Share of the variance of the logarithm of throughput, within the cases, that what others had explains: between the trials of a
+   * case, or between the slices of a duet. Null for too few measurements.
+   */
+  readonly explained: number | null;
 }
 
 interface Point {
@@ -73,63 +65,28 @@ export function explainedShare(points: readonly Point[]): number {
   return Math.max(0, 1 - (left * free) / (free - 1));
 }
 
-/** A measurement and the machine during it. */
-interface Measurement {
-  readonly group: string;
-  readonly figures: Readonly<Record<ExplainedFigure, number | null>>;
-  readonly causes: Readonly<Record<Cause, number | null>>;
-}
-
-function causesOf(
-  { stealCores, otherCores, waitSeconds, hertz }: Neighbours,
-  seconds: number,
-): Measurement['causes'] {
-  return {
-    others: stealCores + otherCores,
-    waiting: waitSeconds === null ? null : waitSeconds / seconds,
-    frequency: hertz === null ? null : Math.log(hertz),
-  };
-}
-
-function measurementsOf(trial: OkTrial): Measurement[] {
+/** Throughput beside what others had meanwhile. */
+function pointsOf(trial: OkTrial): Point[] {
   const { caseKey: group, metrics, duet } = trial;
-  if (duet === undefined) {
-    const beside = neighboursOf(trial);
-    const seconds = sum(momentsOf(trial).map(({ durationSeconds }) => durationSeconds));
-    return beside === null ? [] : [{ group, figures: metrics, causes: causesOf(beside, seconds) }];
-  }
-  return duet.slices.flatMap(({ qps, cpuSecondsPerQuery, durationSeconds, neighbours }) =>
-    neighbours === null
-      ? []
-      : [{ group, figures: { qps, cpuSecondsPerQuery }, causes: causesOf(neighbours, durationSeconds) }],
+  const alone = { qps: metrics.qps, neighbours: neighboursOf(trial) };
+  const measured: readonly Pick<Slice, keyof typeof alone>[] = duet?.slices ?? [alone];
+  return measured.flatMap(({ qps, neighbours }) =>
+    neighbours === null || qps <= 0 ? [] : [{ group, amount: coresOf(neighbours), log: Math.log(qps) }],
   );
 }
 
-function explainedBy(measurements: readonly Measurement[], cause: Cause): Explained {
-  const share = (figure: ExplainedFigure) => {
-    const points = measurements.flatMap(({ group, figures, causes }): Point[] => {
-      const [value, amount] = [figures[figure], causes[cause]];
-      return value === null || value <= 0 || amount === null ? [] : [{ group, amount, log: Math.log(value) }];
-    });
-    return points.length < MIN_POINTS ? null : explainedShare(points);
-  };
-  return { qps: share('qps'), cpuSecondsPerQuery: share('cpuSecondsPerQuery') };
-}
-
 /** CPUs that the hypervisor and other programs took over these windows, on average; null for none. */
-export function takenOver(
-  windows: readonly (Pick<Neighbours, 'stealCores' | 'otherCores'> & { readonly durationSeconds: number })[],
-): number | null {
+export function takenOver(windows: readonly (Taken & { readonly durationSeconds: number })[]): number | null {
   const seconds = sum(windows.map(({ durationSeconds }) => durationSeconds));
-  const taken = windows.map((each) => (each.stealCores + each.otherCores) * each.durationSeconds);
+  const taken = windows.map((each) => coresOf(each) * each.durationSeconds);
   return seconds === 0 ? null : sum(taken) / seconds;
 }
 
-/** The seconds of a trial, or the slices of a duet, that were watched. */
-export function momentsOf({ key, neighbours = [], duet }: OkTrial): Moment[] {
-  if (duet === undefined) return neighbours.map((second) => ({ trial: key, ...second }));
+/** The seconds of a trial, or the slices of a duet, whose times are those since the round began, as far as they were watched. */
+export function momentsOf({ neighbours = [], duet }: OkTrial): readonly NeighbourSecond[] {
+  if (duet === undefined) return neighbours;
   return duet.slices.flatMap(({ atSeconds, durationSeconds, neighbours: beside }) =>
-    beside === null ? [] : [{ trial: key, atSeconds, durationSeconds, ...beside }],
+    beside === null ? [] : [{ atSeconds, durationSeconds, ...beside }],
   );
 }
 
@@ -138,9 +95,9 @@ export function neighboursOf(trial: OkTrial): Neighbours | null {
   const moments = momentsOf(trial);
   if (moments.length === 0) return null;
   const seconds = sum(moments.map(({ durationSeconds }) => durationSeconds));
-  const average = (pick: (moment: Moment) => number) =>
+  const average = (pick: (moment: NeighbourSecond) => number) =>
     sum(moments.map((moment) => pick(moment) * moment.durationSeconds)) / seconds;
-  const known = (pick: (moment: Moment) => number | null) => {
+  const known = (pick: (moment: NeighbourSecond) => number | null) => {
     const values = moments.flatMap((moment) => pick(moment) ?? []);
     return values.length < moments.length ? null : values;
   };
@@ -156,10 +113,7 @@ export function neighboursOf(trial: OkTrial): Neighbours | null {
 }
 
 /** Whether others had a heavy share of a machine of `cpus` CPUs. */
-export function isHeavy(
-  { stealCores, otherCores }: Pick<Neighbours, 'stealCores' | 'otherCores'>,
-  cpus: number,
-): boolean {
+export function isHeavy({ stealCores, otherCores }: Taken, cpus: number): boolean {
   return stealCores >= HEAVY_STEAL * cpus || otherCores >= HEAVY_OTHERS * cpus;
 }
 
@@ -167,20 +121,15 @@ export function isHeavy(
 export function examineNeighbours(trials: readonly OkTrial[], cpus: number): Disturbances | null {
   const moments = trials.flatMap(momentsOf);
   if (moments.length === 0) return null;
-  const measurements = trials.flatMap(measurementsOf);
+  const points = trials.flatMap(pointsOf);
   const thermal = moments.flatMap(({ thermalEvents }) => thermalEvents ?? []);
   return {
     unit: trials.some(({ duet }) => duet !== undefined) ? 'slices' : 'seconds',
     moments: moments.length,
     heavySteal: moments.filter(({ stealCores }) => stealCores >= HEAVY_STEAL * cpus).length,
     heavyOthers: moments.filter(({ otherCores }) => otherCores >= HEAVY_OTHERS * cpus).length,
-    heavy: moments.filter((moment) => isHeavy(moment, cpus)),
-    largestCores: Math.max(...moments.map(({ stealCores, otherCores }) => stealCores + otherCores)),
+    largestCores: Math.max(...moments.map(coresOf)),
     thermalEvents: thermal.length === 0 ? null : sum(thermal),
-    explained: {
-      others: explainedBy(measurements, 'others'),
-      waiting: explainedBy(measurements, 'waiting'),
-      frequency: explainedBy(measurements, 'frequency'),
-    },
+    explained: points.length < MIN_POINTS ? null : explainedShare(points),
   };
 }
