@@ -14,29 +14,23 @@ import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
 
 export interface CleanupOptions {
-  readonly context: string | undefined;
-  readonly run: string | undefined;
-  readonly olderThanSeconds: number | undefined;
-  readonly dryRun: boolean;
-  readonly json: boolean;
+  readonly context?: string;
+  readonly run?: string;
+  readonly olderThan?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
 }
 
-/** The command's flags, checked. */
-export function cleanupOptions(values: Record<string, unknown>): CleanupOptions {
-  const text = (name: string) => (values[name] === undefined ? undefined : String(values[name]));
-  const age = seconds(0, '').safeParse(values.olderThan);
-  if (values.olderThan !== undefined && !age.success) {
-    throw new BenchError('E_USAGE', `--older-than: "${values.olderThan}" is not a duration`, {
-      fix: 'Give a duration, for example 30m or 1h.',
-    });
-  }
-  return {
-    context: text('context'),
-    run: text('run'),
-    olderThanSeconds: values.olderThan === undefined ? undefined : age.data,
-    dryRun: values.dryRun === true,
-    json: values.json === true,
-  };
+type Wanted = Omit<CleanupOptions, 'olderThan'> & { readonly olderThanSeconds: number | undefined };
+
+/** `30m` → 1800. Throws `E_USAGE`. */
+function secondsFrom(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const age = seconds(0, '').safeParse(text);
+  if (age.success) return age.data;
+  throw new BenchError('E_USAGE', `--older-than: "${text}" is not a duration`, {
+    fix: 'Give a duration, for example 30m or 1h.',
+  });
 }
 
 interface Judged extends FoundRun {
@@ -71,7 +65,7 @@ async function reasonToStay(
 }
 
 /** By its owner and the flags. Without --run and --older-than, only what is certainly unused: runs of ended processes of this machine. */
-async function judgeOwner(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
+async function judgeOwner(world: World, found: FoundRun, options: Wanted): Promise<Judged> {
   const verdict = (remove: boolean, reason: string): Judged => ({ ...found, remove, reason });
   if (options.run !== undefined) {
     return found.runId === options.run || found.namespace === options.run
@@ -94,14 +88,14 @@ async function judgeOwner(world: World, found: FoundRun, options: CleanupOptions
 }
 
 /** The journal of what stays anyway is not read: somebody else's is not everybody's to read. */
-async function judge(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
+async function judge(world: World, found: FoundRun, options: Wanted): Promise<Judged> {
   const judged = await judgeOwner(world, found, options);
   const reason = judged.remove ? await reasonToStay(world, found, options.context) : null;
   return reason === null ? judged : { ...judged, remove: false, reason };
 }
 
 /** `problem`: why it is still there, if it was to be removed. */
-function line(judged: Judged, dryRun: boolean, problem: unknown): string {
+function line(judged: Judged, dryRun: boolean | undefined, problem: unknown): string {
   const age = formatDuration(judged.ageSeconds);
   const removed = dryRun
     ? 'would be removed'
@@ -116,7 +110,7 @@ function line(judged: Judged, dryRun: boolean, problem: unknown): string {
 async function removeAll(
   world: World,
   judged: readonly Judged[],
-  options: CleanupOptions,
+  options: Wanted,
 ): Promise<Map<string, unknown>> {
   const interruption = listenForInterruption(world, (text) => world.stderr.write(`${text}\n`));
   const problems = new Map<string, unknown>();
@@ -143,7 +137,11 @@ async function removeAll(
 }
 
 /** Exit status 0 if everything that should be removed is gone. What is not is reported, with its pods, their nodes and what to do. */
-export async function cleanupCommand(world: World, options: CleanupOptions): Promise<number> {
+export async function cleanupCommand(
+  world: World,
+  { olderThan, ...given }: CleanupOptions,
+): Promise<number> {
+  const options = { ...given, olderThanSeconds: secondsFrom(olderThan) };
   const client = await openClient(world, options.context);
   const found = await findRuns(client, world.clock.now(), AbortSignal.timeout(60_000));
   const judged: Judged[] = [];

@@ -138,13 +138,13 @@ async function runFindings(world: World, fix: boolean): Promise<readonly Machine
 export interface DoctorOptions {
   /** What the machine is checked for: a run, or the tests of this workspace. */
   readonly for: 'run' | 'tests';
-  readonly fix: boolean;
-  readonly json: boolean;
+  readonly fix?: boolean;
+  readonly json?: boolean;
 }
 
 /** Exit status 0 if a run is possible, or nothing is missing for the tests; else 3. */
 export async function doctorCommand(world: World, options: DoctorOptions): Promise<number> {
-  const findings = await (options.for === 'tests' ? testFindings : runFindings)(world, options.fix);
+  const findings = await (options.for === 'tests' ? testFindings : runFindings)(world, options.fix === true);
   const colours = world.stdout.isTerminal && (world.env.NO_COLOR ?? '') === '';
   if (options.json) printJson(world, findings);
   else world.stdout.write(render(findings, world.stdout.columns ?? 80, colours));

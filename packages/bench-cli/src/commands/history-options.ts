@@ -11,6 +11,7 @@ import { POOL_SIGN } from '../history/pool.ts';
 import { findRun, loadEntry, locateRun, type RunIndex, type Wanted } from '../history/resolve.ts';
 import { parseReference, type Selected, selectCases } from '../history/select.ts';
 import { readTags } from '../history/tags.ts';
+import { printJson } from '../output.ts';
 import type { ReportDocument } from '../report/document/document.ts';
 import { documentComment, documentMarkdown } from '../report/document/markdown.ts';
 import { documentText } from '../report/document/terminal.ts';
@@ -202,32 +203,25 @@ export function checkNormalize(server: string | undefined, entries: readonly Ent
   return server;
 }
 
-/** An answer as text; `json` is what it was made of. */
-type Render = (documents: readonly ReportDocument[], json: unknown, world: World) => string;
+const markdown = (document: ReportDocument) => documentMarkdown(document);
 
-const joined =
-  (render: (document: ReportDocument) => string): Render =>
-  (documents) =>
-    documents.map(render).join('\n');
-
-const RENDERERS: Readonly<Record<string, Render>> = {
-  text: (documents, _json, world) =>
-    documents.map((document) => documentText(document, renderOptions(world, 'relative'))).join('\n'),
-  markdown: joined(documentMarkdown),
-  md: joined(documentMarkdown),
-  github: joined(documentComment),
-  json: (_documents, json) => `${JSON.stringify(json, null, 2)}\n`,
+const RENDERERS: Readonly<Record<string, (document: ReportDocument, world: World) => string>> = {
+  text: (document, world) => documentText(document, renderOptions(world, 'relative')),
+  markdown,
+  md: markdown,
+  github: documentComment,
 };
 
 /** Prints answers in a format, of which it throws `E_USAGE` at once if there is no such format. */
 export function answering(world: World, format: string) {
   const render = Object.hasOwn(RENDERERS, format) ? RENDERERS[format] : undefined;
-  if (render === undefined) {
+  if (render === undefined && format !== 'json') {
     throw new BenchError('E_USAGE', `--format: "${format}" must be one of text, markdown, github, json`, {
       fix: 'Omit it for text. github is Markdown for a pull request comment.',
     });
   }
   return (json: unknown, ...documents: readonly ReportDocument[]) => {
-    world.stdout.write(render(documents, json, world));
+    if (render === undefined) printJson(world, json);
+    else world.stdout.write(documents.map((document) => render(document, world)).join('\n'));
   };
 }

@@ -1,20 +1,21 @@
 /** The flags of the commands about this machine or a cluster: servers, doctor, cleanup. */
 import { type Command, Option } from 'commander';
 import type { Call } from '../engine/registered.ts';
+import type { CleanupOptions } from './cleanup.ts';
+import type { DoctorOptions } from './doctor.ts';
 
 export function addServers(program: Command, call: Call): void {
   program
     .command('servers')
     .option('--check <server>', 'start this one and check its answers, as a run would: my=./server.yaml')
     .option('--json', 'as JSON')
-    .action(async (values: { check?: string; json?: boolean }) => {
-      const options = { json: values.json === true };
-      if (values.check === undefined) {
+    .action(async ({ check, json = false }: { check?: string; json?: boolean }) => {
+      if (check === undefined) {
         const { serversCommand } = await import('./servers.ts');
-        call.status = await serversCommand(call.world, options);
+        call.status = await serversCommand(call.world, { json });
       } else {
         const { checkServerCommand } = await import('./check-server.ts');
-        call.status = await checkServerCommand(call.world, values.check, options);
+        call.status = await checkServerCommand(call.world, check, { json });
       }
     });
 }
@@ -29,13 +30,9 @@ export function addDoctor(program: Command, call: Call): void {
         .default('run'),
     )
     .option('--json', 'as JSON')
-    .action(async (values: { fix?: boolean; for: 'run' | 'tests'; json?: boolean }) => {
+    .action(async (options: DoctorOptions) => {
       const { doctorCommand } = await import('./doctor.ts');
-      call.status = await doctorCommand(call.world, {
-        for: values.for,
-        fix: values.fix === true,
-        json: values.json === true,
-      });
+      call.status = await doctorCommand(call.world, options);
     });
 }
 
@@ -47,8 +44,8 @@ export function addCleanup(program: Command, call: Call): void {
     .option('--dry-run', 'list the leftovers without removing them')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--json', 'as JSON')
-    .action(async (values: Record<string, unknown>) => {
-      const { cleanupCommand, cleanupOptions } = await import('./cleanup.ts');
-      call.status = await cleanupCommand(call.world, cleanupOptions(values));
+    .action(async (options: CleanupOptions) => {
+      const { cleanupCommand } = await import('./cleanup.ts');
+      call.status = await cleanupCommand(call.world, options);
     });
 }

@@ -15,7 +15,7 @@ import { deltaOf } from './report.ts';
 
 export interface OpenOptions {
   readonly run: string;
-  readonly delta: string | undefined;
+  readonly delta?: string;
   readonly out: string;
 }
 

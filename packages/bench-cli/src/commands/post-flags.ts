@@ -2,26 +2,20 @@
 import { BenchError } from '../errors.ts';
 import type { PostSettings } from '../report/front-matter.ts';
 
-/** As typed. */
-export interface PostFlags {
-  readonly author: string | undefined;
-  readonly slug: string | undefined;
-  readonly title: string | undefined;
-  readonly tags: string | undefined;
-  readonly date: string | undefined;
-}
+type Name = 'author' | 'slug' | 'title' | 'tags' | 'date';
 
-const NAMES = ['author', 'slug', 'title', 'tags', 'date'] as const;
+/** As typed, under the names of the flags: `postAuthor`. */
+export type PostFlags = Readonly<Partial<Record<`post${Capitalize<Name>}`, string>>>;
 
 /** Letters and digits of any script, and what paths of addresses have unescaped (RFC 3986, section 2.3). */
 const SLUG = /^\/?[\p{L}\p{N}._~-]+(?:\/[\p{L}\p{N}._~-]+)*$/u;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
-function wrong(name: (typeof NAMES)[number], value: string, must: string, fix: string): BenchError {
+function wrong(name: Name, value: string, must: string, fix: string): BenchError {
   return new BenchError('E_USAGE', `--post-${name}: ${JSON.stringify(value)} ${must}`, { fix });
 }
 
-function textOf(name: (typeof NAMES)[number], value: string): string {
+function textOf(name: Name, value: string): string {
   const text = value.replaceAll(/\s+/g, ' ').trim();
   if (text === '') throw wrong(name, value, 'is empty', 'Omit it for the default.');
   return text;
@@ -54,15 +48,18 @@ function dateOf(value: string): string {
  * The settings of the post; undefined without any flag.
  * @throws BenchError `E_USAGE` for a value that cannot stand in front matter, or if no post is made.
  */
-export function postSettings(flags: PostFlags, formats: readonly string[]): PostSettings | undefined {
-  const given = NAMES.filter((name) => flags[name] !== undefined);
-  if (given.length === 0) return undefined;
+export function postSettings(
+  { postAuthor: author, postSlug: slug, postTitle: title, postTags: tags, postDate: date }: PostFlags,
+  formats: readonly string[],
+): PostSettings | undefined {
+  const all = Object.entries({ author, slug, title, tags, date });
+  const [given] = all.flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given === undefined) return undefined;
   if (!formats.includes('blog')) {
-    throw new BenchError('E_USAGE', `--post-${given[0]} is for posts, and no post is made`, {
+    throw new BenchError('E_USAGE', `--post-${given} is for posts, and no post is made`, {
       fix: 'Add --format blog.',
     });
   }
-  const { author, slug, title, tags, date } = flags;
   return {
     ...(author === undefined ? {} : { authors: listOf('author', author) }),
     ...(slug === undefined ? {} : { slug: slugOf(slug) }),

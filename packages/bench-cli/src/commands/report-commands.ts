@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { runsDirectory } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import { allFormats } from '../experiments/registry.ts';
-
-type Values = Readonly<Record<string, string | undefined>>;
+import type { OpenOptions } from './open.ts';
+import type { ReportOptions } from './report.ts';
+import type { SiteOptions } from './site.ts';
 
 const RUN = ['<run>', 'latest, or a tag, id, git branch, commit, folder or run.json'] as const;
 const DELTA = ['--delta <definition>', 'relative or symmetric (default: as in the record)'] as const;
@@ -41,19 +42,10 @@ export async function addReport(program: Command, call: Call): Promise<void> {
     .option('--post-date <date>', 'its date (default: the day of the run)')
     .option(...outOf(call))
     .addHelpText('after', help)
-    .action(
-      async (run: string, { delta, format, to, out = runsDirectory(call.world.env), ...values }: Values) => {
-        const post = {
-          author: values.postAuthor,
-          slug: values.postSlug,
-          title: values.postTitle,
-          tags: values.postTags,
-          date: values.postDate,
-        };
-        const { reportCommand } = await import('./report.ts');
-        call.status = await reportCommand(call.world, { run, delta, format, to, out, post });
-      },
-    );
+    .action(async (run: string, values: Omit<ReportOptions, 'run'>) => {
+      const { reportCommand } = await import('./report.ts');
+      call.status = await reportCommand(call.world, { ...values, run });
+    });
 }
 
 export function addOpen(program: Command, call: Call): void {
@@ -62,9 +54,9 @@ export function addOpen(program: Command, call: Call): void {
     .argument(...RUN)
     .option(...DELTA)
     .option(...outOf(call))
-    .action(async (run: string, { delta, out = runsDirectory(call.world.env) }: Values) => {
+    .action(async (run: string, values: Omit<OpenOptions, 'run'>) => {
       const { openCommand } = await import('./open.ts');
-      call.status = await openCommand(call.world, { run, delta, out });
+      call.status = await openCommand(call.world, { ...values, run });
     });
 }
 
@@ -75,8 +67,8 @@ export function addSite(program: Command, call: Call): void {
     .requiredOption('--out <directory>', 'directory of the site: new, empty, or one that bench site made')
     .option('--results <directory>', 'directory of the runs', runsDirectory(call.world.env))
     .option('--url <address>', 'where the site will be, for its feed: https://example.org/dns/')
-    .action(async (runs: string[], { out, results, url }: { out: string; results: string; url?: string }) => {
+    .action(async (runs: string[], values: Omit<SiteOptions, 'runs'>) => {
       const { siteCommand } = await import('./site.ts');
-      call.status = await siteCommand(call.world, { runs, out, results, url });
+      call.status = await siteCommand(call.world, { ...values, runs });
     });
 }

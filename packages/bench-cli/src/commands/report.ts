@@ -16,16 +16,15 @@ import type { World } from '../world.ts';
 import { runPath } from './history-options.ts';
 import { type PostFlags, postSettings } from './post-flags.ts';
 
-export interface ReportOptions {
+export interface ReportOptions extends PostFlags {
   /** Tag, `latest`, id, branch, commit, folder or file. */
   readonly run: string;
-  readonly delta: string | undefined;
+  readonly delta?: string;
   /** Names separated by commas. */
-  readonly format: string | undefined;
+  readonly format?: string;
   readonly out: string;
   /** Where files go. Default: beside the record. */
-  readonly to: string | undefined;
-  readonly post: PostFlags;
+  readonly to?: string;
 }
 
 export function deltaOf(delta: string | undefined): 'relative' | 'symmetric' | undefined {
@@ -112,7 +111,7 @@ function blamingTo(error: unknown): unknown {
 export async function reportCommand(world: World, options: ReportOptions): Promise<number> {
   const delta = deltaOf(options.delta);
   const asked = options.format === undefined ? null : await formatsOf(options.format);
-  const post = postSettings(options.post, asked?.map(({ name }) => name) ?? []);
+  const post = postSettings(options, asked?.map(({ name }) => name) ?? []);
   const store = createStore(world, options.out);
   const found = await store.find(await runPath(world, options.out, options.run));
   const wanted = await checkFormats(asked, found);

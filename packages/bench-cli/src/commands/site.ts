@@ -21,7 +21,7 @@ export interface SiteOptions {
   readonly out: string;
   /** Directory of the runs. */
   readonly results: string;
-  readonly url: string | undefined;
+  readonly url?: string;
 }
 
 function addressOf(url: string | undefined): string {
