@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { caseNameOf } from './server-name.ts';
 
 /** What tells the cases of a run apart. */
-export const AXES = ['server', 'tier', 'mode', 'workload', 'rate', 'transport'] as const;
-export type Axis = (typeof AXES)[number];
+const AXES = ['server', 'tier', 'mode', 'workload', 'rate', 'transport'] as const;
+type Axis = (typeof AXES)[number];
 
 /** Values of some axes. A case fits if it has all of them. */
 export type CaseFilter = Readonly<Partial<Record<Axis, string>>>;
 
-/** A case as filters see it; null for what an imported measurement does not say. */
-export type FilteredCase = Readonly<Record<Exclude<Axis, 'rate'>, string | number | null>> & {
+/** A case as filters see it. */
+type FilteredCase = Readonly<Record<Exclude<Axis, 'rate'>, string | number>> & {
   /** Null for no limit, `rate=max`. */
   readonly ratePerSecond: number | null;
 };
@@ -23,11 +23,9 @@ export function caseFilterText(filter: CaseFilter): string {
     .join(',');
 }
 
-/** Where a case is on an axis, as filters write it; null where nobody says. */
-export function axisText(item: FilteredCase, axis: Axis): string | null {
-  if (axis === 'rate') return item.ratePerSecond === null ? 'max' : String(item.ratePerSecond);
-  const value = item[axis];
-  return value === null ? null : String(value);
+/** Where a case is on an axis, as filters write it. */
+function axisText(item: FilteredCase, axis: Axis): string {
+  return String(axis === 'rate' ? (item.ratePerSecond ?? 'max') : item[axis]);
 }
 
 /** `4.0` and `4` are the same tier, `coredns-file` and `coredns+file` the same server. */
@@ -45,31 +43,27 @@ export function fitsFilter(item: FilteredCase, filter: CaseFilter): boolean {
 
 const isAxis = (name: string): name is Axis => AXES.some((axis) => axis === name);
 
-/** The filter in `text`, or what is wrong with it. */
-export function parseCaseFilter(text: string): CaseFilter | { readonly problem: string } {
-  const filter: Partial<Record<Axis, string>> = {};
-  for (const part of text.split(',').map((item) => item.trim())) {
-    const at = part.indexOf('=');
-    const name = part.slice(0, Math.max(0, at)).trim();
-    const value = part.slice(at + 1).trim();
-    if (!isAxis(name)) {
-      const suggestion = nearest(name, [...AXES]);
-      const hint = suggestion === undefined ? `is one of ${AXES.join(', ')}` : `may be "${suggestion}"`;
-      return { problem: `must be AXIS=VALUE, for example server=knot; the axis of "${part}" ${hint}` };
-    }
-    if (value === '') return { problem: `must be AXIS=VALUE; "${part}" has no value` };
-    filter[name] = value;
-  }
-  return filter;
-}
-
 const filterSchema = z
   .string('must be text, for example server=knot,tier=4')
   .transform((text, context): CaseFilter => {
-    const parsed = parseCaseFilter(text);
-    if (!('problem' in parsed)) return parsed;
-    context.addIssue({ code: 'custom', message: String(parsed.problem) });
-    return z.NEVER;
+    const filter: Partial<Record<Axis, string>> = {};
+    const refuse = (message: string) => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    for (const part of text.split(',').map((item) => item.trim())) {
+      const at = part.indexOf('=');
+      const name = part.slice(0, Math.max(0, at)).trim();
+      const value = part.slice(at + 1).trim();
+      if (!isAxis(name)) {
+        const suggestion = nearest(name, [...AXES]);
+        const hint = suggestion === undefined ? `is one of ${AXES.join(', ')}` : `may be "${suggestion}"`;
+        return refuse(`must be AXIS=VALUE, for example server=knot; the axis of "${part}" ${hint}`);
+      }
+      if (value === '') return refuse(`must be AXIS=VALUE; "${part}" has no value`);
+      filter[name] = value;
+    }
+    return filter;
   });
 
 /** Several filters: from text with semicolons, or a list of texts or objects. */
