@@ -7,7 +7,7 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { subjectNames } from '../config/paths.ts';
 import { BenchError } from '../errors.ts';
 import type { Mode } from '../results/record.ts';
-import type { SummarizedCase } from '../stats/cases.ts';
+import { pointKey, type SummarizedCase } from '../stats/cases.ts';
 import type { World } from '../world.ts';
 
 /** `key`: see `keyOf`. */
@@ -175,10 +175,6 @@ function planCases(configuration: RunConfiguration, availableCpus: number): Plan
   return withoutExcluded(cases, configuration);
 }
 
-function pointText({ tier, mode, workload, transport, ratePerSecond }: PlannedCase): string {
-  return JSON.stringify([tier, mode, workload, transport, ratePerSecond]);
-}
-
 /**
  * Every second turn runs backwards (A B C, C B A), so that a slow drift of the machine affects each item equally. From one
  * such pair to the next, the items rotate by one (B C A, A C B), so that none always comes first or always follows the
@@ -220,13 +216,13 @@ export function interleaved<C extends { readonly key: string }>(
 
 /** The trials of each round that are compared with each other, in the order of the plan. */
 export function blocksOfTrials(trials: readonly PlannedTrial[]): PlannedTrial[][] {
-  return blocksOf(trials, pointText);
+  return blocksOf(trials, pointKey);
 }
 
 /** The same plan with this many rounds. */
 export function withRounds(plan: Plan, rounds: number): Plan {
   const cases = plan.cases.map((planned) => ({ ...planned, plannedTrials: rounds }));
-  const trials = interleaved(cases, rounds, pointText);
+  const trials = interleaved(cases, rounds, pointKey);
   return { ...plan, cases, trials, estimatedSeconds: trials.length * plan.secondsPerTrial };
 }
 
