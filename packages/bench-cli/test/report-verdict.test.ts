@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainCaseMarks } from '../src/report/mark-notes.ts';
+import { explainCaseMarks } from '../src/report/cases.ts';
 import { runStatus } from '../src/report/status.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { LimitedBy } from '../src/results/record.ts';

@@ -8,6 +8,7 @@ import {
   ECHO_EXPLANATION,
   isAsFound,
   isEcho,
+  marksOfCase,
   NOT_SERVER_LIMITED,
 } from './marks.ts';
 import { formatCount, formatCpus, formatFixed } from './numbers.ts';
@@ -71,6 +72,22 @@ export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): s
     );
   }
   return lines;
+}
+
+/** Every mark of every case as a sentence that names its cases, for notes. */
+export function explainCaseMarks(record: RunRecord): string[] {
+  const marked = record.cases
+    .filter(({ aa }) => !aa)
+    .flatMap((item) =>
+      marksOfCase(record, item, okTrialsOf(record, item)).map((mark) => ({
+        mark,
+        where: `${serverTitle(record, item.server)}, tier ${formatCpus(item.tier)} ${item.mode}`,
+      })),
+    );
+  return [...Map.groupBy(marked, ({ mark }) => mark.explanation)].map(([explanation, members]) => {
+    const symbol = members[0]?.mark.symbol ?? null;
+    return `${symbol === null ? '' : `${symbol} `}${members.map(({ where }) => where).join('; ')}: ${explanation}`;
+  });
 }
 
 /** `at 2,000 QPS`, or `unlimited`. */

@@ -1,11 +1,10 @@
 /** Facts about a run as rows of plain text, for every report that lists them. */
 import { memoryQuantity } from '../quantity.ts';
-import type { CaseRecord, RunRecord } from '../results/record.ts';
+import type { CaseRecord, RunRecord, WorkloadRecord } from '../results/record.ts';
 import type { CpuLimitMethod } from '../results/record-environment.ts';
 import { listed } from '../text.ts';
 import { isAsFound } from './marks.ts';
-import { formatBytes, formatCpus } from './numbers.ts';
-import { describeWorkload } from './workloads.ts';
+import { formatBytes, formatCpus, formatShare } from './numbers.ts';
 
 export type Fact = readonly [name: string, value: string];
 
@@ -137,6 +136,13 @@ function startText(record: RunRecord): string {
   const found = record.servers.filter(({ name }) => isAsFound(record, name)).length;
   if (found === 0) return 'starts a fresh server, ';
   return found < record.servers.length ? 'starts a fresh server unless it was running before, ' : '';
+}
+
+/** `every name once in order; 200 distinct queries, 50% of them for records that exist, in 100 zones.` */
+function describeWorkload(workload: WorkloadRecord, { zones }: RunRecord): string {
+  const { description, distinctQueries, existingRatio } = workload;
+  const share = `${formatShare(existingRatio)} of them for records that exist`;
+  return `${description}; ${distinctQueries} distinct queries, ${share}, in ${zones} zones.`;
 }
 
 /** How the figures came about, in sentences. */

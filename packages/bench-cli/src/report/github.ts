@@ -3,11 +3,10 @@
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { NOT_COMPARED, shownOf } from '../stats/decisive.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
-import { groupCases, marksOf, serverTitle } from './cases.ts';
+import { explainCaseMarks, groupCases, marksOf, serverTitle } from './cases.ts';
 import { deltaLine, deltaTexts, endsOfAll } from './delta-texts.ts';
 import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';
-import { explainCaseMarks } from './mark-notes.ts';
 import { blocks, bullets, codeBlock, factTable, folded, plain, table, unaddressed } from './markdown-text.ts';
 import { warningsDuring } from './neighbours.ts';
 import { formatBytes, formatQps, formatTime } from './numbers.ts';

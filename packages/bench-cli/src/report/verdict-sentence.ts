@@ -4,6 +4,7 @@
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import {
+  baselineOf,
   type Decisive,
   type DecisiveMetric,
   type DecisiveReason,
@@ -198,8 +199,7 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
       ? `${name} has no result: none of its trials succeeded.`
       : `${name} has no result yet.`;
   }
-  const { comparison } = item;
-  const baseline = record.cases.find(({ key }) => key === comparison?.baseline);
+  const baseline = baselineOf(item, record);
   const involved = baseline === undefined ? [item] : [item, baseline];
   const decisive = decisiveOf(item, record);
   const clauses = [...noise(decisive?.delta), ...reservations(record, involved, decisive)];

@@ -3,7 +3,7 @@
  * load generator was, or nobody knows what was, the throughput is a lower bound; and where servers are given a rate and hold
  * it, all of them answer as many queries. What a query costs them is their own in both cases. Pure.
  */
-import type { CaseRecord, Delta, LimitedBy, RunRecord, Verdict } from '../results/record.ts';
+import type { CaseRecord, Delta, LimitedBy, Verdict } from '../results/record.ts';
 import type { ComparedMetric } from './metrics.ts';
 
 export type DecisiveMetric = 'qps' | 'cpuSecondsPerQuery';
@@ -77,6 +77,16 @@ export function claimOf(
   return metric === 'qps' && isBetter && isSaid ? 'at least' : NOT_COMPARED;
 }
 
+/** Of a run. */
+interface Cases {
+  readonly cases: readonly CaseRecord[];
+}
+
+/** The case that another is compared with; undefined for none. */
+export function baselineOf({ comparison }: CaseRecord, { cases }: Cases): CaseRecord | undefined {
+  return cases.find(({ key }) => key === comparison?.baseline);
+}
+
 function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveReason {
   if (baseline === undefined) return 'server limited';
   if (item.limitedBy === 'rate' && baseline.limitedBy === 'rate') return 'rate held';
@@ -87,14 +97,10 @@ function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveR
  * Throughput where both servers were the limit; CPU per query otherwise, if it was observed. Null for what is not
  * compared.
  */
-export function decisiveOf(
-  item: CaseRecord,
-  { cases }: { readonly cases: readonly CaseRecord[] },
-): Decisive | null {
+export function decisiveOf(item: CaseRecord, record: Cases): Decisive | null {
   const { comparison } = item;
   if (comparison === null) return null;
-  const baseline = cases.find(({ key }) => key === comparison.baseline);
-  const reason = reasonOf(item, baseline);
+  const reason = reasonOf(item, baselineOf(item, record));
   return reason !== 'server limited' && comparison.cpuSecondsPerQuery !== null
     ? { metric: 'cpuSecondsPerQuery', delta: comparison.cpuSecondsPerQuery, reason }
     : { metric: 'qps', delta: comparison.qps, reason };
@@ -109,15 +115,11 @@ export interface Shown {
 }
 
 /** Null for what has no baseline. */
-export function shownOf(
-  { comparison, limitedBy }: CaseRecord,
-  { cases }: Pick<RunRecord, 'cases'>,
-  metric: ComparedMetric,
-): Shown | null {
-  const delta = comparison?.[metric] ?? null;
-  if (comparison === null || delta === null) return null;
-  const baseline = cases.find(({ key }) => key === comparison.baseline);
-  const claim = claimOf(metric, delta, [limitedBy, baseline?.limitedBy ?? null]);
+export function shownOf(item: CaseRecord, record: Cases, metric: ComparedMetric): Shown | null {
+  const delta = item.comparison?.[metric] ?? null;
+  if (delta === null) return null;
+  const baseline = baselineOf(item, record);
+  const claim = claimOf(metric, delta, [item.limitedBy, baseline?.limitedBy ?? null]);
   return {
     delta,
     verdict: claim === NOT_COMPARED ? claim : delta.verdict,

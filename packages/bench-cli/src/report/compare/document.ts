@@ -4,7 +4,7 @@ import type { CaseRecord, RunRecord } from '../../results/record.ts';
 import { decisiveOf, isUndecidable, NOT_COMPARED } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { asSentence, listed, shellCommand } from '../../text.ts';
-import { groupCases, serverTitle } from '../cases.ts';
+import { explainCaseMarks, groupCases, serverTitle } from '../cases.ts';
 import { trialData } from '../csv.ts';
 import { deltaLine, deltaTexts } from '../delta-texts.ts';
 import {
@@ -24,7 +24,6 @@ import {
 import { environmentFacts, methodLines, originSentence, repeatCommands, settingText } from '../facts.ts';
 import { cautions, procedureNotes } from '../findings.ts';
 import { leadOf } from '../lead.ts';
-import { explainCaseMarks } from '../mark-notes.ts';
 import { CONTENDED, NOT_SERVER_LIMITED } from '../marks.ts';
 import { warningsDuring } from '../neighbours.ts';
 import { formatBytes } from '../numbers.ts';

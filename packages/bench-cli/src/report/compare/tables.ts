@@ -23,7 +23,6 @@ import {
 import { okTrialsOf } from '../ok-trials.ts';
 import { percentileOf, SHOWN_PERCENTILES, trialPercentile } from '../percentiles.ts';
 import { formatThrottled, throttledShareOf } from '../throttling.ts';
-import { workloadOf } from '../workloads.ts';
 import { NOTHING, numberTable, statisticText, toneOf } from './cells.ts';
 import { pairedTable } from './published-tables.ts';
 
@@ -176,7 +175,8 @@ function responseCodes(record: RunRecord, cases: readonly CaseRecord[]): Block[]
     });
     return [serverTitle(record, item.server), ...cells];
   });
-  const workload = workloadOf(record, cases);
+  // All of these cases have the same.
+  const workload = record.workloads.find(({ name }) => name === cases[0]?.workload);
   const predicted =
     workload === undefined || record.configuration.answers === 'stable'
       ? ''

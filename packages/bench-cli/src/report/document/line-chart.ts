@@ -1,7 +1,6 @@
 /** Lines over time or over a size, with shaded stretches and horizontal limits, in one panel or several. */
-import { type ChartServer, type Look, serverChannels } from '../charts/chart.ts';
+import { type ChartServer, FILE_LOOK, type Look, serverChannels } from '../charts/chart.ts';
 import { CUT_NOTE, reachOf } from '../charts/cut.ts';
-import { panelFacet, panelGrid } from '../charts/panels.ts';
 import { linesWithin } from '../charts/text-width.ts';
 import { INK, MUTED, NOISE, SURFACE } from '../charts/theme.ts';
 import type { LineChart } from './document.ts';
@@ -256,6 +255,22 @@ function layers(
   ];
 }
 
+/** The grid of panels. On a page and on a card, which may be as narrow as a phone, few panels stand one below the other. */
+function panelGrid(groups: readonly unknown[], look: Look) {
+  const narrow = groups.length <= 3 ? 1 : 2;
+  const most = look.standalone && look.width >= FILE_LOOK.width ? 3 : narrow;
+  // Four panels in a row of three and one would leave two empty places, each with an axis.
+  const columns = Math.max(1, groups.length === 4 ? Math.min(2, most) : Math.min(groups.length, most));
+  // Beside the panels: the axis of the left one and the space between them.
+  const outside = 4 + look.fontSize * 5.6 + (columns - 1) * 22;
+  return {
+    columns,
+    width: Math.floor((look.width - outside) / columns),
+    height: Math.round(columns === 1 ? look.height * 0.66 : look.height * 0.5),
+    spacing: { row: 26, column: 22 },
+  };
+}
+
 /** Labels of different widths move panels sideways: none would stand above a horizontal axis of all. */
 const OWN_AXES = { scale: { y: 'independent' }, axis: { x: 'independent' } } as const;
 
@@ -265,7 +280,12 @@ export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look
   const points = rows.filter(({ layer }) => layer === 'point').length;
   const spec = {
     data: { values: rows },
-    facet: panelFacet(chart.panels),
+    facet: {
+      field: 'panel',
+      type: 'nominal' as const,
+      sort: chart.panels.map(({ title }) => title),
+      title: null,
+    },
     columns,
     spacing,
     ...(hasFlatPanel(chart) ? { resolve: OWN_AXES } : {}),

@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { ownText } from '../../own-files.ts';
 import { type ChartServer, darkRules } from '../charts/index.ts';
 import { type Content, type Html, html, trusted } from './markup.ts';
-import { serverRules } from './server-rules.ts';
 
 const [STYLE, SCRIPT] = ['page.css', 'page.js'].map((name) =>
   ownText(new URL(`page/${name}`, import.meta.url)).trim(),
@@ -21,6 +20,23 @@ function chartRules(servers: number): string {
   const dark = darkRules(servers, ':root[data-theme=dark]');
   const byDefault = darkRules(servers, ':root:not([data-theme])');
   return `@media screen{${dark}}\n@media screen and (prefers-color-scheme: dark){${byDefault}}`;
+}
+
+function marksOf({ color }: ChartServer): string {
+  return `.plot :is([fill="${color}"],[stroke="${color}"])`;
+}
+
+/** Hides or highlights one server in every chart, by its unique colour. `hide-N` and `bring-N` are classes of the body; N is the server's place. */
+function serverRules(servers: readonly ChartServer[]): string {
+  return servers
+    .map((server, index) => {
+      const others = servers
+        .filter((other) => other !== server)
+        .map((other) => `.bring-${index} ${marksOf(other)}`);
+      const fade = others.length === 0 ? '' : `${others.join(',')}{opacity:.12}`;
+      return `.hide-${index} ${marksOf(server)}{display:none}${fade}`;
+    })
+    .join('\n');
 }
 
 export interface PageContent {
