@@ -95,30 +95,27 @@ function rateText(ratePerSecond: number | null): string {
   return ratePerSecond === null ? 'unlimited' : `at ${formatCount(ratePerSecond)} QPS`;
 }
 
-type Words = (item: CaseRecord) => string[];
+const FURTHER_AXES = ['workload', 'transport', 'ratePerSecond'] as const;
+type FurtherAxis = (typeof FURTHER_AXES)[number];
 
 /** Asked for every case and every trial, so kept as long as the record. */
-const furtherWords = new WeakMap<RunRecord, Words>();
+const varyingAxes = new WeakMap<RunRecord, readonly FurtherAxis[]>();
 
-function furtherWordsOf(record: RunRecord): Words {
-  const known = furtherWords.get(record);
-  if (known !== undefined) return known;
-  const varies = (pick: (item: CaseRecord) => unknown) => new Set(record.cases.map(pick)).size > 1;
-  const hasWorkloads = varies(({ workload }) => workload);
-  const hasTransports = varies(({ transport }) => transport);
-  const hasRates = varies(({ ratePerSecond }) => ratePerSecond);
-  const words: Words = ({ workload, transport, ratePerSecond }) => [
-    ...(hasWorkloads ? [`workload ${workload}`] : []),
-    ...(hasTransports ? [transport] : []),
-    ...(hasRates ? [rateText(ratePerSecond)] : []),
-  ];
-  furtherWords.set(record, words);
-  return words;
+/** Of workload, transport and rate, what the run has several of. */
+export function varyingOf(record: RunRecord): readonly FurtherAxis[] {
+  const isVarying = (axis: FurtherAxis) => new Set(record.cases.map((item) => item[axis])).size > 1;
+  const axes = varyingAxes.get(record) ?? FURTHER_AXES.filter(isVarying);
+  varyingAxes.set(record, axes);
+  return axes;
 }
 
 /** Where a case is beside server, tier and mode: workload, transport and rate, each only if the run has several. */
-export function furtherPoint(record: RunRecord, item: CaseRecord): string[] {
-  return furtherWordsOf(record)(item);
+export function furtherPoint(
+  record: RunRecord,
+  { workload, transport, ratePerSecond }: CaseRecord,
+): string[] {
+  const words = { workload: `workload ${workload}`, transport, ratePerSecond: rateText(ratePerSecond) };
+  return varyingOf(record).map((axis) => words[axis]);
 }
 
 /** "tier 1 single", and what else varies in the run. */

@@ -4,6 +4,7 @@ import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { NOT_COMPARED, shownOf } from '../stats/decisive.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
 import { explainCaseMarks, groupCases, marksOf, serverTitle } from './cases.ts';
+import { NOTHING, toneOf } from './compare/cells.ts';
 import { deltaLine, deltaTexts, endsOfAll } from './delta-texts.ts';
 import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';
@@ -18,28 +19,21 @@ import { verdictSentences } from './verdict-sentence.ts';
 const MAX_SENTENCES = 12;
 const MAX_ROWS = 60;
 
-const NOTHING = '–';
 const NOTES = {
   intervals: '95 % intervals of the difference in brackets.',
   pairs: 'of two pairs, both differences.',
   either: '95 % intervals of the difference in brackets; of two pairs, both differences.',
 } as const;
-const ICONS = {
-  faster: '🟢',
-  slower: '🔴',
-  less: '🟢',
-  more: '🔴',
-  'no difference shown': '⚪',
-  [NOT_COMPARED]: '⚪',
-} as const;
+const ICONS = { good: '🟢', bad: '🔴', even: '⚪' } as const;
 
 function deltaText(record: RunRecord, item: CaseRecord, definition: DeltaDefinition): string {
   const shown = shownOf(item, record, 'qps');
   if (shown === null) return NOTHING;
   const { delta, verdict, isAtLeast } = shown;
-  if (verdict === NOT_COMPARED) return `${ICONS[verdict]} ${verdict}`;
+  const icon = ICONS[toneOf(verdict)];
+  if (verdict === NOT_COMPARED) return `${icon} ${verdict}`;
   const line = deltaLine(deltaTexts(record, item, 'qps', shown, definition), ' (one trial)');
-  return `${delta.low === null ? '' : `${ICONS[verdict]} `}${isAtLeast ? 'at least ' : ''}${line}`;
+  return `${delta.low === null ? '' : `${icon} `}${isAtLeast ? 'at least ' : ''}${line}`;
 }
 
 function row(record: RunRecord, title: string, item: CaseRecord, definition: DeltaDefinition): string[] {

@@ -4,6 +4,7 @@ import {
   answer,
   list,
   note,
+  numbers,
   type ReportDocument,
   type Section,
   type Tone,
@@ -68,8 +69,6 @@ function toneOf({ delta }: ComparedFigure, estimand: EstimandFacts): Tone {
   return isBetter(estimand, sizeOf(delta)) ? 'good' : 'bad';
 }
 
-const COLUMNS = ['first', 'second', 'difference [95 %]'].map((title) => ({ title, isNumber: true }));
-
 function caseSection(
   { label, figures, notes }: ComparedCase,
   { estimands, normalizedBy }: ComparedRuns,
@@ -92,7 +91,10 @@ function caseSection(
   );
   return {
     title: label,
-    blocks: [table(label, [{ title: '' }, ...COLUMNS, { title: 'verdict' }], rows), ...notes.map(note)],
+    blocks: [
+      table(label, ['', ...numbers('first', 'second', 'difference [95 %]'), 'verdict'], rows),
+      ...notes.map(note),
+    ],
   };
 }
 

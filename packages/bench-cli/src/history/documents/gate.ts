@@ -67,7 +67,7 @@ function figureSections({ cases, comparison: { estimands } }: Gate): Section[] {
       blocks: [
         table(
           title,
-          ['', 'change', '95 % interval', 'trials', 'outcome'].map((head) => ({ title: head })),
+          ['', 'change', '95 % interval', 'trials', 'outcome'],
           judged.map((item) => [
             item.label,
             changeText(item),

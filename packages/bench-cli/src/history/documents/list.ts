@@ -37,7 +37,7 @@ export function listDocument(
         blocks: [
           table(
             'Runs',
-            [{ title: 'run' }, { title: 'state' }, { title: 'result' }],
+            ['run', 'state', 'result'],
             runs.map((run) => [
               { text: run.id, below: [formatTimestamp(run.startedAt), ...tagsOf(run.id)].join(', ') },
               { text: run.status, below: trialsText(run) },

@@ -2,6 +2,7 @@
 import {
   answer,
   type Finding,
+  numbers,
   only,
   type ReportDocument,
   type Section,
@@ -74,7 +75,7 @@ function sectionOf(line: TrendLine, isRatio: boolean): Section {
   const tableOf = (title: string, drawn: (point: TrendPoint) => string) =>
     table(
       estimand.title,
-      [{ title: 'run' }, { title: '' }, { title: 'median', isNumber: true }, { title }],
+      ['run', '', ...numbers('median'), title],
       points.map((point, index) => [
         formatTimestamp(point.at),
         point.commit?.slice(0, 8) ?? '',

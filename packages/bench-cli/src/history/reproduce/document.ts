@@ -2,6 +2,7 @@
 import {
   answer,
   list,
+  numbers,
   type ReportDocument,
   type Section,
   type Tone,
@@ -79,12 +80,7 @@ function sectionsOf({ cells }: Reproduction): Section[] {
     blocks: [
       table(
         title,
-        [
-          { title: '' },
-          { title: 'published', isNumber: true },
-          { title: 'ours [95 %]', isNumber: true },
-          { title: 'verdict' },
-        ],
+        ['', ...numbers('published', 'ours [95 %]'), 'verdict'],
         members.map((cell) => [
           nameOf(cell),
           ratioText(cell.published.ratio),
@@ -106,10 +102,7 @@ function figuresSection({ cells, publication }: Reproduction): Section {
     blocks: [
       table(
         title,
-        [
-          { title: '' },
-          ...['published', 'Δ as printed', 'ours'].map((head) => ({ title: head, isNumber: true })),
-        ],
+        ['', ...numbers('published', 'Δ as printed', 'ours')],
         cells.map((cell) => [
           `${cell.tier === null ? '' : `${formatCpus(cell.tier)} vCPU, `}${nameOf(cell)}`,
           show(cell, cell.published.value),
@@ -135,7 +128,7 @@ export function conditionsSection(
     blocks: [
       table(
         title,
-        ['condition', 'published', ...runs].map((head) => ({ title: head })),
+        ['condition', 'published', ...runs],
         conditions
           .filter(({ isSame }) => isSame !== true)
           .map(({ name, published, ours }) => [name, published, ...ours.map((said) => said ?? NOTHING)]),

@@ -4,7 +4,7 @@ import type { CaseRecord, InstanceObservation, OkTrial, RunRecord, Trial } from 
 import { NOT_COMPARED, shownOf } from '../../stats/decisive.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { shellCommand } from '../../text.ts';
-import { groupCases, serverTitle, shapeOf } from '../cases.ts';
+import { groupCases, serverTitle, shapeOf, varyingOf } from '../cases.ts';
 import { deltaTexts } from '../delta-texts.ts';
 import type { CaseCell, CasesBlock, TableBlock, TrialRow } from '../document/document.ts';
 import { type Mark, marksOfCase } from '../marks.ts';
@@ -105,8 +105,7 @@ function columnsOf(
   definition: DeltaDefinition,
   marksByKey: ReadonlyMap<string, readonly Mark[]>,
 ): CaseColumn[] {
-  const differ = (pick: (item: CaseRecord) => string | number | null) =>
-    new Set(record.cases.map(pick)).size > 1;
+  const varying = varyingOf(record);
   const baseline = serverTitle(record, record.baseline);
   const percentiles = [99, 99.9].filter((wanted) =>
     record.cases.some((item) => percentileOf(item, wanted) !== null),
@@ -123,13 +122,13 @@ function columnsOf(
       'single: one single-threaded instance per vCPU of the tier; multi: one instance with the whole tier.',
       ({ mode }) => plainCell(mode),
     ),
-    ...(differ(({ workload }) => workload)
+    ...(varying.includes('workload')
       ? [words('Workload', 'Which names and types were queried.', ({ workload }) => plainCell(workload))]
       : []),
-    ...(differ(({ transport }) => transport)
+    ...(varying.includes('transport')
       ? [words('Transport', 'The transport of the queries.', ({ transport }) => plainCell(transport))]
       : []),
-    ...(differ(({ ratePerSecond }) => ratePerSecond)
+    ...(varying.includes('ratePerSecond')
       ? [
           numbers(
             'Rate',

@@ -37,15 +37,11 @@ export function chartsOf(record: RunRecord, delta: DeltaDefinition, first: strin
     ['Throughput within the trials', overTime],
   ];
   const results = all.map(([title, draw]) => [title, draw(data)] as const);
-  const tail = tailBars(data);
-  const others = othersChart(data);
-  const allowance = allowanceChart(data);
-  const drawn = [
-    ...results.flatMap(([, result]) => (typeof result === 'string' ? [] : [result])),
-    ...(typeof tail === 'string' ? [] : [tail]),
-    ...(others === null ? [] : [others]),
-    ...(allowance === null ? [] : [allowance]),
-  ];
+  // Of these, nobody misses one that says nothing.
+  const further = [tailBars(data), othersChart(data), allowanceChart(data)];
+  const drawn = [...results.map(([, result]) => result), ...further].flatMap((result) =>
+    result === null || typeof result === 'string' ? [] : [result],
+  );
   return {
     drawn: drawn.toSorted((a, b) => Number(b.name === first) - Number(a.name === first)),
     missing: results.flatMap(([title, result]) =>

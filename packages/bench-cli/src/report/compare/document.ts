@@ -15,6 +15,7 @@ import {
   type Finding,
   facts,
   list,
+  numbers,
   only,
   type ReportDocument,
   type Section,
@@ -97,7 +98,7 @@ function failedTrials(record: RunRecord): Block[] {
     ...only(
       ['markdown'],
       text('A failed trial is a result with a reason; no figure above includes it.'),
-      table('Failed trials', [{ title: 'Trial' }, { title: 'Code' }, { title: 'Reason' }], rows),
+      table('Failed trials', ['Trial', 'Code', 'Reason'], rows),
       ...more(MAX_FAILURES.report),
     ),
   ];
@@ -159,11 +160,10 @@ function programs(record: RunRecord): Block[] {
     Object.entries(components)
       .map(([name, version]) => `${name} ${version}`)
       .join(', ');
-  const columns = (titles: readonly string[]) => titles.map((title) => ({ title }));
   return [
     table(
       'Servers',
-      columns(['Server', 'Version', 'Components', 'Program']),
+      ['Server', 'Version', 'Components', 'Program'],
       record.servers.map(({ title, version, components, executable }) => [
         title,
         version,
@@ -196,7 +196,7 @@ function programs(record: RunRecord): Block[] {
       ['markdown', 'page'],
       table(
         'Tools',
-        [...columns(['Tool', 'Version', 'Source', 'Origin']), { title: 'Size', isNumber: true }],
+        ['Tool', 'Version', 'Source', 'Origin', ...numbers('Size')],
         record.provisioned.map(({ tool, version, source, origin, sizeBytes }) => [
           tool,
           version,

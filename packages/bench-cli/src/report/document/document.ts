@@ -41,30 +41,12 @@ export interface TableBlock {
   readonly rows: readonly (readonly (Cell | string)[])[];
 }
 
-export interface ChartBlock {
-  readonly kind: 'chart';
-  readonly chart: DocumentChart;
-}
-
-/** A heading within a section. */
-export interface HeadingBlock {
-  readonly kind: 'heading';
-  readonly text: string;
-}
-
 export interface CodeBlock {
   readonly kind: 'code';
   readonly text: string;
   readonly language: string;
   /** A page folds it below these words. Default: it is shown. */
   readonly summary?: string;
-}
-
-/** `isNote`: it qualifies what stands above it. */
-export interface TextBlock {
-  readonly kind: 'text';
-  readonly text: string;
-  readonly isNote?: boolean;
 }
 
 /** A cell of a table that readers sort. */
@@ -116,15 +98,17 @@ export interface CasesBlock {
 }
 
 export type Block = (
-  | TextBlock
+  /** `isNote`: it qualifies what stands above it. */
+  | { readonly kind: 'text'; readonly text: string; readonly isNote?: boolean }
   | CasesBlock
-  | HeadingBlock
+  /** Within a section. */
+  | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
   /** Names and values, such as conditions. */
   | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
   | CodeBlock
   | TableBlock
-  | ChartBlock
+  | { readonly kind: 'chart'; readonly chart: DocumentChart }
 ) & {
   /** Default: everywhere. */
   readonly on?: readonly Medium[];
