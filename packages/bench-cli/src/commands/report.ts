@@ -67,14 +67,14 @@ async function checkFormats(
   run: FoundRun,
 ): Promise<readonly FormatFacts[] | null> {
   const { formats, kind } = await recordsFor(run);
-  const missing = wanted?.find(({ name }) => findFormat(name, formats) === undefined);
-  if (missing === undefined)
-    return (
-      wanted?.map(({ name }) => findFormat(name, formats)).filter((format) => format !== undefined) ?? null
-    );
-  throw new BenchError('E_USAGE', `--format: a run of "${kind.experiment}" has no format "${missing.name}"`, {
-    fix: `Choose from ${formats.map(({ name }) => name).join(', ')}.`,
+  const found = wanted?.map(({ name }) => {
+    const format = findFormat(name, formats);
+    if (format !== undefined) return format;
+    throw new BenchError('E_USAGE', `--format: a run of "${kind.experiment}" has no format "${name}"`, {
+      fix: `Choose from ${formats.map((each) => each.name).join(', ')}.`,
+    });
   });
+  return found ?? null;
 }
 
 /** The same files; calls `look` with each as it passes. */

@@ -10,6 +10,7 @@ import {
   ratioFromText,
   seconds,
   wholeNumber,
+  within,
   yesOrNo,
 } from './value-schemas.ts';
 
@@ -25,7 +26,7 @@ const NO_LIMIT = 'max';
 const rateMessage = 'must be a list of queries per second, each from 1 to 1e9, or max for no limit';
 const rate = z.preprocess(
   numberFromText,
-  z.union([z.literal(NO_LIMIT), z.number().min(1, rateMessage).max(1e9, rateMessage)], rateMessage),
+  z.union([z.literal(NO_LIMIT), within(1, 1e9, rateMessage)], rateMessage),
 );
 
 const lostMessage = 'must be a percentage with its sign, for example 0.1%';
@@ -60,7 +61,7 @@ export const LOAD_SETTINGS = {
     flag: '--max-lost <share>',
     rare: true,
     description: 'share of queries that max-rate may lose',
-    schema: z.preprocess(ratioFromText, z.number(lostMessage).min(0, lostMessage).max(1, lostMessage)),
+    schema: z.preprocess(ratioFromText, within(0, 1, lostMessage)),
     default: 0.001,
     field: 'maxLostRatio',
     needs: MAX_RATE,

@@ -12,6 +12,7 @@ import {
   seconds,
   text,
   wholeNumber,
+  within,
   yesOrNo,
 } from './value-schemas.ts';
 
@@ -19,10 +20,7 @@ import {
 const MAX_TIER = 1024;
 
 const tierMessage = `must be a list of vCPU counts, each from 0.1 to ${MAX_TIER}, for example 1,2,4 or 0.5`;
-const tier = z.preprocess(
-  coresFromText,
-  z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage),
-);
+const tier = z.preprocess(coresFromText, within(0.1, MAX_TIER, tierMessage));
 
 /** The width that the interval of every difference must fall below, as a ratio. */
 const untilMessage =
@@ -31,7 +29,7 @@ const untilMessage =
 /** `verdict` without a width. Differences below ±3 % rarely matter, and take long to show. */
 const VERDICT_WIDTH = 0.06;
 
-const untilWidth = z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage);
+const untilWidth = within(0.0001, 10, untilMessage);
 
 /** Turns `verdict` and `verdict:2%` into `{ verdict: width }`, `gate:5%` into `{ gate: tolerance }`; all else is a width. */
 function untilFromText(value: unknown): unknown {

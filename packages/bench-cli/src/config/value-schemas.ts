@@ -18,7 +18,7 @@ export function coresFromText(value: unknown): unknown {
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
 
 /** Turns `10`, `"10"`, `"10s"`, `"200ms"`, `"2m"` or `"1h"` into seconds. */
-export function secondsFromText(value: unknown): unknown {
+function secondsFromText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const [, amount, unit] = /^\s*(\d+(?:\.\d+)?)\s*(ms|[smh])?\s*$/.exec(value) ?? [];
   if (amount === undefined) return value;
@@ -59,30 +59,26 @@ function booleanFromText(value: unknown): unknown {
 }
 
 export const number = (schema: z.ZodNumber) => z.preprocess(numberFromText, schema);
+export const within = (minimum: number, maximum: number, message: string) =>
+  z.number(message).min(minimum, message).max(maximum, message);
 export const seconds = (minimum: number, message: string, maximumHours = 7 * 24) => {
   const said = `${message} (one number, in ms, s, m or h; at most ${maximumHours}h)`;
-  return z.preprocess(
-    secondsFromText,
-    z
-      .number(said)
-      .min(minimum, said)
-      .max(maximumHours * 3600, said),
-  );
+  return z.preprocess(secondsFromText, within(minimum, maximumHours * 3600, said));
 };
 /** `what`: with its unit. */
 export const numberFrom = (minimum: number, maximum: number, what = 'a number') => {
   const message = `must be ${what} from ${minimum} to ${maximum}`;
-  return number(z.number(message).min(minimum, message).max(maximum, message));
+  return number(within(minimum, maximum, message));
 };
 export const secondsFrom = (minimum: number, maximum: number) => {
   const message = `must be a duration from ${minimum} to ${maximum} seconds`;
-  return z.preprocess(secondsFromText, z.number(message).min(minimum, message).max(maximum, message));
+  return z.preprocess(secondsFromText, within(minimum, maximum, message));
 };
 export const list = <T extends z.ZodType>(item: T, message: string) =>
   z.preprocess(listFromText, z.array(item, message).min(1, message));
 /** A list of numbers from `minimum` to `maximum`. */
 export const numberList = (minimum: number, maximum: number, message: string) =>
-  list(number(z.number(message).min(minimum, message).max(maximum, message)), message);
+  list(number(within(minimum, maximum, message)), message);
 /** A list of some of `values`. */
 export const listOf = <const T extends readonly [string, ...string[]]>(
   values: T,
@@ -92,7 +88,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(values: T
   z.enum(values, `must be one of ${values.join(', ')}`);
 export const wholeNumber = (minimum: number, maximum: number) => {
   const message = `must be a whole number from ${minimum} to ${maximum}`;
-  return number(z.number(message).int(message).min(minimum, message).max(maximum, message));
+  return number(within(minimum, maximum, message).int(message));
 };
 export const yesOrNo = z.preprocess(booleanFromText, z.boolean('must be true or false'));
 export const text = z.string('must be text').min(1, 'must not be empty');

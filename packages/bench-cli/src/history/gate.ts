@@ -9,7 +9,6 @@ import { including } from '../stats/intervals.ts';
 import { type IntervalChoice, LEVEL, type TestOptions } from '../stats/sample-test.ts';
 import { levelOf, type UntilView } from '../stats/until.ts';
 import {
-  type ComparedCase,
   type ComparedFigure,
   type ComparedRuns,
   compareRuns,
@@ -103,7 +102,7 @@ interface Tested {
     readonly high: number;
     readonly pValue: number;
   } | null;
-  readonly compared: ComparedCase | undefined;
+  readonly figure: ComparedFigure | undefined;
   /** Failed trials of the candidate's case where none succeeded, but some of the reference did; else 0. */
   readonly lostTrials: number;
 }
@@ -145,11 +144,10 @@ function testLimit(
 const BOUNDED = 'something other than the server limited it';
 
 function decideCase(
-  { key, label, limit, regression, compared, lostTrials }: Tested,
+  { key, label, limit, regression, figure, lostTrials }: Tested,
   adjusted: number | null,
 ): GatedCase {
   const { estimand, maxRegression } = limit;
-  const figure = compared?.figures.find((candidate) => candidate.metric === estimand.name);
   const trials = figure?.trials ?? ([0, 0] as const);
   const base = {
     ...{ key, label, maxRegression, trials },
@@ -187,10 +185,10 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
   const comparison = compareRuns(reference, candidate, { estimands, interval, normalize, names });
   const { matches } = matchCases(reference, candidate);
   const questions = matches.flatMap((match, index) =>
-    limits.map((limit) => ({ match, limit, compared: comparison.cases[index] })),
+    limits.map((limit, at) => ({ match, limit, figure: comparison.cases[index]?.figures[at] })),
   );
   const level = levelBetween(reference, candidate);
-  const tested = questions.map(({ match, limit, compared }): Tested => {
+  const tested = questions.map(({ match, limit, figure }): Tested => {
     const { estimand } = limit;
     const samples = samplesOf(
       { entry: reference.entry, item: match.reference },
@@ -200,11 +198,10 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
     );
     const seed = `${reference.entry.id}/${candidate.entry.id}/${match.label}/${estimand.name}`;
     const test = { comparisons: questions.length, interval, level, seed };
-    const figure = compared?.figures.find(({ metric }) => metric === estimand.name);
     const regression = testLimit(limit, samples, figure, test, normalize);
     const { key, trials, failedTrials } = match.candidate;
     const lostTrials = trials.length === 0 && match.reference.trials.length > 0 ? failedTrials : 0;
-    return { key, label: match.label, limit, regression, compared, lostTrials };
+    return { key, label: match.label, limit, regression, figure, lostTrials };
   });
   const adjustedOf = holmByItem(tested, ({ regression }) => regression?.pValue ?? null, level);
   const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null));

@@ -13,7 +13,7 @@ import type { World } from '../world.ts';
 import { conditionSettings, type Entry, type EntryCase, valuesOf } from './entry.ts';
 import { IMPORTED_NAME } from './imported.ts';
 
-export const ENTRY_NAME = 'entry.json';
+const ENTRY_NAME = 'entry.json';
 
 /** Incremented whenever the content of `entry.json` changes. */
 const ENTRY_VERSION = 8;
@@ -63,7 +63,7 @@ export interface Problem {
   readonly problem: string;
 }
 
-export interface Listing {
+interface Listing {
   /** The newest first, each once. */
   readonly runs: readonly RunRow[];
   readonly problems: readonly Problem[];
@@ -113,24 +113,13 @@ interface EntryFile {
   readonly run: Omit<RunRow, 'path'>;
 }
 
-/** We wrote it, so its version and its stamp say that it is whole. */
-function isEntryFile(value: unknown): value is EntryFile {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'version' in value &&
-    value.version === ENTRY_VERSION &&
-    'stamp' in value &&
-    'run' in value
-  );
-}
-
 type ListingWorld = Pick<World, 'fs' | 'processes'>;
 
 async function keptRow({ fs }: ListingWorld, { path, stamp }: FoundFile): Promise<RunRow | null> {
   try {
-    const value: unknown = JSON.parse(await fs.readFile(join(dirname(path), ENTRY_NAME), 'utf8'));
-    return isEntryFile(value) && value.stamp === stamp ? { ...value.run, path } : null;
+    // We wrote it, so its version and its stamp say that it is whole.
+    const file: EntryFile | null = JSON.parse(await fs.readFile(join(dirname(path), ENTRY_NAME), 'utf8'));
+    return file?.version === ENTRY_VERSION && file.stamp === stamp ? { ...file.run, path } : null;
   } catch {
     return null;
   }

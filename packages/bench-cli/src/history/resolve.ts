@@ -149,7 +149,7 @@ async function locate(
   world: ResolveWorld,
   index: RunIndex,
   reference: string,
-  wanted: Wanted,
+  wanted: Wanted = {},
 ): Promise<string | null> {
   const path =
     findRun(index, reference, wanted)?.path ??
@@ -171,9 +171,8 @@ export async function locateRecord(
   world: ResolveWorld,
   index: RunIndex,
   reference: string,
-  wanted: Wanted = {},
 ): Promise<string> {
-  const path = await locate(world, index, reference, wanted);
+  const path = await locate(world, index, reference);
   if (path === null) throw notOfBench(reference);
   return path;
 }
@@ -188,9 +187,8 @@ export async function locateRun(
   world: ResolveWorld,
   index: RunIndex,
   reference: string,
-  wanted: Wanted = {},
 ): Promise<string> {
-  const path = await locateRecord(world, index, reference, wanted);
+  const path = await locateRecord(world, index, reference);
   if (basename(path) === IMPORTED_NAME) throw notOfBench(dirname(path));
   return path;
 }

@@ -13,9 +13,8 @@ export interface RunStatus {
   readonly exitStatus: number;
   /** One sentence. */
   readonly headline: string;
-  readonly planned: number;
+  /** Trials that succeeded. */
   readonly ok: number;
-  readonly failed: number;
   /** The failed trials, in the order in which they were tried. */
   readonly failures: readonly FailedTrial[];
 }
@@ -57,17 +56,14 @@ export function outcomeOf(
 
 /** See `RunStatus`. A record that still says `running` counts as interrupted: bench was killed, or is still running. */
 export function runStatus(record: RunRecord): RunStatus {
-  const sum = (pick: (trials: { planned: number; ok: number; failed: number }) => number) =>
-    record.cases.reduce((total, { trials }) => total + pick(trials), 0);
-  const counts = {
-    planned: sum(({ planned }) => planned),
-    ok: sum(({ ok }) => ok),
-    failed: sum(({ failed }) => failed),
-  };
-  const isWhole = record.status === 'complete' && counts.ok + counts.failed >= counts.planned;
+  const sum = (of: 'planned' | 'ok' | 'failed') =>
+    record.cases.reduce((total, { trials }) => total + trials[of], 0);
+  const [planned, ok, failed] = [sum('planned'), sum('ok'), sum('failed')];
+  const isWhole = record.status === 'complete' && ok + failed >= planned;
   const failures = record.trials
     .filter((trial): trial is FailedTrial => trial.status === 'failed')
     .toSorted((a, b) => a.order - b.order);
-  const outcome = outcomeOf(isWhole, failures, counts.ok);
-  return { ...outcome, headline: headlineOf(record, outcome.state, counts), ...counts, failures };
+  const outcome = outcomeOf(isWhole, failures, ok);
+  const headline = headlineOf(record, outcome.state, { planned, ok, failed });
+  return { ...outcome, headline, ok, failures };
 }

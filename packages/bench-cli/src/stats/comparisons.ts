@@ -5,7 +5,7 @@
 import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../results/record.ts';
 import { type Allowance, allowanceOf } from './allowance.ts';
 import { holmByItem } from './holm.ts';
-import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
+import { byMetric, type ComparedMetric, DIRECTIONS } from './metrics.ts';
 import { momentsOf, takenOver } from './neighbours.ts';
 import type { TestOptions } from './sample-test.ts';
 import {
@@ -132,18 +132,10 @@ export function compareFamily(
   compared: readonly ComparedTrials[],
   options: TestOptions,
 ): (Comparison | null)[] {
-  const families = new Map(COMPARED_METRICS.map((metric) => [metric, familyOf(compared, metric, options)]));
+  const families = byMetric((metric) => familyOf(compared, metric, options));
   return compared.map(({ baselineKey }, index) => {
-    const delta = (metric: ComparedMetric) => families.get(metric)?.[index] ?? null;
-    const qps = delta('qps');
-    if (qps === null) return null;
-    return {
-      baseline: baselineKey,
-      qps,
-      latencySeconds: delta('latencySeconds'),
-      cpuSecondsPerQuery: delta('cpuSecondsPerQuery'),
-      memoryBytes: delta('memoryBytes'),
-    };
+    const { qps, ...others } = byMetric((metric) => families[metric][index] ?? null);
+    return qps === null ? null : { baseline: baselineKey, qps, ...others };
   });
 }
 
@@ -161,12 +153,7 @@ export function noiseFloorsOf(twins: readonly ComparedTrials[], options: TestOpt
   return twins.flatMap((twin) => {
     const [comparison] = compareFamily([twin], options);
     if (comparison == null) return [];
-    const floor = {
-      qps: floorOf(comparison.qps),
-      latencySeconds: floorOf(comparison.latencySeconds),
-      cpuSecondsPerQuery: floorOf(comparison.cpuSecondsPerQuery),
-      memoryBytes: floorOf(comparison.memoryBytes),
-    };
+    const floor = byMetric((metric) => floorOf(comparison[metric]));
     return [{ caseKey: twin.caseKey, comparison, floor }];
   });
 }

@@ -7,6 +7,11 @@ export type ComparedMetric = Exclude<keyof Comparison, 'baseline'> & keyof Trial
 
 export const COMPARED_METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery', 'memoryBytes'] as const;
 
+export function byMetric<T>(of: (metric: ComparedMetric) => T): Readonly<Record<ComparedMetric, T>> {
+  // With a value for each.
+  return Object.fromEntries(COMPARED_METRICS.map((metric) => [metric, of(metric)])) as Record<ComparedMetric, T>;
+}
+
 const SPEED = { better: 'faster', worse: 'slower' } as const;
 const COST = { better: 'less', worse: 'more' } as const;
 

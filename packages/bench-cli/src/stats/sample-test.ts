@@ -95,14 +95,11 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
   const logs = ratios.map(Math.log);
   const { level = LEVEL, seed = '', resolution = 0 } = options;
   if (resolution > 0) return testAligned(logs, NOT_WIDENED, options);
-  const rankTest = signedRankTest(logs);
-  const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= level;
   if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
-    return asRatio(bootstrapPaired(logs, { seed, level }), 'bootstrap-t', rankTest);
+    return asRatio(bootstrapPaired(logs, { seed, level }), 'bootstrap-t', signedRankTest(logs));
   }
-  return byRanks
-    ? asRatio(signedRankInterval(logs, rankTest, level), 'signed-rank', rankTest)
-    : asRatio(studentLocation(logs, level), 'student-t', rankTest);
+  const { method, rankTest, ...interval } = pairedInterval(logs, options);
+  return asRatio(interval, method, rankTest);
 }
 
 /** What widens an interval of aligned differences. */
@@ -194,12 +191,20 @@ export interface DifferenceTest extends LogInterval {
  */
 export function testDifferences(
   differences: readonly number[],
-  { comparisons = 1, level = LEVEL }: Pick<TestOptions, 'comparisons' | 'level'> = {},
+  options: Pick<TestOptions, 'comparisons' | 'level'> = {},
 ): DifferenceTest | null {
-  if (differences.length < 2) return null;
+  return differences.length < 2 ? null : pairedInterval(differences, options);
+}
+
+/** By ranks where they can decide, else Student's. */
+function pairedInterval(
+  differences: readonly number[],
+  { comparisons = 1, level = LEVEL }: Pick<TestOptions, 'comparisons' | 'level'>,
+) {
+  const rankTest = signedRankTest(differences);
   return smallestSignedRankP(differences.length) * comparisons <= level
-    ? { ...signedRankInterval(differences, signedRankTest(differences), level), method: 'signed-rank' }
-    : { ...studentLocation(differences, level), method: 'student-t' };
+    ? { ...signedRankInterval(differences, rankTest, level), method: 'signed-rank' as const, rankTest }
+    : { ...studentLocation(differences, level), method: 'student-t' as const, rankTest };
 }
 
 /**

@@ -74,7 +74,13 @@ export interface MeasuredRatio {
   readonly isBound: boolean;
 }
 
-export interface Cell {
+export interface Judgement {
+  readonly verdict: ReproductionVerdict;
+  /** What contradicts it: see `REPRODUCTION_VERDICTS`. Null for other verdicts. */
+  readonly contradiction: Contradiction | null;
+}
+
+export interface Cell extends Judgement {
   /** Rows of the published table. */
   readonly title: string;
   readonly baselineTitle: string;
@@ -83,9 +89,6 @@ export interface Cell {
   readonly published: PublishedRatio;
   /** Null for `not measured`. */
   readonly measured: MeasuredRatio | null;
-  readonly verdict: ReproductionVerdict;
-  /** What contradicts it: see `REPRODUCTION_VERDICTS`. Null for other verdicts. */
-  readonly contradiction: Contradiction | null;
 }
 
 export interface Reproduction {
@@ -149,12 +152,6 @@ function publishedRatio({ item, baseline }: PublishedPair, metric: ComparedMetri
   const deltas = item.publishedDeltas;
   const delta = deltas?.[metric] ?? (metric === 'cpuSecondsPerQuery' ? deltas?.cpuCores : null) ?? null;
   return { value, baseline: reference, ratio: value / reference, delta };
-}
-
-export interface Judgement {
-  readonly verdict: ReproductionVerdict;
-  /** Null for verdicts other than `contradicted`. */
-  readonly contradiction: Contradiction | null;
 }
 
 /** `contradicted: opposite` */

@@ -88,15 +88,8 @@ function config(look: Look): Config {
   };
 }
 
-interface Frame {
-  readonly $schema: string;
-  readonly background: string;
-  readonly padding: number;
-  readonly config: Config;
-}
-
 /** What every specification begins with. */
-export function frame(look: Look): Frame {
+export function frame(look: Look) {
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     background: 'transparent',
@@ -106,7 +99,7 @@ export function frame(look: Look): Frame {
 }
 
 /** Position of the `index`-th server's bar in the middle of a group that is one unit wide. */
-export function dodge(index: number, servers: number): { left: number; middle: number; right: number } {
+export function dodge(index: number, servers: number) {
   const width = 0.84 / servers;
   const left = (index - servers / 2) * width;
   return { left: left + width * 0.08, middle: left + width / 2, right: left + width * 0.92 };

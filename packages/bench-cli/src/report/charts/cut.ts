@@ -7,20 +7,13 @@
 /** A scale reaches at most this many times the largest figure. */
 const REACH = 2;
 
-export interface Cut {
-  readonly low: number;
-  readonly high: number;
-  readonly isCutLow: boolean;
-  readonly isCutHigh: boolean;
-}
-
 /** How far the scale for these figures reaches. */
 export function reachOf(figures: readonly number[]): number {
   return REACH * figures.reduce((most, figure) => Math.max(most, Math.abs(figure)), 0);
 }
 
 /** The interval within ±`reach`. */
-export function cut(low: number, high: number, reach: number): Cut {
+export function cut(low: number, high: number, reach: number) {
   return {
     low: Math.max(low, -reach),
     high: Math.min(high, reach),

@@ -11,13 +11,7 @@ import { documentMarkdown, documentPost } from './markdown.ts';
 import { documentPage } from './page.ts';
 import { documentText } from './terminal.ts';
 
-interface NamedSvg {
-  readonly name: string;
-  readonly svg: string;
-  readonly series: number;
-}
-
-async function* svgs(document: ReportDocument): AsyncGenerator<NamedSvg> {
+async function* svgs(document: ReportDocument) {
   const series = seriesOf(document);
   for (const plot of await drawCharts(document, FILE_LOOK))
     yield { name: plot.name, svg: standaloneSvg(plot, series, FILE_LOOK), series: series.length };

@@ -5,12 +5,6 @@ import { labelLines } from '../charts/text-width.ts';
 import { MUTED } from '../charts/theme.ts';
 import type { IntervalChart } from './document.ts';
 
-interface Place {
-  readonly left: number;
-  readonly middle: number;
-  readonly right: number;
-}
-
 /** The axis may cut off whiskers, but no figure and no sample. */
 function marksOf(chart: IntervalChart, servers: readonly ChartServer[]) {
   const all = chart.groups.flatMap(({ points }) => points);
@@ -19,7 +13,7 @@ function marksOf(chart: IntervalChart, servers: readonly ChartServer[]) {
     points.map(({ samples = [], sampleTips = [], ...point }) => {
       const order = servers.findIndex(({ server }) => server === point.series);
       const { left, middle, right } = dodge(Math.max(0, order), Math.max(1, servers.length));
-      const place: Place = { left: index + left, middle: index + middle, right: index + right };
+      const place = { left: index + left, middle: index + middle, right: index + right };
       const { value, low, high } = point;
       const ends = cut(low ?? value ?? 0, high ?? value ?? 0, reach);
       const hasWhisker = low !== null && high !== null;

@@ -20,19 +20,10 @@ const DEFAULT_COLUMNS = 80;
 
 type Paint = InstanceType<typeof Ansis>;
 
+const COLOURS = { good: 'green', bad: 'red', warn: 'yellow', even: 'dim' } as const satisfies Record<Tone, string>;
+
 function colour(text: string, tone: Tone | undefined, paint: Paint): string {
-  switch (tone) {
-    case 'good':
-      return paint.green(text);
-    case 'bad':
-      return paint.red(text);
-    case 'warn':
-      return paint.yellow(text);
-    case 'even':
-      return paint.dim(text);
-    default:
-      return text;
-  }
+  return tone === undefined ? text : paint[COLOURS[tone]](text);
 }
 
 /** Lines of at most `columns`, of which none begins with a unit. */
