@@ -2,7 +2,7 @@
 import type { Bound, Estimand } from '../../engine/estimand.ts';
 import { anyWasTheLimit } from '../../measure/limiting-factor.ts';
 import { sum } from '../../stats/intervals.ts';
-import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
+import { visibilityProblem } from '../../stats/load-visibility.ts';
 import { percentileIn } from '../../stats/percentile.ts';
 import { NAME_SETS, type NameSet, type Phase, type SwapEvidence } from './evidence.ts';
 import type { SwapSettings } from './settings.ts';
@@ -74,7 +74,7 @@ function invisible(
 ): string | null {
   if (observation === null) return 'its CPU could not be read';
   const samples = observation.samples.map(({ cpuCores }) => cpuCores);
-  const visibility = loadVisibility({
+  const problem = visibilityProblem({
     idleCores,
     loadedCores,
     // Its mean where there are too few.
@@ -82,7 +82,7 @@ function invisible(
     seconds: duration,
     ratePerSecond: rate,
   });
-  return (visibility === null ? '' : visibilityProblem(visibility)) || null;
+  return problem || null;
 }
 
 const NOTHING = {

@@ -3,7 +3,7 @@
  * that both have. A publication needs its record (`published/NAME.json`) and a mapping to cases of ours. Pure.
  */
 import { median, momentsOf } from '../../stats/intervals.ts';
-import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
+import { visibilityProblem } from '../../stats/load-visibility.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
 import type { TestOptions } from '../../stats/sample-test.ts';
 import type { UndecidedDelta } from '../../stats/summarize.ts';
@@ -134,14 +134,13 @@ function publishedValue(
 /** What speaks against published CPU figures whose readings are known. */
 function doubts({ record }: Published): string[] {
   return record.cases.flatMap(({ title, key, samples, ratePerSecond }) => {
-    const visibility = loadVisibility({
+    const problem = visibilityProblem({
       idleCores: null,
       loadedCores: null,
       readings: samples?.cpuCores ?? [],
       seconds: SAMPLED_SECONDS,
       ratePerSecond: ratePerSecond ?? 0,
     });
-    const problem = visibility === null ? '' : visibilityProblem(visibility);
     return problem === '' ? [] : [`Published ${title ?? key}: ${problem}.`];
   });
 }
