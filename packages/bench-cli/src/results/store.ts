@@ -28,12 +28,6 @@ export interface FoundRun {
   readonly directory: string;
 }
 
-export interface LoadedRun<R> {
-  readonly record: R;
-  /** Absolute path of the run's folder. */
-  readonly directory: string;
-}
-
 export interface RunStore {
   /** Absolute path of the directory that holds the runs' folders. */
   readonly resultsDirectory: string;
@@ -60,10 +54,10 @@ export interface RunStore {
    */
   find(reference: string): Promise<FoundRun>;
   /**
-   * Finds and reads a run of an experiment.
+   * Finds and reads a run of an experiment; `directory` is the absolute path of its folder.
    * Rejects with `E_RECORD_UNREADABLE`, `E_RECORD_FOREIGN` (also for a run of another experiment) or `E_RECORD_VERSION`.
    */
-  loadAs<R>(kind: RecordKind<R>, reference: string): Promise<LoadedRun<R>>;
+  loadAs<R>(kind: RecordKind<R>, reference: string): Promise<{ record: R; directory: string }>;
   /** Keeps other benches from writing to the run until the returned function is called. See `lockRun`. */
   lock(directory: string): Promise<() => Promise<void>>;
 }

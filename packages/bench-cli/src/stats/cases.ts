@@ -6,8 +6,8 @@ import type {
   CaseRecord,
   CaseSummary,
   LimitedBy,
-  NoiseFloor,
   OkTrial,
+  RunRecord,
   Trial,
   TrialMetrics,
 } from '../results/record.ts';
@@ -85,15 +85,8 @@ export function pointKey(
   return JSON.stringify([item.tier, item.mode, item.workload, item.transport, item.ratePerSecond]);
 }
 
-/** What the trials say about the cases, and about the machine's noise. */
-export interface CaseStatistics {
-  readonly cases: CaseRecord[];
-  /** Null without `--aa`. */
-  readonly noiseFloors: NoiseFloor[] | null;
-}
-
 /**
- * The record's `cases`, one per planned case in the plan's order, from the trials so far. Comparisons are with the
+ * What the trials say about the machine's noise, and the record's `cases`, one per planned case in the plan's order, from the trials so far. Comparisons are with the
  * case of `baselineServer` of the same tier, mode, workload, transport and rate. The baseline itself has none, nor has a
  * case without a round in which both have an ok trial. The baseline's twin of `--aa` has none either: it shows the
  * noise floor.
@@ -103,7 +96,7 @@ export function summarizeRun(
   trials: readonly Trial[],
   baselineServer: string,
   options: TestOptions = {},
-): CaseStatistics {
+): Pick<RunRecord, 'cases' | 'noiseFloors'> {
   const byCase = Map.groupBy(trials, ({ caseKey }) => caseKey);
   const okTrials = (key: string) =>
     (byCase.get(key) ?? []).filter((trial): trial is OkTrial => trial.status === 'ok');

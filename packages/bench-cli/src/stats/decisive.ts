@@ -58,25 +58,6 @@ export function mayBeSaid(
 /** What stands in place of a verdict about a figure that something other than the servers limited. */
 export const NOT_COMPARED = 'not compared';
 
-/** What may be said of a difference: its verdict, that it is at least as large, or nothing. */
-export type Claim = 'own' | 'at least' | typeof NOT_COMPARED;
-
-/**
- * `mayBeSaid` for a server and its baseline, for every report, chart and page: a bounded throughput that is already beyond a
- * baseline that was its own limit is told as "at least". `limits` as in `isServersOwn`, the baseline's second.
- */
-export function claimOf(
-  metric: ComparedMetric,
-  { verdict }: Pick<Delta, 'verdict'>,
-  limits: readonly [LimitedBy | null, LimitedBy | null],
-): Claim {
-  if (isServersOwn(metric, limits)) return 'own';
-  const [own, baseline] = limits.map((limit) => limit !== null && IS_BOUND[limit]);
-  const isBetter = verdict === 'faster';
-  const isSaid = mayBeSaid(isBetter, { own: own === true, baseline: baseline === true });
-  return metric === 'qps' && isBetter && isSaid ? 'at least' : NOT_COMPARED;
-}
-
 /** Of a run. */
 interface Cases {
   readonly cases: readonly CaseRecord[];
@@ -110,19 +91,18 @@ export function decisiveOf(item: CaseRecord, record: Cases): Decisive | null {
 export interface Shown {
   readonly delta: Delta;
   readonly verdict: Verdict | typeof NOT_COMPARED;
-  /** The difference is a lower bound: see `claimOf`. */
+  /** The difference is a lower bound: that of a bounded throughput which is already beyond a baseline that was its own limit. */
   readonly isAtLeast: boolean;
 }
 
-/** Null for what has no baseline. */
+/** `mayBeSaid` for a server and its baseline, for every report, chart and page. Null for what has no baseline. */
 export function shownOf(item: CaseRecord, record: Cases, metric: ComparedMetric): Shown | null {
   const delta = item.comparison?.[metric] ?? null;
   if (delta === null) return null;
-  const baseline = baselineOf(item, record);
-  const claim = claimOf(metric, delta, [item.limitedBy, baseline?.limitedBy ?? null]);
-  return {
-    delta,
-    verdict: claim === NOT_COMPARED ? claim : delta.verdict,
-    isAtLeast: claim === 'at least',
-  };
+  const limits = [item.limitedBy, baselineOf(item, record)?.limitedBy ?? null];
+  if (isServersOwn(metric, limits)) return { delta, verdict: delta.verdict, isAtLeast: false };
+  const [own = false, baseline = false] = limits.map((limit) => limit !== null && IS_BOUND[limit]);
+  const isBetter = delta.verdict === 'faster';
+  const isAtLeast = metric === 'qps' && isBetter && mayBeSaid(isBetter, { own, baseline });
+  return { delta, verdict: isAtLeast ? delta.verdict : NOT_COMPARED, isAtLeast };
 }

@@ -25,18 +25,11 @@ export function symmetricFromRelative(relative: number): number {
   return (2 * relative) / (2 + relative);
 }
 
-/** A delta with its interval, in one definition. */
-export interface DeltaFigures {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
-/** The figures of `delta` in the requested definition. */
+/** The figures of `delta`, with its interval, in the requested definition. */
 export function deltaFigures(
   delta: Pick<Delta, 'relative' | 'symmetric' | 'low' | 'high'>,
   definition: DeltaDefinition,
-): DeltaFigures {
+) {
   if (definition === 'relative') return { value: delta.relative, low: delta.low, high: delta.high };
   return {
     value: delta.symmetric,

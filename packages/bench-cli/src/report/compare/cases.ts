@@ -35,18 +35,10 @@ interface CaseColumn {
   cell(item: CaseRecord): CaseCell;
 }
 
-const words = (title: string, tip: string, cell: CaseColumn['cell']): CaseColumn => ({
-  title,
-  tip,
-  isNumber: false,
-  cell,
-});
-const numbers = (title: string, tip: string, cell: CaseColumn['cell']): CaseColumn => ({
-  title,
-  tip,
-  isNumber: true,
-  cell,
-});
+const column =
+  (isNumber: boolean) =>
+  (title: string, tip: string, cell: CaseColumn['cell']): CaseColumn => ({ title, tip, isNumber, cell });
+const [words, numbers] = [column(false), column(true)];
 const plainCell = (text: string, sort: CaseCell['sort'] = text): CaseCell => ({ text, sort });
 
 /** A median above its interval. */

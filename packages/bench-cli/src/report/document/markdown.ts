@@ -88,11 +88,11 @@ function findings(told: readonly Finding[]): string {
   );
 }
 
-function warnings(document: ReportDocument): string {
-  return document.warnings.length === 0
-    ? ''
-    : blocks('## Read with care', bullets(document.warnings.map(plain)));
+function warnings(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : blocks(title, bullets(lines.map(plain)));
 }
+
+const CARE = '## Read with care';
 
 /** The whole report. Default: without pictures. */
 export function documentMarkdown(document: ReportDocument, pictureOf: PicturePath = () => undefined): string {
@@ -100,7 +100,7 @@ export function documentMarkdown(document: ReportDocument, pictureOf: PicturePat
     `# ${plain(document.title)}`,
     plain([document.headline, ...document.facts].join(' · ')),
     findings(document.findings),
-    warnings(document),
+    warnings(CARE, document.warnings),
     ...sectionsOn(document, 'markdown').map((section) => sectionText(section, pictureOf)),
   );
   return `${text}\n`;
@@ -151,8 +151,6 @@ export function documentPost(document: ReportDocument, { post }: RenderOptions):
   const shown = (block: Block | undefined) => (block === undefined ? '' : blockText(block, pictureOf));
   const { excerpt = facts.description, origin = '', caveats = document.warnings, ...rest } = facts;
   const told = facts.excerpt === undefined ? found.filter(({ sentence }) => !excerpt.includes(sentence)) : [];
-  const warned = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? '' : blocks(title, bullets(lines.map(plain)));
   const text = blocks(
     frontMatterOf({ title: document.title, ...rest, version: document.version }, post),
     plain(excerpt),
@@ -160,10 +158,10 @@ export function documentPost(document: ReportDocument, { post }: RenderOptions):
     findings(told),
     shown(picture),
     plain(origin),
-    warned('Keep in mind:', caveats.slice(0, FIRST_WARNINGS)),
+    warnings('Keep in mind:', caveats.slice(0, FIRST_WARNINGS)),
     repeat === undefined ? '' : blocks('Repeat it:', shown(repeat)),
     ...without(sections, [picture, repeat]).map((section) => sectionText(section, pictureOf)),
-    warned('## Read with care', caveats.slice(FIRST_WARNINGS)),
+    warnings(CARE, caveats.slice(FIRST_WARNINGS)),
   );
   return `${text}\n`;
 }
