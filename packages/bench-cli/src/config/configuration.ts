@@ -77,11 +77,7 @@ function environmentLayer(table: SettingTable, env: ConfigurationSources['env'])
 }
 
 /** `--loader-cpu` for the setting `loaderCpu`; the name itself if it is no setting. */
-export function flagLabel(name: string): string {
-  return flagLabelIn(SETTINGS, name);
-}
-
-function flagLabelIn(table: SettingTable, name: string): string {
+export function flagLabel(name: string, table: SettingTable = SETTINGS): string {
   const setting = settingIn(table, name);
   return setting === undefined ? name : flagName(setting);
 }
@@ -170,7 +166,7 @@ function merged(table: SettingTable, sources: SettingSources, problems: string[]
     checkLayer(table, environmentLayer(table, sources.env), problems),
     checkLayer(
       table,
-      { label: (name) => flagLabelIn(table, name), values: definedOnly(sources.flags) },
+      { label: (name) => flagLabel(name, table), values: definedOnly(sources.flags) },
       problems,
     ),
   ];

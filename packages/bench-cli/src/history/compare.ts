@@ -246,11 +246,9 @@ function boundsOf({ entry, item }: Side, name: string, normalize: string | null)
 function asItMayBeSaid<D extends Delta | Difference>(
   delta: D,
   estimand: EstimandFacts,
-  [before, now]: readonly ReturnType<typeof boundsOf>[],
+  { isForeign, isBound: [baseline, own] }: Pick<ComparedFigure, 'isForeign' | 'isBound'>,
 ): D {
-  const isForeign = before?.isForeign === true || now?.isForeign === true;
-  const bounds = { own: now?.own === true, baseline: before?.own === true };
-  return !isForeign && mayBeSaid(isBetter(estimand, sizeOf(delta)), bounds)
+  return !isForeign && mayBeSaid(isBetter(estimand, sizeOf(delta)), { own, baseline })
     ? delta
     : { ...delta, verdict: 'no difference shown', undecided: 'not limited by the servers' };
 }
@@ -320,7 +318,11 @@ function compareFamily(
   );
   return members.map(({ samples: { reference, candidate, pairs } }, index): ComparedFigure => {
     const delta = deltas[index] ?? null;
-    const bounds = (sides[index] ?? []).map((side) => boundsOf(side, name, normalize));
+    const [before, now] = (sides[index] ?? []).map((side) => boundsOf(side, name, normalize));
+    const bounds = {
+      isBound: [before?.own === true, now?.own === true] as const,
+      isForeign: before?.isForeign === true || now?.isForeign === true,
+    };
     return {
       metric: name,
       reference: centre(reference),
@@ -328,8 +330,7 @@ function compareFamily(
       trials: [reference.length, candidate.length],
       both: pairs === null ? null : bothOf(estimand, pairs),
       delta: delta === null ? null : asItMayBeSaid(delta, estimand, bounds),
-      isBound: [bounds[0]?.own === true, bounds[1]?.own === true],
-      isForeign: bounds.some(({ isForeign }) => isForeign),
+      ...bounds,
     };
   });
 }

@@ -137,6 +137,11 @@ export function groupCases(record: RunRecord): CaseGroup[] {
   return [...Map.groupBy(cases, titleOf)].map(([title, members]) => ({ title, cases: members }));
 }
 
+/** The title of a group in the middle of a sentence. */
+export function inSentence(title: string): string {
+  return title.charAt(0).toLowerCase() + title.slice(1);
+}
+
 /** The same with both modes in one group, as the published tables have them: "2 CPU", and what else varies. */
 export function groupAcrossModes(
   record: RunRecord,

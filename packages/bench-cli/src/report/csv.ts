@@ -3,24 +3,11 @@
  * there is no figure. RFC 4180, but with a bare line feed, which every reader takes. Text that a spreadsheet would take
  * for a formula gets an apostrophe in front (OWASP, CSV injection); numbers, negative ones too, stay as they are.
  */
-import {
-  type CaseRecord,
-  LOSS_PLACES,
-  type LossPlace,
-  type Neighbours,
-  type OkTrial,
-  type RunRecord,
-  type Trial,
-} from '../results/record.ts';
+import { type CaseRecord, LOSS_PLACES, type OkTrial, type RunRecord, type Trial } from '../results/record.ts';
 import { neighboursOf } from '../stats/neighbours.ts';
 import type { ReportDocument } from './document/document.ts';
 import { SHOWN_PERCENTILES, trialPercentile } from './percentiles.ts';
 import { throttledShare } from './throttling.ts';
-
-/** The rest of the machine during a trial. */
-function besideOf(trial: Trial): Neighbours | null {
-  return trial.status === 'ok' ? neighboursOf(trial) : null;
-}
 
 type Value = string | number | boolean | null;
 type Column = readonly [name: string, value: (trial: Trial, item: CaseRecord | undefined) => Value];
@@ -64,17 +51,19 @@ const COLUMNS: readonly Column[] = [
   ['throttled_seconds', ofOk((trial) => trial.metrics.throttledSeconds)],
   ['throttled_ratio', ofOk((trial) => throttledShare(trial.server))],
   ['rate_per_second', (_, item) => item?.ratePerSecond ?? null],
-  ['steal_cores', (trial) => besideOf(trial)?.stealCores ?? null],
-  ['other_cores', (trial) => besideOf(trial)?.otherCores ?? null],
-  ['run_queue_wait_seconds', (trial) => besideOf(trial)?.waitSeconds ?? null],
-  ...LOSS_PLACES.map((place): Column => [`lost_${place.replace('-', '_')}`, (trial) => lostAt(trial, place)]),
+  ['steal_cores', ofOk((trial) => neighboursOf(trial)?.stealCores ?? null)],
+  ['other_cores', ofOk((trial) => neighboursOf(trial)?.otherCores ?? null)],
+  ['run_queue_wait_seconds', ofOk((trial) => neighboursOf(trial)?.waitSeconds ?? null)],
+  ...LOSS_PLACES.map(
+    (wanted): Column => [
+      `lost_${wanted.replace('-', '_')}`,
+      // Empty where the trial does not say where its losses were.
+      ofOk(({ losses }) =>
+        losses === undefined ? null : (losses.places.find(({ place }) => place === wanted)?.queries ?? 0),
+      ),
+    ],
+  ),
 ];
-
-/** Null where the trial does not say where its losses were. */
-function lostAt(trial: Trial, wanted: LossPlace): number | null {
-  if (trial.status !== 'ok' || trial.losses === undefined) return null;
-  return trial.losses.places.find(({ place }) => place === wanted)?.queries ?? 0;
-}
 
 function field(value: Value): string {
   const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);

@@ -7,8 +7,8 @@ import { type DecisiveMetric, decisiveOf, isLowerBound, isUndecidable } from '..
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import type { DocumentLead } from './document/document.ts';
-import { formatFixed, formatOutwards, formatQps, formatTime } from './numbers.ts';
-import { MULTIPLE_FROM } from './size.ts';
+import { formatFixed, formatQps, formatTime } from './numbers.ts';
+import { MULTIPLE_FROM, SIZE_WORDS, sizeText } from './size.ts';
 
 export interface Lead extends DocumentLead {
   /** The figures of each server; empty where they would be too many for a sentence. */
@@ -21,15 +21,13 @@ const CAPTIONS: Readonly<Record<DecisiveMetric, string>> = {
   cpuSecondsPerQuery: 'CPU time per query (less is better)',
 };
 
-function sizeOf(delta: Delta, metric: DecisiveMetric): string {
-  const { relative, verdict } = delta;
+function sizeOf({ relative, low, high, verdict }: Delta, metric: DecisiveMetric): string {
   if (verdict === 'no difference shown') return 'shows no difference';
-  const { digits } = formatOutwards((delta.low ?? relative) * 100, (delta.high ?? relative) * 100, 0);
-  const size = `${formatFixed(Math.abs(relative) * 100, digits)} %`;
-  if (metric === 'cpuSecondsPerQuery') return `needs ${size} ${relative < 0 ? 'less' : 'more'} CPU per query`;
-  return relative >= MULTIPLE_FROM
-    ? `answers ${formatFixed(1 + relative, 1)} times as many queries per second`
-    : `answers ${size} ${relative < 0 ? 'fewer' : 'more'} queries per second`;
+  if (metric === 'qps' && relative >= MULTIPLE_FROM)
+    return `answers ${formatFixed(1 + relative, 1)} times as many queries per second`;
+  const ends = { relative, low: low ?? relative, high: high ?? relative };
+  const { size } = sizeText(ends, SIZE_WORDS[metric], false);
+  return metric === 'qps' ? `answers ${size} queries per second` : `needs ${size} CPU per query`;
 }
 
 function barsOf(

@@ -7,7 +7,7 @@ import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { isLowerBound, NOT_COMPARED, shownOf } from '../stats/decisive.ts';
 import { type ComparedMetric, DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { listed } from '../text.ts';
-import { groupCases, serverTitle } from './cases.ts';
+import { groupCases, inSentence, serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';
 import { SIZE_WORDS, type SizeWords, sizeText } from './size.ts';
 
@@ -61,10 +61,6 @@ function onlySentence(subject: string, baseline: string, point: Point, words: Wo
   const { size, interval } = sizeOf(point, words);
   const than = size.includes('×') ? 'as' : 'than';
   return `${subject} ${size} ${words.noun} ${than} ${baseline} (${interval}).`;
-}
-
-function inSentence(title: string): string {
-  return title.charAt(0).toLowerCase() + title.slice(1);
 }
 
 function numberOf(points: readonly Point[]): string {

@@ -76,28 +76,24 @@ function comparedPlainly(
   }
   const words = WORDS[metric];
   const { low, high, n } = delta;
-  if (both !== null && delta.verdict === 'no difference shown')
-    return `No difference${words.of} shown between ${name} and ${baseline} (${both} ${words.unit})`;
+  const open = `No difference${words.of} shown between ${name} and ${baseline}`;
+  if (both !== null && delta.verdict === 'no difference shown') return `${open} (${both} ${words.unit})`;
   if (low === null || high === null) {
     const word = delta.relative >= 0 ? words.higher : words.lower;
     const size = `${formatFixed(Math.abs(delta.relative) * 100, 1)} % ${word} ${words.unit}`;
     return `${name} ${words.verb} ${size} than ${baseline} in one trial of each: no interval, so nothing is shown yet`;
   }
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  const span = `runs from ${endText(ends.low, words)} to ${endText(ends.high, words)} ${words.unit}`;
   if (delta.undecided === 'correction') {
-    const ends = formatOutwards(low * 100, high * 100, 0);
     return (
-      `No difference${words.of} shown between ${name} and ${baseline}: the interval of this comparison alone runs from ` +
-      `${endText(ends.low, words)} to ${endText(ends.high, words)} ${words.unit}, but with ${delta.comparisons} comparisons ` +
+      `${open}: the interval of this comparison alone ${span}, but with ${delta.comparisons} comparisons ` +
       `that happens by chance too often (adjusted p ${formatP(delta.adjustedPValue ?? 1)}; ${n} paired trials)`
     );
   }
   if (delta.verdict === 'no difference shown') {
-    const ends = formatOutwards(low * 100, high * 100, 0);
     const more = delta.undecided === 'ties' ? unconfirmed(delta) : couldShow(delta);
-    return (
-      `No difference${words.of} shown between ${name} and ${baseline}: the 95 % interval runs from ` +
-      `${endText(ends.low, words)} to ${endText(ends.high, words)} ${words.unit} (${n} paired trials${more})`
-    );
+    return `${open}: the 95 % interval ${span} (${n} paired trials${more})`;
   }
   const { text, interval } = difference(delta, low, high, words);
   const than = text.includes('×') ? 'as' : 'than';

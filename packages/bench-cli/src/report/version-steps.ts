@@ -8,7 +8,7 @@ import type { DecisiveMetric } from '../stats/decisive.ts';
 import { METRIC_TITLES } from '../stats/metrics.ts';
 import { levelOfRecord } from '../stats/until.ts';
 import { counted, listed } from '../text.ts';
-import { groupCases, serverTitle } from './cases.ts';
+import { groupCases, inSentence, serverTitle } from './cases.ts';
 import { okTrialsOf } from './ok-trials.ts';
 import { SIZE_WORDS, sizeText } from './size.ts';
 
@@ -96,9 +96,8 @@ export function versionSteps(record: RunRecord): VersionStep[] | null {
   const shown = pairs.flatMap(({ title, item, before, delta }) => {
     if (delta.verdict === 'no difference shown') return [];
     const { size, interval } = sizeText(delta, SIZE_WORDS[metric]);
-    const where = title.charAt(0).toLowerCase() + title.slice(1);
     const certainty = delta.n === 2 ? 'two pairs' : `95 % interval ${interval}`;
-    return [{ item, before, text: `${size} (${certainty}) at ${where}` }];
+    return [{ item, before, text: `${size} (${certainty}) at ${inSentence(title)}` }];
   });
   const what = METRIC_TITLES[metric];
   const subject = seriesTitle(versions);

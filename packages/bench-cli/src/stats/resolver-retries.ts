@@ -21,21 +21,17 @@ const FIRST_ANSWER_SECONDS = 5;
 
 export const RESOLVERS = {
   /** resolv.conf(5): `timeout:5`, `attempts:2`; `res_send.c`: after an error it closes its socket, and the next attempt comes at once. */
-  glibc: {
-    ...{ title: 'glibc', againAfterSeconds: 5, againOnError: true, keepsSocket: true, patienceSeconds: 5 },
-  },
+  glibc: { title: 'glibc', againAfterSeconds: 5, againOnError: true, keepsSocket: true, patienceSeconds: 5 },
   /**
    * `src/network/res_msend.c`: 5 s in all and two attempts, so that it asks again after half of that. It ignores errors, after
    * up to two more queries at once for SERVFAIL, which are not counted here.
    */
   musl: {
-    ...{
-      title: 'musl',
-      againAfterSeconds: 2.5,
-      againOnError: false,
-      keepsSocket: true,
-      patienceSeconds: 2.5,
-    },
+    title: 'musl',
+    againAfterSeconds: 2.5,
+    againOnError: false,
+    keepsSocket: true,
+    patienceSeconds: 2.5,
   },
   /** `net/dnsconfig_unix.go`: 5 s for each of two attempts; `dnsclient_unix.go`: after an error the next one at once; each dials. */
   go: { title: 'Go', againAfterSeconds: 5, againOnError: true, keepsSocket: false, patienceSeconds: 5 },

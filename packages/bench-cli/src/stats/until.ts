@@ -126,22 +126,6 @@ export interface UntilView {
   readonly compared: readonly ComparedWidth[];
 }
 
-/** The intervals that a goal still waits for. */
-function openOf(
-  { widths, compared }: UntilView,
-  { goal, width }: Pick<UntilProgress, 'goal' | 'width'>,
-): Width[] {
-  const isOpen = (item: Width) => item.width >= width;
-  switch (goal) {
-    case 'width':
-      return widths.filter(isOpen);
-    case 'verdict':
-      return compared.filter((item) => !item.isDecided && isOpen(item));
-    case 'gate':
-      return compared.filter(({ isDecided }) => !isDecided);
-  }
-}
-
 /** The intervals whose widest is told: all that the goal is about. */
 function toldOf({ widths, compared }: UntilView, goal: Until['goal']): readonly Width[] {
   return goal === 'width' ? widths : compared.filter(({ isDecided }) => !isDecided);
@@ -153,11 +137,13 @@ function toldOf({ widths, compared }: UntilView, goal: Until['goal']): readonly 
  */
 export function assessView(view: UntilView, progress: UntilProgress): Until {
   const { goal, width, rounds, mostRounds, mostSeconds, spentSeconds, first = FIRST_LOOK } = progress;
-  const open = openOf(view, progress);
+  const told = toldOf(view, goal);
+  // A gate waits for its decision only.
+  const open = told.filter((item) => goal === 'gate' || item.width >= width);
   const isLongEnough = rounds >= (goal === 'width' ? MIN_ROUNDS : FIRST_LOOK);
   const isAbout = (goal === 'width' ? view.widths : view.compared).length > 0;
   const reached = isLongEnough && isAbout && open.length === 0;
-  const widest = toldOf(view, goal).reduce<Width | null>(
+  const widest = told.reduce<Width | null>(
     (most, item) => (most === null || item.width > most.width ? item : most),
     null,
   );
