@@ -103,25 +103,17 @@ function limitsFrom(
   sides: readonly Selected[],
 ): Limit[] {
   const flag = '--max-regression';
-  if (text?.includes('=') !== true) {
-    const maxRegression = percentageFrom(text ?? DEFAULT_LIMIT, flag);
-    const all = estimandsFrom(metric, estimands);
-    return (metric === undefined ? decisiveFor(sides, all) : all).map((estimand) => ({
-      estimand,
-      maxRegression,
-    }));
-  }
-  const limits = text.split(',').map((part): [string, number] => {
+  const isByName = text?.includes('=') === true;
+  const limits = (isByName ? text.split(',') : []).map((part): [string, number] => {
     const at = part.lastIndexOf('=');
     return [part.slice(0, Math.max(0, at)).trim(), percentageFrom(part.slice(at + 1).trim(), flag)];
   });
-  const others = metric === undefined ? [] : estimandsFrom(metric, estimands);
-  const named = limits.map(([name, maxRegression]) => ({
-    estimand: findEstimand(name, estimandsFrom(undefined, estimands), flag),
-    maxRegression,
-  }));
+  const maxRegression = percentageFrom((isByName ? undefined : text) ?? DEFAULT_LIMIT, flag);
+  const wanted = metric === undefined ? [] : estimandsFrom(metric, estimands);
+  const all = estimandsFrom(undefined, estimands);
+  const named = limits.map(([name, own]) => ({ estimand: findEstimand(name, all, flag), maxRegression: own }));
+  const others = isByName || metric !== undefined ? wanted : decisiveFor(sides, all);
   const isNamed = (name: string) => named.some(({ estimand }) => estimand.name === name);
-  const maxRegression = percentageFrom(DEFAULT_LIMIT, flag);
   return [
     ...named,
     ...others.filter(({ name }) => !isNamed(name)).map((estimand) => ({ estimand, maxRegression })),

@@ -1,7 +1,6 @@
 /** A figure over time: one line per case and machine, with the points where its level changed. */
 
 import type { EstimandFacts } from '../report/estimand.ts';
-import type { SummaryStatistic } from '../results/record.ts';
 import { type ChangePoint, changePoints } from '../stats/change-points.ts';
 import { placeKey } from './axes.ts';
 import { NOT_RECORDED } from './differences.ts';
@@ -19,15 +18,12 @@ export interface FigureRow {
   readonly figure: ListedFigure;
 }
 
-export interface TrendPoint extends SummaryStatistic {
+export interface TrendPoint extends ListedFigure {
   readonly runId: string;
   readonly at: string;
   /** Of the run. */
   readonly status: string;
   readonly commit: string | null;
-  /** As in `ListedFigure`. */
-  readonly isBound: boolean;
-  readonly isForeign: boolean;
 }
 
 export interface TrendLine extends Pick<ListedCase, 'subject' | 'point'> {

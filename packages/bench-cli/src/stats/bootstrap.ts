@@ -27,7 +27,7 @@ export interface LogInterval {
   readonly pValue: number;
 }
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   readonly seed: string;
   /** Two-sided level of the interval: 0.05 for 95 %. */
   readonly level: number;
@@ -47,6 +47,9 @@ function locate(values: Float64Array): { mean: number; varianceOfMean: number } 
   for (const value of values) squares += (value - mean) ** 2;
   return { mean, varianceOfMean: squares / (n - 1) / n };
 }
+
+/** Of a side that there is not. */
+const NOWHERE = { mean: 0, varianceOfMean: 0 };
 
 function resample(values: Float64Array, into: Float64Array, random: Random): void {
   for (let index = 0; index < into.length; index++) {
@@ -94,37 +97,21 @@ function countAtMost(sorted: Float64Array, limit: number, including: boolean): n
   return low;
 }
 
-/** Interval of the mean of `values`. */
-export function bootstrapPaired(values: readonly number[], { seed, level }: BootstrapOptions): LogInterval {
-  const random = seededRandom(seed);
-  const source = Float64Array.from(values);
-  const drawn = new Float64Array(source.length);
-  const located = (list: Float64Array): Located => {
-    const { mean, varianceOfMean } = locate(list);
-    return { estimate: mean, standardError: Math.sqrt(varianceOfMean) };
-  };
-  return intervalOf(located(source), level, () => {
-    resample(source, drawn, random);
-    return located(drawn);
-  });
-}
-
-/** Interval of the difference of the means, each side resampled separately. */
-export function bootstrapUnpaired(
-  values: readonly number[],
-  others: readonly number[],
+/** Interval of the mean of one side, or of the difference of the means of two, each of which is resampled separately. */
+export function bootstrapInterval(
+  sides: readonly (readonly number[])[],
   { seed, level }: BootstrapOptions,
 ): LogInterval {
   const random = seededRandom(seed);
-  const [source, otherSource] = [Float64Array.from(values), Float64Array.from(others)];
-  const [drawn, otherDrawn] = [new Float64Array(source.length), new Float64Array(otherSource.length)];
-  const located = (list: Float64Array, otherList: Float64Array): Located => {
-    const [a, b] = [locate(list), locate(otherList)];
-    return { estimate: a.mean - b.mean, standardError: Math.sqrt(a.varianceOfMean + b.varianceOfMean) };
+  const sources = sides.map((values) => Float64Array.from(values));
+  const drawn = sources.map(({ length }) => new Float64Array(length));
+  const located = (lists: readonly Float64Array[]): Located => {
+    const [own = NOWHERE, other = NOWHERE] = lists.map(locate);
+    const standardError = Math.sqrt(own.varianceOfMean + other.varianceOfMean);
+    return { estimate: own.mean - other.mean, standardError };
   };
-  return intervalOf(located(source, otherSource), level, () => {
-    resample(source, drawn, random);
-    resample(otherSource, otherDrawn, random);
-    return located(drawn, otherDrawn);
+  return intervalOf(located(sources), level, () => {
+    for (const [index, source] of sources.entries()) resample(source, drawn[index] ?? source, random);
+    return located(drawn);
   });
 }

@@ -24,7 +24,7 @@
  * - B. L. Welch: The generalization of "Student's" problem when several different population variances are
  *   involved. Biometrika 34 (1947), 28–35.
  */
-import { bootstrapPaired, bootstrapUnpaired, type LogInterval, MIN_FOR_BOOTSTRAP } from './bootstrap.ts';
+import { bootstrapInterval, type LogInterval, MIN_FOR_BOOTSTRAP } from './bootstrap.ts';
 import { ascending, CONFIDENCE, medianOfSorted, momentsOf } from './intervals.ts';
 import {
   type RankTest,
@@ -96,7 +96,7 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
   const { level = LEVEL, seed = '', resolution = 0 } = options;
   if (resolution > 0) return testAligned(logs, NOT_WIDENED, options);
   if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
-    return asRatio(bootstrapPaired(logs, { seed, level }), 'bootstrap-t', signedRankTest(logs));
+    return asRatio(bootstrapInterval([logs], { seed, level }), 'bootstrap-t', signedRankTest(logs));
   }
   const { method, rankTest, ...interval } = pairedInterval(logs, options);
   return asRatio(interval, method, rankTest);
@@ -242,7 +242,7 @@ export function testUnpaired(
     options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= MIN_FOR_BOOTSTRAP;
   if (isResampled && resolution === 0) {
     const rankTest = rankSumTest(logs, otherLogs);
-    return asRatio(bootstrapUnpaired(logs, otherLogs, { seed, level }), 'bootstrap-t', rankTest);
+    return asRatio(bootstrapInterval([logs, otherLogs], { seed, level }), 'bootstrap-t', rankTest);
   }
   const { method, rankTest, ...interval } = unpairedInterval(logs, otherLogs, options);
   if (resolution === 0) return asRatio(interval, method, rankTest);

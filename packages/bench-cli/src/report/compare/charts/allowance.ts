@@ -2,6 +2,7 @@
 import type { CaseRecord, Delta, RunRecord } from '../../../results/record.ts';
 import { takenDuring } from '../../../stats/comparisons.ts';
 import { type DecisiveMetric, decisiveOf } from '../../../stats/decisive.ts';
+import { mean } from '../../../stats/intervals.ts';
 import { METRIC_TITLES } from '../../../stats/metrics.ts';
 import type { LineChart } from '../../document/document.ts';
 import { formatFixed } from '../../numbers.ts';
@@ -45,7 +46,6 @@ function linesOf(
     return x === undefined || value === null || value <= 0 ? [] : [{ x, value, round: trial.round }];
   });
   if (seen.length < 2) return [];
-  const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
   const level = mean(seen.map(({ x, value }) => Math.log(value) - slope * x));
   const along = (x: number) => Math.exp(level + slope * x);
   const dots = seen.map(({ x, value, round }) => ({
