@@ -179,7 +179,7 @@ export async function listRuns(
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   const byTime = (a: RunRow, b: RunRow) =>
-    a.startedAt === b.startedAt ? compareText(b.id, a.id) : compareText(b.startedAt, a.startedAt);
+    compareText(b.startedAt, a.startedAt) || compareText(b.id, a.id);
   return {
     runs: [...runs.values()].toSorted(byTime),
     problems: problems.toSorted((a, b) => compareText(a.path, b.path)),

@@ -117,8 +117,6 @@ function keyOf(server: string, { tier, mode, workload, transport, ratePerSecond 
 /** More cases than this are a mistake: with the shortest trials they would take a working day. */
 export const MAX_CASES = 1000;
 
-const integer = new Intl.NumberFormat('en-US');
-
 /** Checked before anything is made: a product of long lists would fill the memory. */
 function demandSize(configuration: RunConfiguration): void {
   const { tiers, modes, workloads, ratesPerSecond, transports } = configuration;
@@ -135,9 +133,9 @@ function demandSize(configuration: RunConfiguration): void {
   const factors = Object.entries(axes).filter(([, length]) => length > 1);
   throw new BenchError(
     'E_CONFIG',
-    `${integer.format(cases)} cases are too many: ${factors.map(([name, length]) => `${length} ${name}`).join(' × ')}`,
+    `${cases.toLocaleString('en')} cases are too many: ${factors.map(([name, length]) => `${length} ${name}`).join(' × ')}`,
     {
-      fix: `Measure at most ${integer.format(MAX_CASES)} cases in a run: shorten a list, or make several runs.`,
+      fix: `Measure at most ${MAX_CASES.toLocaleString('en')} cases in a run: shorten a list, or make several runs.`,
     },
   );
 }

@@ -85,8 +85,8 @@ export function explainCaseMarks(record: RunRecord): string[] {
       })),
     );
   return [...Map.groupBy(marked, ({ mark }) => mark.explanation)].map(([explanation, members]) => {
-    const symbol = members[0]?.mark.symbol ?? null;
-    return `${symbol === null ? '' : `${symbol} `}${members.map(({ where }) => where).join('; ')}: ${explanation}`;
+    const symbol = members[0]?.mark.symbol;
+    return `${symbol === undefined ? '' : `${symbol} `}${members.map(({ where }) => where).join('; ')}: ${explanation}`;
   });
 }
 

@@ -5,7 +5,7 @@ import { describeLimit, isPartlyServer, limitWord, MIXED } from './limits.ts';
 import { formatFixed } from './numbers.ts';
 import { formatThrottled, throttledShareOf } from './throttling.ts';
 
-export type MarkName =
+type MarkName =
   | 'echo'
   | 'not-server-limited'
   | 'contended'
@@ -18,8 +18,8 @@ export type MarkName =
 
 export interface Mark {
   readonly name: MarkName;
-  /** Follows the throughput in tables; null for what only notes mention. */
-  readonly symbol: string | null;
+  /** Follows the throughput in tables; absent for what only notes mention. */
+  readonly symbol?: string;
   /** Two or three words. */
   readonly label: string;
   /** A sentence about this case. */
@@ -29,8 +29,8 @@ export interface Mark {
 /** Throughput that is not limited by the server is not a property of the server. */
 export const NOT_SERVER_LIMITED = '†';
 export const CONTENDED = '‡';
-export const UNSETTLED = '§';
-export const UNEVEN = '¶';
+const UNSETTLED = '§';
+const UNEVEN = '¶';
 
 export const ECHO_EXPLANATION =
   'Not a DNS server but an upper bound for one: it sends queries back, so there are no answers to check.';
@@ -60,7 +60,7 @@ export function isBeyondLoopback({ target, trials }: RunRecord): boolean {
 export const UNEVEN_FROM = 1.2;
 
 /** From this share of periods on, a case is marked: the threshold of kubernetes-mixin's alert CPUThrottlingHigh. */
-export const THROTTLED_FROM = 0.25;
+const THROTTLED_FROM = 0.25;
 
 function limitMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
   if (item.limitedBy === 'server') return [];
@@ -123,7 +123,6 @@ function throttledMark(trials: readonly OkTrial[]): Mark[] {
   return [
     {
       name: 'throttled',
-      symbol: null,
       label: 'throttled',
       explanation: `The CPU limit stopped it in ${formatThrottled(share)} of the scheduling periods (in the median trial).`,
     },
@@ -138,7 +137,6 @@ function noiseMark(record: RunRecord, { comparison }: CaseRecord): Mark[] {
   return [
     {
       name: 'noise',
-      symbol: null,
       label: 'below noise floor',
       explanation: `Its difference from the baseline is smaller than the noise floor${size}: the baseline differs from itself by as much.`,
     },
@@ -152,7 +150,6 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
   if (item.trials.failed > 0) {
     marks.push({
       name: 'failed-trials',
-      symbol: null,
       label: `${item.trials.failed} failed`,
       explanation: `${item.trials.failed} of ${item.trials.planned} trials failed; no figure includes them.`,
     });
@@ -161,7 +158,6 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
   if (isEcho(record, item.server)) {
     marks.push({
       name: 'echo',
-      symbol: null,
       label: 'not a DNS server',
       explanation: ECHO_EXPLANATION,
     });
@@ -191,7 +187,6 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
   if (outliers.length > 0) {
     marks.push({
       name: 'outliers',
-      symbol: null,
       label: outliers.length === 1 ? '1 outlier' : `${outliers.length} outliers`,
       explanation: `The throughput of ${several(outliers.length, trials.length)} is far from the rest. They count like the rest.`,
     });

@@ -6,18 +6,11 @@
  *   Biometrika 26 (1934), 404–413.
  */
 import { CONFIDENCE, type Interval } from './intervals.ts';
-import { incompleteBeta } from './student-t.ts';
+import { bisected, incompleteBeta } from './student-t.ts';
 
 /** The x for which I_x(a, b) is `probability`, by bisection to full precision. */
 function betaQuantile(probability: number, a: number, b: number): number {
-  let [low, high] = [0, 1];
-  for (let step = 0; step < 200; step++) {
-    const middle = (low + high) / 2;
-    if (middle <= low || middle >= high) break;
-    if (incompleteBeta(a, b, middle) < probability) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
+  return bisected(0, 1, (x) => incompleteBeta(a, b, x) < probability);
 }
 
 /**

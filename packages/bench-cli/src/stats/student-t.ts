@@ -80,14 +80,19 @@ export function studentQuantile(probability: number, degrees: number): number {
   if (!(degrees >= 1)) throw new RangeError(`studentQuantile: ${degrees} degrees of freedom`);
   const tail = 1 - probability;
   const upperTail = upperTails(degrees);
-  let low = 0;
   let high = 1;
   while (upperTail(high) > tail) high *= 2;
+  return bisected(0, high, (t) => upperTail(t) > tail);
+}
+
+/** Where `isBelow` turns false between the ends, to full precision. */
+export function bisected(low: number, high: number, isBelow: (value: number) => boolean): number {
+  let [bottom, top] = [low, high];
   for (let step = 0; step < 200; step++) {
-    const middle = (low + high) / 2;
-    if (middle <= low || middle >= high) break;
-    if (upperTail(middle) > tail) low = middle;
-    else high = middle;
+    const middle = (bottom + top) / 2;
+    if (middle <= bottom || middle >= top) break;
+    if (isBelow(middle)) bottom = middle;
+    else top = middle;
   }
-  return (low + high) / 2;
+  return (bottom + top) / 2;
 }

@@ -213,7 +213,7 @@ function columnsOf(
   ];
 }
 
-const markText = ({ symbol, label }: Mark) => (symbol === null ? label : `${symbol} ${label}`);
+const markText = ({ symbol, label }: Mark) => (symbol === undefined ? label : `${symbol} ${label}`);
 
 const TRIAL_COLUMNS = [
   'Trial',

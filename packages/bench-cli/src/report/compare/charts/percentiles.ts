@@ -1,3 +1,4 @@
+import type { CaseRecord } from '../../../results/record.ts';
 import { formatTime } from '../../numbers.ts';
 import { type Draw, intervalText, nameOf, timeUnit } from './data.ts';
 
@@ -8,21 +9,10 @@ export function nines(percentile: number): number {
 
 /** Every nine takes the same width, so that the tail shows. */
 export const percentiles: Draw = ({ record, groups }) => {
-  const panels = groups.map(({ title, cases }) => ({
-    title,
-    lines: cases.map((item) => ({
-      series: item.server,
-      points: (item.summary?.latencyPercentiles ?? [])
-        // The largest latency has infinitely many nines.
-        .filter(({ percentile }) => percentile < 100)
-        .map(({ percentile, seconds }) => ({
-          x: nines(percentile),
-          seconds,
-          tip: `${nameOf(record, item)}: ${Number(percentile.toFixed(6))} % of answers within ${formatTime(seconds.median)}; ${intervalText(seconds, formatTime)}`,
-        })),
-    })),
-  }));
-  const all = panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points));
+  // The largest latency has infinitely many nines.
+  const shownOf = ({ summary }: CaseRecord) =>
+    (summary?.latencyPercentiles ?? []).filter(({ percentile }) => percentile < 100);
+  const all = groups.flatMap(({ cases }) => cases.flatMap(shownOf));
   if (all.length === 0)
     return 'the load generator reported none (dnsperf reports only the mean; the built-in loader reports them)';
   const [yAxis, size] = timeUnit('latency', Math.max(...all.map(({ seconds }) => seconds.median)));
@@ -37,16 +27,16 @@ export const percentiles: Draw = ({ record, groups }) => {
     caption:
       'Latency of answered queries by percentile; lower is better. Median of the trials, whiskers: 95 % intervals. ' +
       'Both axes are logarithmic: each step to the right is another nine.',
-    panels: panels.map(({ title, lines }) => ({
+    panels: groups.map(({ title, cases }) => ({
       title,
-      lines: lines.map(({ series, points }) => ({
-        series,
-        points: points.map(({ x, tip, seconds: { median, low, high } }) => ({
-          x,
-          y: median / size,
-          low: (low ?? median) / size,
-          high: (high ?? median) / size,
-          tip,
+      lines: cases.map((item) => ({
+        series: item.server,
+        points: shownOf(item).map(({ percentile, seconds }) => ({
+          x: nines(percentile),
+          y: seconds.median / size,
+          low: (seconds.low ?? seconds.median) / size,
+          high: (seconds.high ?? seconds.median) / size,
+          tip: `${nameOf(record, item)}: ${Number(percentile.toFixed(6))} % of answers within ${formatTime(seconds.median)}; ${intervalText(seconds, formatTime)}`,
         })),
       })),
     })),
