@@ -3,10 +3,10 @@ import {
   deltaFigures,
   deltaOf,
   relativeDelta,
+  smallestShown,
   symmetricDelta,
   symmetricFromRelative,
 } from '../src/stats/deltas.ts';
-import { smallestShown } from '../src/stats/detectable.ts';
 import { median, orderStatisticInterval, studentInterval } from '../src/stats/intervals.ts';
 import { DIRECTIONS } from '../src/stats/metrics.ts';
 import { summarize } from '../src/stats/summarize.ts';

@@ -14,7 +14,6 @@ import type { TrendOptions } from './trend.ts';
 
 const METRICS = 'qps, latency, cpu, memory, or any other figure of the runs';
 const FORMAT = ['--format <name>', 'text, markdown, github (for a comment) or json', 'text'] as const;
-const jsonFlag = () => new Option('--json', 'the same as --format json').conflicts('format');
 const NORMALIZE = [
   '--normalize <server>',
   "figures relative to this server of the same run: cancels out the machine's speed",
@@ -46,6 +45,14 @@ const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'th
   undecided: 'with --strict: it cannot be told',
   threshold: 'shown to be worse: the 95 % interval leaves out the tolerance',
 });
+
+/** Of every question: where the runs are, and how it is answered. */
+function addAnswer(command: Command, call: Call): Command {
+  return command
+    .option(...outOf(call))
+    .option(...FORMAT)
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'));
+}
 
 /** As commander has them: under the names of the flags. */
 type Flags<Options> = Options & { readonly json?: boolean };
@@ -96,14 +103,11 @@ export function addHistory(program: Command, call: Call): void {
     .option('--status <status>', 'complete, interrupted, running or imported')
     .option('--since <date>', 'runs since this date')
     .option('--before <date>', 'runs before this date')
-    .option('--limit <n>', 'at most this many (default: 20)')
-    .option(...outOf(call))
-    .option(...FORMAT)
-    .addOption(jsonFlag())
-    .action(async (values: Flags<HistoryOptions>) => {
-      const { historyCommand } = await import('./history.ts');
-      call.status = await historyCommand(call.world, withFormat(values));
-    });
+    .option('--limit <n>', 'at most this many (default: 20)');
+  addAnswer(history, call).action(async (values: Flags<HistoryOptions>) => {
+    const { historyCommand } = await import('./history.ts');
+    call.status = await historyCommand(call.world, withFormat(values));
+  });
   addHistoryMaintenance(history, call);
 }
 
@@ -129,15 +133,13 @@ function addHistoryMaintenance(history: Command, call: Call): void {
 }
 
 export function addCompare(program: Command, call: Call): void {
-  program
+  const compare = program
     .command('compare')
     .argument('<run...>', 'two runs or more')
     .option('--metric <list>', `figures to compare: ${METRICS} (default: all)`)
     .option(...NORMALIZE)
-    .option(...INTERVAL)
-    .option(...outOf(call))
-    .option(...FORMAT)
-    .addOption(jsonFlag())
+    .option(...INTERVAL);
+  addAnswer(compare, call)
     .addHelpText('after', RUNS_HELP + POOL_HELP)
     .action(async (references: string[], values: Flags<CompareCommandOptions>) => {
       const { compareCommand } = await import('./compare.ts');
@@ -146,21 +148,18 @@ export function addCompare(program: Command, call: Call): void {
 }
 
 export function addTrend(program: Command, call: Call): void {
-  addSelection(program.command('trend'))
+  const trend = addSelection(program.command('trend'))
     .option('--metric <name>', `${METRICS} (default: qps)`)
-    .option(...NORMALIZE)
-    .option(...outOf(call))
-    .option(...FORMAT)
-    .addOption(jsonFlag())
-    .action(async (values: Flags<Omit<TrendOptions, 'select'>> & Selection) => {
-      const { trendCommand } = await import('./trend.ts');
-      const select = await selectionFrom(values);
-      call.status = await trendCommand(call.world, { ...withFormat(values), select });
-    });
+    .option(...NORMALIZE);
+  addAnswer(trend, call).action(async (values: Flags<Omit<TrendOptions, 'select'>> & Selection) => {
+    const { trendCommand } = await import('./trend.ts');
+    const select = await selectionFrom(values);
+    call.status = await trendCommand(call.world, { ...withFormat(values), select });
+  });
 }
 
 export function addGate(program: Command, call: Call): void {
-  addSelection(program.command('gate'))
+  const gate = addSelection(program.command('gate'))
     .argument('[run]', 'the run to judge', 'latest')
     .addOption(
       new Option('--against <run>', 'the run to compare it with, for example main').conflicts('base'),
@@ -176,10 +175,8 @@ export function addGate(program: Command, call: Call): void {
     )
     .option('--strict', `what cannot be told is a failure too (status ${EXIT_STATUS.undecided})`)
     .option(...NORMALIZE)
-    .option(...INTERVAL)
-    .option(...outOf(call))
-    .option(...FORMAT)
-    .addOption(jsonFlag())
+    .option(...INTERVAL);
+  addAnswer(gate, call)
     .addHelpText('after', `${RUNS_HELP}\n${GATE_HELP}`)
     .action(async (run: string, values: Flags<Omit<GateCommandOptions, 'run' | 'select'>> & Selection) => {
       const { gateCommand } = await import('./gate.ts');
@@ -189,13 +186,11 @@ export function addGate(program: Command, call: Call): void {
 }
 
 export function addReproduce(program: Command, call: Call): void {
-  program
+  const reproduce = program
     .command('reproduce')
     .argument('<name>', `what was published: ${PUBLICATIONS.join(', ')}`)
-    .argument('[run]', 'the run', 'latest')
-    .option(...outOf(call))
-    .option(...FORMAT)
-    .addOption(jsonFlag())
+    .argument('[run]', 'the run', 'latest');
+  addAnswer(reproduce, call)
     .addHelpText('after', `${RUNS_HELP}\n${VERDICTS_HELP}`)
     .action(async (publication: string, run: string, values: Flags<ReproduceOptions>) => {
       const { reproduceCommand } = await import('./reproduce.ts');

@@ -12,7 +12,7 @@ import {
   isLowerBound,
   isUndecidable,
 } from '../stats/decisive.ts';
-import { smallestShown } from '../stats/detectable.ts';
+import { smallestShown } from '../stats/deltas.ts';
 import { METRIC_TITLES } from '../stats/metrics.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';

@@ -22,6 +22,11 @@ const PUBLISHED_COLUMNS = [
 /** What a row is compared with, in the asked definition; null where it is the baseline, has none, or is not compared. */
 type RowDeltas = Readonly<Record<'qps' | 'latencySeconds', number | null>>;
 
+const rowDeltas = (value: (metric: keyof RowDeltas) => number | null): RowDeltas => ({
+  qps: value('qps'),
+  latencySeconds: value('latencySeconds'),
+});
+
 const withDelta = (figureText: string, delta: number | null) =>
   delta === null ? figureText : `${figureText} (${formatDelta(delta)})`;
 
@@ -49,13 +54,12 @@ function publishedRow(title: string, item: CaseRecord, deltas: RowDeltas): strin
 
 /** Of paired trials. */
 function pairedDeltas(record: RunRecord, item: CaseRecord, definition: DeltaDefinition): RowDeltas {
-  const value = (metric: 'qps' | 'latencySeconds') => {
+  return rowDeltas((metric) => {
     const shown = shownOf(item, record, metric);
     return shown === null || shown.verdict === NOT_COMPARED || shown.isAtLeast
       ? null
       : deltaFigures(shown.delta, definition).value;
-  };
-  return { qps: value('qps'), latencySeconds: value('latencySeconds') };
+  });
 }
 
 /** Of medians, between any two cases, paired or not. */
@@ -64,7 +68,7 @@ function deltasBetween(
   baseline: CaseRecord | undefined,
   definition: DeltaDefinition,
 ): RowDeltas {
-  const value = (metric: 'qps' | 'latencySeconds') => {
+  return rowDeltas((metric) => {
     const [own, reference] = [item.summary?.[metric], baseline?.summary?.[metric]];
     return baseline === undefined ||
       item.key === baseline.key ||
@@ -73,8 +77,7 @@ function deltasBetween(
       !isServersOwn(metric, [item.limitedBy, baseline.limitedBy])
       ? null
       : deltaOf(own.median, reference.median, definition);
-  };
-  return { qps: value('qps'), latencySeconds: value('latencySeconds') };
+  });
 }
 
 /** Under a published table: the sums, the queries left in flight, the marks. */

@@ -7,42 +7,39 @@ import { type Draw, nameOf } from './data.ts';
 
 /** The verdicts as a picture: the difference of each case from its baseline, with its interval. */
 export const differences: Draw = ({ record, delta, groups }) => {
-  let omitted = 0;
-  const rows: DifferenceChart['rows'][number][] = [];
-  const places = new Map<string, number[]>();
-  for (const { title, cases } of groups) {
-    for (const item of cases) {
+  const compared = groups.flatMap(({ title, cases }) =>
+    cases.flatMap((item) => {
       const shown = shownOf(item, record, 'qps');
-      if (item.comparison === null || shown === null) continue;
-      if (shown.verdict === NOT_COMPARED) {
-        omitted++;
-        continue;
-      }
-      const { value, low, high } = deltaFigures(shown.delta, delta);
-      const interval =
-        low === null || high === null
-          ? 'no interval; no difference can be shown'
-          : `95 % interval ${deltaEnds(low, high).join(' to ')}; ${shown.isAtLeast ? 'a lower bound' : shown.verdict}`;
-      const { baseline } = item.comparison;
-      places.set(baseline, [...(places.get(baseline) ?? []), rows.length]);
-      const bound = shown.isAtLeast ? 'at least ' : '';
-      rows.push({
-        label: [serverTitle(record, item.server), title],
-        series: item.server,
-        value,
-        low,
-        high,
-        bound,
-        tip: `${nameOf(record, item)}: ${bound}${formatDelta(value)} queries/s, ${interval}`,
-      });
-    }
-  }
+      return shown === null ? [] : [{ title, item, shown }];
+    }),
+  );
+  const told = compared.filter(({ shown }) => shown.verdict !== NOT_COMPARED);
+  const omitted = compared.length - told.length;
+  const rows = told.map(({ title, item, shown }): DifferenceChart['rows'][number] => {
+    const { value, low, high } = deltaFigures(shown.delta, delta);
+    const interval =
+      low === null || high === null
+        ? 'no interval; no difference can be shown'
+        : `95 % interval ${deltaEnds(low, high).join(' to ')}; ${shown.isAtLeast ? 'a lower bound' : shown.verdict}`;
+    const bound = shown.isAtLeast ? 'at least ' : '';
+    return {
+      label: [serverTitle(record, item.server), title],
+      series: item.server,
+      value,
+      low,
+      high,
+      bound,
+      tip: `${nameOf(record, item)}: ${bound}${formatDelta(value)} queries/s, ${interval}`,
+    };
+  });
   if (rows.length === 0)
     return omitted === 0
       ? 'nothing was compared with a baseline'
       : 'no throughput was limited by the servers';
   const bands = (record.noiseFloors ?? []).flatMap(({ comparison, floor }) => {
-    const at = places.get(comparison.baseline) ?? [];
+    const at = told.flatMap(({ item }, index) =>
+      item.comparison?.baseline === comparison.baseline ? [index] : [],
+    );
     return at.length === 0 || floor.qps === null
       ? []
       : [{ from: Math.min(...at), to: Math.max(...at), size: floor.qps }];
