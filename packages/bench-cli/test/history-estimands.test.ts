@@ -19,7 +19,7 @@ const COUNT: EstimandFacts = {
 const RATIO: EstimandFacts = { ...COUNT, unit: 'ratio', compared: 'no' };
 
 function entryOf(id: string, lost: readonly number[], more: Partial<Entry> = {}): Entry {
-  const trials = lost.map((value, round) => ({ round, startedAt: null, figures: { lost: value } }));
+  const trials = lost.map((value, round) => ({ round, figures: { lost: value } }));
   return {
     ...{
       id,

@@ -177,7 +177,7 @@ describe('bench import', () => {
     const [item] = entry.cases;
     if (item === undefined) throw new Error('there is a case');
     const side = (latency: number) => {
-      const trials = [0, 1, 2].map(() => ({ round: null, startedAt: null, figures: { latency } }));
+      const trials = [0, 1, 2].map(() => ({ round: null, figures: { latency } }));
       return { entry, selector: {}, cases: [{ ...item, trials }] };
     };
     const estimands = [comparedEstimand('latencySeconds')];

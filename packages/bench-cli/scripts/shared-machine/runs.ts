@@ -1,7 +1,7 @@
 /** The file of a series: a line for each run, with what `report.ts` needs of it. */
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import type { EntryTrial } from '../../src/history/entry.ts';
+import type { Figures } from '../../src/report/estimand.ts';
 
 /** The servers of a run: CoreDNS, the same again, and one with a planted slowdown; NSD, and the same again. */
 export type ServerName = 'coredns1' | 'coredns2' | 'slower' | 'nsd1' | 'nsd2';
@@ -25,7 +25,7 @@ export interface Causes {
 }
 export type Cause = keyof Causes;
 
-export interface SeriesTrial extends EntryTrial {
+export interface SeriesTrial extends Figures {
   readonly round: number;
   readonly causes: Causes;
 }

@@ -75,10 +75,10 @@ function lineOf(record: RunRecord, readings: readonly Reading[]): SeriesRun {
       if (trial.status !== 'ok' || trial.caseKey !== byKey.get(server)) return [];
       const causes = causesOf(trial, readings);
       const { qps, latencySeconds: latency, cpuSecondsPerQuery: cpu } = trial.metrics;
-      const { round, startedAt } = trial;
+      const { round } = trial;
       return causes === null
         ? []
-        : [{ round, startedAt, taken: causes.taken, figures: { qps, latency, cpu }, causes }];
+        : [{ round, taken: causes.taken, figures: { qps, latency, cpu }, causes }];
     });
   return {
     id: record.id,

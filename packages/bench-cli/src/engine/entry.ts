@@ -15,9 +15,7 @@ function caseOf(record: AnyRecord, item: EngineCase): EntryCase {
     bounds: Object.keys(bounds).filter((name) => (bounds[name] ?? 0) > 0),
     foreign: [],
     contended: false,
-    trials: okTrials(record, key).map(({ round, startedAt, taken, figures }) => ({
-      ...{ round, startedAt, taken, figures },
-    })),
+    trials: okTrials(record, key).map(({ round, taken, figures }) => ({ round, taken, figures })),
     failedTrials: trials.failed,
   };
 }

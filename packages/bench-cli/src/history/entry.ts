@@ -13,11 +13,6 @@ import { LEVEL } from '../stats/sample-test.ts';
 import { levelOfRecord } from '../stats/until.ts';
 import type { ImportedRecord } from './imported.ts';
 
-/** The figures of one trial. */
-export interface EntryTrial extends Figures {
-  readonly startedAt: string | null;
-}
-
 export interface EntryCase {
   readonly key: string;
   /** What is compared: a server, a policy, a fault. Null where an imported measurement does not say. */
@@ -38,7 +33,7 @@ export interface EntryCase {
   /** True if servers and load generators had to share cores. */
   readonly contended: boolean;
   /** The ok ones. */
-  readonly trials: readonly EntryTrial[];
+  readonly trials: readonly Figures[];
   readonly failedTrials: number;
 }
 
@@ -282,10 +277,10 @@ function fromRun(record: RunRecord): Entry {
         bounds: isServersOwn('qps', [item.limitedBy]) ? [] : [METRIC_NAMES.qps],
         foreign: isServersOwn('latencySeconds', [item.limitedBy]) ? [] : [METRIC_NAMES.latencySeconds],
         contended: item.contended,
-        trials: trials.flatMap((trial): EntryTrial[] => {
+        trials: trials.flatMap((trial): Figures[] => {
           if (trial.status !== 'ok') return [];
-          const { round, startedAt, metrics } = trial;
-          return [{ round, startedAt, taken: takenDuring(trial), figures: comparedFigures(metrics) }];
+          const { round, metrics } = trial;
+          return [{ round, taken: takenDuring(trial), figures: comparedFigures(metrics) }];
         }),
         failedTrials: trials.filter(({ status }) => status === 'failed').length,
       };
@@ -328,7 +323,7 @@ function fromImported(record: ImportedRecord): Entry {
       contended: false,
       trials: item.trials
         .filter(({ failure }) => failure === null)
-        .map(({ startedAt, metrics }) => ({ round: null, startedAt, figures: comparedFigures(metrics) })),
+        .map(({ metrics }) => ({ round: null, figures: comparedFigures(metrics) })),
       failedTrials: item.trials.filter(({ failure }) => failure !== null).length,
     }),
   );
