@@ -54,4 +54,3 @@ export const duetSchema = z.object({
    */
   sharedMemoryBytes: z.number().nonnegative().nullable(),
 });
-export type Duet = z.output<typeof duetSchema>;

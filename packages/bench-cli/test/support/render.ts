@@ -1,10 +1,10 @@
 /** Reports on comparisons, each by the name of its format. */
-import { FILE_LOOK, type Look } from '../../src/report/charts/chart.ts';
+import { FILE_LOOK, type Look, seriesFrom } from '../../src/report/charts/chart.ts';
 import { standaloneSvg } from '../../src/report/charts/index.ts';
 import type { DrawnPlot } from '../../src/report/charts/render.ts';
 import { compareDocument } from '../../src/report/compare/document.ts';
 import type { ReportDocument } from '../../src/report/document/document.ts';
-import { drawCharts, seriesOf } from '../../src/report/document/draw.ts';
+import { drawCharts } from '../../src/report/document/draw.ts';
 import { formats } from '../../src/report/index.ts';
 import {
   filesOf,
@@ -86,7 +86,7 @@ export async function plotsOf(
     svg(name) {
       const plot = drawn.find((candidate) => candidate.name === name);
       if (plot === undefined) throw new Error(`no chart ${name}`);
-      return standaloneSvg(plot, seriesOf(document), look);
+      return standaloneSvg(plot, seriesFrom(document.series), look);
     },
   };
 }

@@ -10,6 +10,6 @@ import type { CapacityPlan } from './plan-record.ts';
 export async function planSvg(plan: CapacityPlan, basis: MemoryBasis): Promise<string> {
   const curves = curvesOf(plan, basis);
   const chart = planChart(plan, curves, basis.source);
-  const series = seriesFrom(seriesOf(curves).map(({ name, title }) => ({ server: name, title })));
+  const series = seriesFrom(seriesOf(curves));
   return standaloneSvg(await drawChart(chart, series, FILE_LOOK), series, FILE_LOOK);
 }

@@ -20,17 +20,17 @@ export const PAGE_LOOK: Look = { width: 480, height: 330, fontSize: 13, standalo
 export const CARD_LOOK: Look = { ...PAGE_LOOK, standalone: true };
 
 export interface ChartServer {
-  readonly server: string;
+  readonly name: string;
   readonly title: string;
   readonly color: string;
   readonly shape: string;
 }
 
 /** The sign of each: colour and shape, in their order. */
-export function seriesFrom(named: readonly Pick<ChartServer, 'server' | 'title'>[]): ChartServer[] {
-  return named.map(({ server, title }, index) => {
+export function seriesFrom(named: readonly Pick<ChartServer, 'name' | 'title'>[]): ChartServer[] {
+  return named.map(({ name, title }, index) => {
     const { light, shape } = serverStyle(index);
-    return { server, title, color: light, shape };
+    return { name, title, color: light, shape };
   });
 }
 
@@ -47,7 +47,7 @@ export function serverChannels({ servers }: { readonly servers: readonly ChartSe
   const channel = (range: readonly string[]) => ({
     field: 'server',
     type: 'nominal' as const,
-    scale: { domain: servers.map(({ server }) => server), range: [...range] },
+    scale: { domain: servers.map(({ name }) => name), range: [...range] },
     legend: null,
   });
   return {

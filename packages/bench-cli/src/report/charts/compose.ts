@@ -82,7 +82,7 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
   const titleBottom = PADDING + titleSize * (1 + 1.2 * (titleLines.length - 1));
   const captionTop = titleBottom + captionSize * 1.5;
   const legendTop = captionTop + (lines.length - 1) * captionSize * 1.4 + 18;
-  const shown = servers.filter(({ server }) => drawn.series.has(server));
+  const shown = servers.filter(({ name }) => drawn.series.has(name));
   const signs = legend(shown, look, inner);
   const plotTop = Math.round(legendTop + signs.height + 16);
   const height = plotTop + plot.height + PADDING - 6;

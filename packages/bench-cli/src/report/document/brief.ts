@@ -1,9 +1,9 @@
 /** A document in short: its first chart, and everything that it says above its sections. */
-import { CARD_LOOK } from '../charts/chart.ts';
+import { CARD_LOOK, seriesFrom } from '../charts/chart.ts';
 import { slimSvg, standaloneSvg } from '../charts/index.ts';
 import type { Brief, Picture } from '../renderer.ts';
 import { chartsOf, type DocumentChart, type ReportDocument } from './document.ts';
-import { drawChart, seriesOf } from './draw.ts';
+import { drawChart } from './draw.ts';
 
 /** What a chart shows, as a table. */
 function figuresOf(chart: DocumentChart): Pick<Picture, 'columns' | 'rows'> {
@@ -52,7 +52,7 @@ export async function pictureOf(
   chart: DocumentChart,
   document: Pick<ReportDocument, 'series'>,
 ): Promise<Picture> {
-  const series = seriesOf(document);
+  const series = seriesFrom(document.series);
   const plot = await drawChart(chart, series, CARD_LOOK);
   const svg = slimSvg(standaloneSvg(plot, series, CARD_LOOK));
   const { columns, rows } = figuresOf(chart);

@@ -45,7 +45,7 @@ function rowMarkup(
     const isLast = place === cells.length - 1;
     return html`<td ${attributes}>${isLast ? html`<a href="#case-${index + 1}">${content}</a>` : content}</td>`;
   });
-  const server = servers.findIndex((candidate) => candidate.server === series);
+  const server = servers.findIndex(({ name }) => name === series);
   return html`<tr data-order="${index}" data-server="${server}" data-filters="${JSON.stringify(filters)}">${shown}</tr>
 `;
 }

@@ -7,10 +7,6 @@ import { chartsOf, type DocumentChart, type ReportDocument } from './document.ts
 import { intervalSpec } from './interval-chart.ts';
 import { lineSpec } from './line-chart.ts';
 
-export function seriesOf({ series }: Pick<ReportDocument, 'series'>): ChartServer[] {
-  return seriesFrom(series.map(({ name, title }) => ({ server: name, title })));
-}
-
 function drawn(chart: DocumentChart, series: readonly ChartServer[], look: Look) {
   switch (chart.type) {
     case 'intervals':
@@ -59,7 +55,7 @@ export async function drawChart(
 const kept = new WeakMap<ReportDocument, Map<Look, Promise<DrawnPlot[]>>>();
 
 async function drawAll(document: ReportDocument, look: Look): Promise<DrawnPlot[]> {
-  const series = seriesOf(document);
+  const series = seriesFrom(document.series);
   const drawn: DrawnPlot[] = [];
   for (const chart of chartsOf(document)) {
     drawn.push(await drawChart(chart, series, look));

@@ -1,18 +1,18 @@
 /** The formats of an experiment that makes a document of its record. */
 import { formatJson } from '../../results/json-text.ts';
-import { FILE_LOOK } from '../charts/chart.ts';
+import { FILE_LOOK, seriesFrom } from '../charts/chart.ts';
 import { darkened, pngOf, standaloneSvg } from '../charts/index.ts';
 import { csvText } from '../csv.ts';
 import type { Format, RenderOptions, ReportFile } from '../renderer.ts';
 import { documentBrief } from './brief.ts';
 import { type ReportDocument, withoutEmpty } from './document.ts';
-import { drawCharts, seriesOf } from './draw.ts';
+import { drawCharts } from './draw.ts';
 import { documentMarkdown, documentPost } from './markdown.ts';
 import { documentPage } from './page.ts';
 import { documentText } from './terminal.ts';
 
 async function* svgs(document: ReportDocument) {
-  const series = seriesOf(document);
+  const series = seriesFrom(document.series);
   for (const plot of await drawCharts(document, FILE_LOOK))
     yield { name: plot.name, svg: standaloneSvg(plot, series, FILE_LOOK), series: series.length };
 }

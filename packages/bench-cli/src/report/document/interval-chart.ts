@@ -11,7 +11,7 @@ function marksOf(chart: IntervalChart, servers: readonly ChartServer[]) {
   const reach = reachOf(all.flatMap(({ value, samples = [] }) => [value ?? 0, ...samples]));
   return chart.groups.flatMap(({ points }, index) =>
     points.map(({ samples = [], sampleTips = [], ...point }) => {
-      const order = servers.findIndex(({ server }) => server === point.series);
+      const order = servers.findIndex(({ name }) => name === point.series);
       const { left, middle, right } = dodge(Math.max(0, order), Math.max(1, servers.length));
       const place = { left: index + left, middle: index + middle, right: index + right };
       const { value, low, high } = point;

@@ -1,6 +1,6 @@
 /** A document as a page: one file that opens from disk, without network, and looks like every page of bench. */
 import type { RawOutput } from '../../results/raw-output.ts';
-import { type ChartServer, PAGE_LOOK } from '../charts/chart.ts';
+import { type ChartServer, PAGE_LOOK, seriesFrom } from '../charts/chart.ts';
 import { embeddedSvg } from '../charts/index.ts';
 import type { DrawnPlot } from '../charts/render.ts';
 import { slugFrom } from '../front-matter.ts';
@@ -19,7 +19,7 @@ import {
   sectionsOn,
   type TableBlock,
 } from './document.ts';
-import { drawCharts, seriesOf } from './draw.ts';
+import { drawCharts } from './draw.ts';
 
 interface Page {
   readonly document: ReportDocument;
@@ -150,10 +150,10 @@ function blockMarkup(block: Block, page: Page, id: string): Html {
 function chips({ series, plots }: Page, blocks: readonly Block[]): Html | false {
   const names = blocks.map((block) => (block.kind === 'chart' ? block.chart.name : ''));
   const shown = plots.filter(({ name }) => names.includes(name)).map((plot) => plot.series);
-  const buttons = series.flatMap(({ title, server }, index) =>
-    shown.some((some) => some.has(server))
+  const buttons = series.flatMap(({ title, name }, index) =>
+    shown.some((some) => some.has(name))
       ? [
-          html`<button type="button" class="chip" aria-pressed="true" data-server="${index}">${serverSign(series, server)}${title}</button>`,
+          html`<button type="button" class="chip" aria-pressed="true" data-server="${index}">${serverSign(series, name)}${title}</button>`,
         ]
       : [],
   );
@@ -201,7 +201,7 @@ function idsOf(sections: readonly Section[]): string[] {
 
 /** The page. Pure, except that its style and script are read from files of this program. */
 export async function documentPage(document: ReportDocument, raw: RawOutput = new Map()): Promise<string> {
-  const series = seriesOf(document);
+  const series = seriesFrom(document.series);
   const page: Page = { document, series, raw, plots: await drawCharts(document, PAGE_LOOK) };
   const { title, version } = document;
   const sections = sectionsOn(document, 'page');

@@ -4,7 +4,7 @@ import { type Html, html, trusted } from './markup.ts';
 
 /** Nothing for what is in no chart. */
 export function serverSign(servers: readonly ChartServer[], server: string): Html {
-  const found = servers.find((candidate) => candidate.server === server);
+  const found = servers.find(({ name }) => name === server);
   if (found === undefined) return html``;
   return html`<svg class="sign" viewBox="-8 -8 16 16" aria-hidden="true">${trusted(legendSign(found, 6))}</svg>`;
 }
