@@ -111,7 +111,10 @@ function limitsFrom(
   const maxRegression = percentageFrom((isByName ? undefined : text) ?? DEFAULT_LIMIT, flag);
   const wanted = metric === undefined ? [] : estimandsFrom(metric, estimands);
   const all = estimandsFrom(undefined, estimands);
-  const named = limits.map(([name, own]) => ({ estimand: findEstimand(name, all, flag), maxRegression: own }));
+  const named = limits.map(([name, own]) => ({
+    estimand: findEstimand(name, all, flag),
+    maxRegression: own,
+  }));
   const others = isByName || metric !== undefined ? wanted : decisiveFor(sides, all);
   const isNamed = (name: string) => named.some(({ estimand }) => estimand.name === name);
   return [

@@ -86,10 +86,10 @@ export function pointKey(
 }
 
 /**
- * What the trials say about the machine's noise, and the record's `cases`, one per planned case in the plan's order, from the trials so far. Comparisons are with the
- * case of `baselineServer` of the same tier, mode, workload, transport and rate. The baseline itself has none, nor has a
- * case without a round in which both have an ok trial. The baseline's twin of `--aa` has none either: it shows the
- * noise floor.
+ * What the trials so far say about the machine's noise, and the record's `cases`, one per planned case in the plan's order.
+ * Comparisons are with the case of `baselineServer` of the same tier, mode, workload, transport and rate. The baseline itself
+ * has none, nor has a case without a round in which both have an ok trial. The baseline's twin of `--aa` has none either: it
+ * shows the noise floor.
  */
 export function summarizeRun(
   plannedCases: readonly SummarizedCase[],

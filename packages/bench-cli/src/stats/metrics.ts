@@ -9,7 +9,10 @@ export const COMPARED_METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery', 
 
 export function byMetric<T>(of: (metric: ComparedMetric) => T): Readonly<Record<ComparedMetric, T>> {
   // With a value for each.
-  return Object.fromEntries(COMPARED_METRICS.map((metric) => [metric, of(metric)])) as Record<ComparedMetric, T>;
+  return Object.fromEntries(COMPARED_METRICS.map((metric) => [metric, of(metric)])) as Record<
+    ComparedMetric,
+    T
+  >;
 }
 
 const SPEED = { better: 'faster', worse: 'slower' } as const;

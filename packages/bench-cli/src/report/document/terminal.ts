@@ -19,7 +19,12 @@ const DEFAULT_COLUMNS = 80;
 
 type Paint = InstanceType<typeof Ansis>;
 
-const COLOURS = { good: 'green', bad: 'red', warn: 'yellow', even: 'dim' } as const satisfies Record<Tone, string>;
+const COLOURS = {
+  good: 'green',
+  bad: 'red',
+  warn: 'yellow',
+  even: 'dim',
+} as const satisfies Record<Tone, string>;
 
 function colour(text: string, tone: Tone | undefined, paint: Paint): string {
   return tone === undefined ? text : paint[COLOURS[tone]](text);

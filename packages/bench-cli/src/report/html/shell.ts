@@ -26,7 +26,10 @@ function marksOf({ color }: ChartServer): string {
   return `.plot :is([fill="${color}"],[stroke="${color}"])`;
 }
 
-/** Hides or highlights one server in every chart, by its unique colour. `hide-N` and `bring-N` are classes of the body; N is the server's place. */
+/**
+ * Hides or highlights one server in every chart, by its unique colour. `hide-N` and `bring-N` are classes of the body; N is the
+ * server's place.
+ */
 function serverRules(servers: readonly ChartServer[]): string {
   return servers
     .map((server, index) => {
