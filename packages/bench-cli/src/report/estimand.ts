@@ -148,18 +148,19 @@ type Sized = Pick<Delta, 'relative' | 'low' | 'high'> | Pick<Difference, 'differ
  */
 function textsOf(estimand: EstimandFacts, delta: Sized) {
   const { low, high } = delta;
+  const interval = low === null || high === null ? null : ([low, high] as const);
   if ('difference' in delta) {
-    const { difference } = delta;
-    if (estimand.unit === 'ratio') {
-      const points = (share: number) => signed(formatPercent(share).replace(' %', ''));
-      const ends = low === null || high === null ? null : [points(low), points(high)];
-      return { size: `${points(difference)}\u00a0points`, ends };
-    }
-    const all = low === null || high === null ? beside(difference) : beside(difference, low, high);
-    const show = (value: number) => signedFigure(estimand, value, all);
-    return { size: show(difference), ends: low === null || high === null ? null : [show(low), show(high)] };
+    const isShare = estimand.unit === 'ratio';
+    // With the unit that the largest of them asks for.
+    const all = beside(delta.difference, ...(interval ?? []));
+    const show = (value: number) =>
+      isShare
+        ? signed(formatPercent(value).replace(' %', ''))
+        : unbroken(signed(showFigure(estimand, value, all)));
+    const size = show(delta.difference);
+    return { size: isShare ? `${size}\u00a0points` : size, ends: interval?.map(show) ?? null };
   }
-  const outwards = low === null || high === null ? null : formatOutwards(low * 100, high * 100, 0);
+  const outwards = interval && formatOutwards(interval[0] * 100, interval[1] * 100, 0);
   const size = `${signed(formatFixed(delta.relative * 100, outwards?.digits ?? 1))}\u00a0%`;
   return { size, ends: outwards && [signed(outwards.low), signed(outwards.high)] };
 }
@@ -188,11 +189,6 @@ export function bothText(estimand: EstimandFacts, both: readonly number[]): stri
     }),
   );
   return unbroken([...new Set(texts)].join(' / '));
-}
-
-/** `+1.46 ms`, with the unit that its size asks for. */
-function signedFigure(estimand: EstimandFacts, value: number, all = beside(value)): string {
-  return unbroken(signed(showFigure(estimand, value, all)));
 }
 
 /** `+12 %`, or `+4.2m` of a difference, on one line. */
