@@ -5,7 +5,7 @@
 import { messageOf, nearest, whyUnreadable } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { crossProblems, idleReason, idleSettings, repeatedEntries, untilProblems } from './cross-checks.ts';
-import { KUBERNETES_SETTINGS, type KubernetesSettings } from './kubernetes-settings.ts';
+import { type KubernetesSettings, pickKubernetes } from './kubernetes-settings.ts';
 import { baselineOf, pathFor } from './paths.ts';
 import { findPreset, PRESETS } from './presets.ts';
 import {
@@ -13,7 +13,6 @@ import {
   type FieldsOf,
   flagName,
   fromFields,
-  pickSettings,
   type Setting,
   type SettingsOf,
   type SettingTable,
@@ -247,7 +246,7 @@ export function configurationOf(settings: Settings): RunConfiguration {
   const baseline = baselineOf(settings.baseline, settings.servers, path);
   return {
     ...toFields(RUN_SETTINGS, { ...settings, baseline }),
-    kubernetes: pickSettings(KUBERNETES_SETTINGS, { ...settings, path }),
+    kubernetes: pickKubernetes({ ...settings, path }),
   };
 }
 

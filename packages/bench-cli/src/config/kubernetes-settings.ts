@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseQuantity } from '../quantity.ts';
 import { SERVICE_PATHS } from './paths.ts';
-import { defaultsOf, pickSettings, type SettingsOf, type SettingTable } from './setting.ts';
+import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
 import { choice, list, listFromText, seconds, text, yesOrNo } from './value-schemas.ts';
 
 /** RFC 1123 label with room for the run's ID after it. */
@@ -244,7 +244,15 @@ export const KUBERNETES_DEFAULTS = defaultsOf(KUBERNETES_SETTINGS);
 /** Settings of the kubernetes target, checked. Optional ones are absent, not undefined. */
 export type KubernetesSettings = SettingsOf<typeof KUBERNETES_SETTINGS>;
 
+/** Their values, without the rest and without what is undefined. */
+export function pickKubernetes(values: Readonly<Record<string, unknown>>): KubernetesSettings {
+  const entries = Object.keys(KUBERNETES_SETTINGS).flatMap((name) =>
+    values[name] === undefined ? [] : [[name, values[name]]],
+  );
+  return Object.fromEntries(entries) as KubernetesSettings;
+}
+
 /** As the parts of the kubernetes target take them, from the settings of an experiment. */
 export function kubernetesOf(settings: Readonly<Record<string, unknown>>): KubernetesSettings {
-  return pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...settings, target: 'kubernetes' });
+  return pickKubernetes({ ...KUBERNETES_DEFAULTS, ...settings, target: 'kubernetes' });
 }

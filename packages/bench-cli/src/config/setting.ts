@@ -113,14 +113,3 @@ export function fromFields(table: SettingTable, fields: Readonly<Record<string, 
   });
   return Object.fromEntries(entries);
 }
-
-/** The values of the settings in `table`, without the rest and without what is undefined. */
-export function pickSettings<T extends SettingTable>(
-  table: T,
-  values: Readonly<Record<string, unknown>>,
-): SettingsOf<T> {
-  const entries = Object.keys(table).flatMap((name) =>
-    values[name] === undefined ? [] : [[name, values[name]]],
-  );
-  return Object.fromEntries(entries) as SettingsOf<T>;
-}

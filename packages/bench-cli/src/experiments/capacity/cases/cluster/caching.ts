@@ -2,12 +2,7 @@
 import { defineExternal } from '@dinodns-bench/cluster-objects';
 import type { CannonInput } from '@dinodns-bench/load';
 import { z } from 'zod';
-import {
-  KUBERNETES_DEFAULTS,
-  KUBERNETES_SETTINGS,
-  type KubernetesSettings,
-} from '../../../../config/kubernetes-settings.ts';
-import { pickSettings } from '../../../../config/setting.ts';
+import { type KubernetesSettings, kubernetesOf } from '../../../../config/kubernetes-settings.ts';
 import { closedAfter } from '../../../../engine/close.ts';
 import type { Measuring, Opened, PlannedTrial, TargetRequest } from '../../../../engine/experiment.ts';
 import { BenchError } from '../../../../errors.ts';
@@ -91,8 +86,7 @@ export async function clusterCachingPlan(given: CachingSettings, world: World): 
   demandPossible(given);
   const { serverNode: loaderNode, serverTolerations: loaderTolerations } = given;
   // The load generator is in the pod of the servers.
-  const place = { loaderNode, loaderTolerations };
-  const settings = pickSettings(KUBERNETES_SETTINGS, { ...KUBERNETES_DEFAULTS, ...given, ...place });
+  const settings = kubernetesOf({ ...given, loaderNode, loaderTolerations });
   const [coredns] = await loadServers(world, given.servers, given);
   if (coredns === undefined) throw new Error('no server');
   const builtin = imagesOf(settings, 'builtin');
