@@ -15,8 +15,8 @@ import { DIFFERENT } from './figures.ts';
 import { readSeries } from './runs.ts';
 
 const SERVERS = [
-  { server: 'coredns1', title: 'CoreDNS' },
-  { server: 'nsd1', title: 'NSD' },
+  { name: 'coredns1', title: 'CoreDNS' },
+  { name: 'nsd1', title: 'NSD' },
 ] as const;
 
 const [file = '', id = ''] = process.argv.slice(2);
@@ -29,11 +29,11 @@ if (run === undefined || delta?.allowance == null || alone === null)
 const { allowance } = delta;
 const { slope, referenceCores } = allowance;
 
-const points = SERVERS.flatMap(({ server }) =>
+const points = SERVERS.flatMap(({ name: server }) =>
   run.trials[server].map(({ causes, figures }) => ({ server, taken: causes.taken, qps: figures.qps ?? 0 })),
 );
 const most = Math.max(...points.map(({ taken }) => taken));
-const lines = SERVERS.flatMap(({ server }) => {
+const lines = SERVERS.flatMap(({ name: server }) => {
   const level = median(
     points
       .filter((point) => point.server === server)
@@ -106,7 +106,7 @@ const spec: TopLevelSpec = {
 };
 const drawn = {
   name: 'allowance',
-  series: new Set(servers.map(({ server }) => server)),
+  series: new Set(servers.map(({ name }) => name)),
   title: 'The more CPU others take, the fewer queries a server answers',
   caption:
     `${points.length} trials of one of the runs beside a neighbour; both lines have the same slope. Compared along them, the ratio of the ` +

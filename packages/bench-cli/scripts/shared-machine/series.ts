@@ -76,9 +76,7 @@ function lineOf(record: RunRecord, readings: readonly Reading[]): SeriesRun {
       const causes = causesOf(trial, readings);
       const { qps, latencySeconds: latency, cpuSecondsPerQuery: cpu } = trial.metrics;
       const { round } = trial;
-      return causes === null
-        ? []
-        : [{ round, taken: causes.taken, figures: { qps, latency, cpu }, causes }];
+      return causes === null ? [] : [{ round, taken: causes.taken, figures: { qps, latency, cpu }, causes }];
     });
   return {
     id: record.id,

@@ -137,10 +137,7 @@ async function removeAll(
 }
 
 /** Exit status 0 if everything that should be removed is gone. What is not is reported, with its pods, their nodes and what to do. */
-export async function cleanupCommand(
-  world: World,
-  { olderThan, ...given }: CleanupOptions,
-): Promise<number> {
+export async function cleanupCommand(world: World, { olderThan, ...given }: CleanupOptions): Promise<number> {
   const options = { ...given, olderThanSeconds: secondsFrom(olderThan) };
   const client = await openClient(world, options.context);
   const found = await findRuns(client, world.clock.now(), AbortSignal.timeout(60_000));

@@ -178,8 +178,7 @@ export async function listRuns(
     for (const folder of waiting) for (const file of await filesIn(world, folder)) await take(file);
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  const byTime = (a: RunRow, b: RunRow) =>
-    compareText(b.startedAt, a.startedAt) || compareText(b.id, a.id);
+  const byTime = (a: RunRow, b: RunRow) => compareText(b.startedAt, a.startedAt) || compareText(b.id, a.id);
   return {
     runs: [...runs.values()].toSorted(byTime),
     problems: problems.toSorted((a, b) => compareText(a.path, b.path)),

@@ -167,11 +167,7 @@ async function locate(
 }
 
 /** The path of the record of a run, or of an import. Rejects with `E_RECORD_UNREADABLE` or, for what has no file, `E_RECORD_FOREIGN`. */
-export async function locateRecord(
-  world: ResolveWorld,
-  index: RunIndex,
-  reference: string,
-): Promise<string> {
+export async function locateRecord(world: ResolveWorld, index: RunIndex, reference: string): Promise<string> {
   const path = await locate(world, index, reference);
   if (path === null) throw notOfBench(reference);
   return path;
@@ -183,11 +179,7 @@ const notOfBench = (what: string) =>
   });
 
 /** The path of the record of a run that bench made. Rejects with `E_RECORD_UNREADABLE` or `E_RECORD_FOREIGN`. */
-export async function locateRun(
-  world: ResolveWorld,
-  index: RunIndex,
-  reference: string,
-): Promise<string> {
+export async function locateRun(world: ResolveWorld, index: RunIndex, reference: string): Promise<string> {
   const path = await locateRecord(world, index, reference);
   if (basename(path) === IMPORTED_NAME) throw notOfBench(dirname(path));
   return path;

@@ -1,5 +1,5 @@
 /** How much of the scatter other programs and the hypervisor explain. Pure. */
-import type { Neighbours, NeighbourSecond, OkTrial, Slice } from '../results/record.ts';
+import type { NeighbourSecond, Neighbours, OkTrial, Slice } from '../results/record.ts';
 import { mean, sum } from './intervals.ts';
 
 /** A share of the machine from which a second, or a slice of a duet, counts as disturbed. */

@@ -89,7 +89,7 @@ function config(look: Look): Config {
 }
 
 /** What every specification begins with. */
-export function frame(look: Look) {
+export function frame(look: Look): { $schema: string; background: string; padding: number; config: Config } {
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     background: 'transparent',

@@ -98,9 +98,9 @@ export interface CasesBlock {
 }
 
 export type Block = (
+  | CasesBlock
   /** `isNote`: it qualifies what stands above it. */
   | { readonly kind: 'text'; readonly text: string; readonly isNote?: boolean }
-  | CasesBlock
   /** Within a section. */
   | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
