@@ -179,9 +179,9 @@ describe('the status of a run', () => {
     expect(statusOf([ok], 'complete')).toMatchObject({
       state: 'complete',
       exitStatus: 0,
-      planned: 2,
+      headline: 'Complete: 2 of 2 trials measured.',
       ok: 2,
-      failed: 0,
+      failures: [],
     });
   });
 
@@ -190,7 +190,7 @@ describe('the status of a run', () => {
     expect(status).toMatchObject({
       state: 'failed-trials',
       exitStatus: 5,
-      failed: 1,
+      ok: 3,
     });
     expect(status.headline).toBe('Finished, but 1 of 4 trials failed.');
     expect(status.failures.map(({ failure }) => failure.code)).toEqual(['E_SERVER_DIED']);
