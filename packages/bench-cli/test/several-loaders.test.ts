@@ -172,7 +172,9 @@ describe('the gate', () => {
         '-c',
         `date +%s.%N > ${file}; sleep 0.3; exit ${index}`,
       ]);
-      const env = { ...process.env, BASH_ENV: shift };
+      // Under no other shell, bash takes a socket as its standard input for a remote login, and reads ~/.bashrc instead of BASH_ENV.
+      // Node.js gives the processes of the tests such a socket, and a program that no shell has started has no SHLVL.
+      const env = { ...process.env, BASH_ENV: shift, SHLVL: '1' };
       return { file, child: spawn(command, args, { stdio: 'inherit', env }) };
     };
     const first = [start(0), start(1)];
