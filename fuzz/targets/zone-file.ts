@@ -1,13 +1,8 @@
 /** The reader of zone files, and the text that it must read back as the same records. */
 import { readFileSync } from 'node:fs';
 import { DATA_TYPES } from '@dinodns-bench/wire';
-import {
-  canonicalText,
-  parseZoneFile,
-  recordText,
-  ZoneFileError,
-  type ZoneRecord,
-} from '@dinodns-bench/zones';
+import { parseZoneFile, ZoneFileError, type ZoneRecord } from '@dinodns-bench/zones';
+import { canonicalText, recordText } from '../../packages/zones/test/zone-file/canonical.ts';
 import { ensure, type Target } from '../engine/target.ts';
 
 /** Enough of a `$GENERATE` directive, which may stand for a million records. */

@@ -1,14 +1,8 @@
 /** Zones as data: zone sets, zone files and `zones.ndjson`. A server that reads them loads no formats and no workloads. */
 export { ERROR_CODES, type ErrorCode, ZonesError } from './errors.ts';
-export { PARITIES, type Parity } from './pattern.ts';
 export { DEFAULT_SOA } from './plan.ts';
 export type { RecordData, ResourceRecord, SpecRecord } from './record-schema.ts';
-export {
-  QUERY_TYPES,
-  RECORD_TYPES,
-  type RecordType,
-} from './records.ts';
-export { DEFAULT_TTL, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
+export type { ZoneSetInput, ZoneSetSpec } from './spec.ts';
 export {
   type CheckedRecord,
   checkZone,
@@ -17,17 +11,12 @@ export {
   type ZoneCheck,
   type ZoneFinding,
 } from './zone-check/zone-check.ts';
-export { canonicalSets, canonicalText, type RecordSet, recordText } from './zone-file/canonical.ts';
-export { MAX_GENERATED } from './zone-file/generate.ts';
-export { compareNames, isWithin, zoneFileName } from './zone-file/names.ts';
+export { isWithin, zoneFileName } from './zone-file/names.ts';
 export {
   type IncludedFile,
-  MAX_INCLUDE_DEPTH,
-  MAX_INCLUDES,
   originFromText,
   type ParseOptions,
   parseZoneFile,
-  recordLabel,
   type ZoneRecord,
 } from './zone-file/parse.ts';
 export { ZoneFileError, type ZoneFilePlace, type ZoneFileProblem } from './zone-file/problem.ts';
@@ -42,8 +31,4 @@ export {
   zonesInFiles,
   zoneTemplate,
 } from './zone-set.ts';
-export {
-  parseZonesJson,
-  ZONES_JSON_FORMAT,
-  ZONES_JSON_VERSION,
-} from './zones-json.ts';
+export { parseZonesJson } from './zones-json.ts';

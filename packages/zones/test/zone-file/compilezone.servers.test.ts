@@ -16,7 +16,8 @@ import {
 } from '@dinodns-bench/test-support';
 import { CLASS } from '@dinodns-bench/wire';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { canonicalText, originFromText, readZoneFile, ZoneFileError } from '../../src/index.ts';
+import { originFromText, readZoneFile, ZoneFileError } from '../../src/index.ts';
+import { canonicalText } from './canonical.ts';
 import { randomZone } from './random-zone.ts';
 
 const { describe, it } = fileNeeds('named-compilezone');

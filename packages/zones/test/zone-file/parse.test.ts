@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { DATA_TYPES, typeNumber } from '@dinodns-bench/wire';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
-  canonicalText,
   dataText,
   originFromText,
   type ParseOptions,
@@ -15,6 +14,7 @@ import {
   type ZoneFileProblem,
   zoneFileName,
 } from '../../src/index.ts';
+import { canonicalText } from './canonical.ts';
 
 const fixtures = new URL('fixtures/', import.meta.url).pathname;
 const directory = mkdtempSync(join(tmpdir(), 'zone-file-'));

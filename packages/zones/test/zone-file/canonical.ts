@@ -1,13 +1,11 @@
 /**
- * The canonical text of a zone: what `named-compilezone -s full` prints. Names are in the order of RFC 4034, section
- * 6.1. At each name, SOA and NS come first, then the other types by number, each followed by its signatures. The
- * records of an RRset are in the order of their bytes (section 6.3), one per line. NSEC3 records come last.
+ * The canonical text of a zone, by which tests compare what was read: what `named-compilezone -s full` prints. Names are in
+ * the order of RFC 4034, section 6.1. At each name, SOA and NS come first, then the other types by number, each followed by
+ * its signatures. The records of an RRset are in the order of their bytes (section 6.3), one per line. NSEC3 records come last.
  */
-import { className, lowerCaseName, TYPE, typeName } from '@dinodns-bench/wire';
-import { canonicalData } from './canonical-data.ts';
-import { compareNames, isWithin, zoneFileName } from './names.ts';
-import type { ZoneRecord } from './parse.ts';
-import { dataText } from './rdata/index.ts';
+import { className, lowerCaseName, namesIn, TYPE, typeName, typeNumber } from '@dinodns-bench/wire';
+import { dataText, isWithin, type ZoneRecord, zoneFileName } from '../../src/index.ts';
+import { compareNames } from '../../src/zone-file/names.ts';
 
 /** Minimum length of a chunk but the last, in characters. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -18,7 +16,7 @@ const DATA_COLUMN = 64;
 const TAB = 8;
 
 /** An RRset: the records of one name and type. Signatures form a set for each type that they cover. */
-export interface RecordSet {
+interface RecordSet {
   /** In the letter case of the set's first record. */
   readonly name: Uint8Array;
   readonly type: number;
@@ -95,6 +93,22 @@ class SetCollector {
   }
 }
 
+/** Types with names that compare without regard to case (RFC 4034, section 6.2, except NSEC: RFC 6840, section 5.1). */
+const TYPES_WITH_NAMES: ReadonlySet<number | undefined> = new Set(
+  'NS MD MF CNAME SOA MB MG MR PTR MINFO MX RP AFSDB RT SIG PX NXT NAPTR KX SRV DNAME RRSIG'
+    .split(' ')
+    .map(typeNumber),
+);
+
+/** Data in canonical form: names in the data of the older types are in lower case; `data` itself if it has no such names. */
+function canonicalData(type: number, data: Uint8Array): Uint8Array {
+  if (!TYPES_WITH_NAMES.has(type)) return data;
+  const canonical = Uint8Array.from(data);
+  for (const [start, end] of namesIn(type, data))
+    canonical.set(lowerCaseName(data.subarray(start, end)), start);
+  return canonical;
+}
+
 /** Sorted, without duplicates. */
 function distinct(type: number, data: readonly Uint8Array[]): Uint8Array[] {
   return data
@@ -110,7 +124,7 @@ function distinct(type: number, data: readonly Uint8Array[]): Uint8Array[] {
 /**
  * The RRsets of a zone in canonical order. Records outside `zone` are omitted. Keeps all records in memory.
  */
-export function* canonicalSets(
+function* canonicalSets(
   records: Iterable<ZoneRecord>,
   zone?: Uint8Array,
 ): Generator<RecordSet, void, void> {
