@@ -11,6 +11,5 @@ export {
   type WorkloadInput,
   type WorkloadSpec,
   workloadFor,
-  workloadSpecSchema,
 } from './workload.ts';
-export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';
+export { type WriteOptions, type WrittenFile, writeFiles } from './write-files.ts';

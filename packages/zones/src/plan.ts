@@ -22,21 +22,15 @@ export interface Plan {
 }
 
 /**
- * The name server and mailbox of zones that specify none. `.invalid` never exists (RFC 6761 §6.4), needs no
- * address in the zone and cannot be mistaken for a real server.
- */
-export const DEFAULT_NAME_SERVER = 'ns.invalid';
-export const DEFAULT_MAILBOX = 'hostmaster.invalid';
-
-/**
- * Timers of the default SOA, within the ranges that RFC 1912 §2.2 recommends: refresh 20 minutes to 12
- * hours, retry a fraction of that, expire two to four weeks. `minimum` is the TTL of negative answers, for
+ * The SOA of zones that specify none. `.invalid` never exists (RFC 6761 §6.4), needs no address in the zone and cannot be
+ * mistaken for a real server. The timers are within the ranges that RFC 1912 §2.2 recommends: refresh 20 minutes to
+ * 12 hours, retry a fraction of that, expire two to four weeks. `minimum` is the TTL of negative answers, for
  * which RFC 2308 §5 recommends one to three hours; the SOA's own TTL lowers it. The serial is constant,
  * because equal specifications must give equal files.
  */
 export const DEFAULT_SOA: Readonly<RecordData['SOA']> = {
-  mname: DEFAULT_NAME_SERVER,
-  rname: DEFAULT_MAILBOX,
+  mname: 'ns.invalid',
+  rname: 'hostmaster.invalid',
   serial: 1,
   refresh: 7200,
   retry: 3600,

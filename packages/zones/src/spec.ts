@@ -10,14 +10,13 @@ import { ownerSchema, specRecordSchema, ttlSchema } from './record-schema.ts';
  * The published benchmark does not say which TTL its zones had. Operators commonly use a minute for records
  * that may move, and a resolver in a benchmark, if there is one, soon expires them.
  */
-export const DEFAULT_TTL = 60;
+const DEFAULT_TTL = 60;
 
-const patternSchema = z.string();
 const numberSchema = z.int().min(0).max(MAX_NUMBER);
 
 export const zoneSetSpecSchema = z.strictObject({
   /** Name of the zones; `{X}` is replaced by the number. Without it, the name of one zone: `from` and `to` are 0 then. */
-  pattern: patternSchema.default('example{X}.com'),
+  pattern: z.string().default('example{X}.com'),
   /** First and last number, both included. */
   from: numberSchema.default(1),
   to: numberSchema.default(200),

@@ -25,7 +25,7 @@ const typeSchema = z.string().transform((value, context) => {
 const MAX_QUERIED_NUMBER = 2 * MAX_NUMBER + 1;
 const numberSchema = z.int().min(0).max(MAX_QUERIED_NUMBER);
 
-export const workloadSpecSchema = z.strictObject({
+const workloadSpecSchema = z.strictObject({
   /** A name for reports: letters, digits, dots, hyphens and underscores. Derived from the other keys by default. */
   name: z
     .string()

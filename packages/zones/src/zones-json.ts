@@ -16,8 +16,8 @@ import { MAX_TTL } from './zone-file/ttl.ts';
 import type { Zone, ZoneSet } from './zone-set.ts';
 
 /** Identifies the file. The version is raised when readers of the old one would misread the new one. */
-export const ZONES_JSON_FORMAT = 'dinodns-zones';
-export const ZONES_JSON_VERSION = 1;
+const ZONES_JSON_FORMAT = 'dinodns-zones';
+const ZONES_JSON_VERSION = 1;
 
 /** No zone with valid records comes near this; a file of another kind without line breaks does. */
 const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;

@@ -2,12 +2,12 @@
  * Reads zone files (RFC 1035, section 5, RFC 2308, RFC 3597) as BIND does, entry by entry, from chunks of any size,
  * with the directives `$ORIGIN`, `$TTL`, `$INCLUDE` and `$GENERATE`.
  */
-import { CLASS, typeName } from '@dinodns-bench/wire';
+import { CLASS } from '@dinodns-bench/wire';
 import { ZonesError } from '../errors.ts';
 import { Entries } from './entries.ts';
 import type { Frame, Warn } from './frame.ts';
 import { RecordGenerator } from './generated-records.ts';
-import { nameFromText, ROOT, zoneFileName } from './names.ts';
+import { nameFromText, ROOT } from './names.ts';
 import { LexicalError, problemAt, TokenError, ZoneFileError, type ZoneFileProblem } from './problem.ts';
 import { Tokens } from './rdata/field.ts';
 import { parseData } from './rdata/index.ts';
@@ -52,9 +52,9 @@ export interface ParseOptions {
 }
 
 /** Maximum depth of `$INCLUDE` in included files: it stops a file that includes itself. */
-export const MAX_INCLUDE_DEPTH = 16;
+const MAX_INCLUDE_DEPTH = 16;
 /** Maximum number of included files in a zone: ten files that each include the next ten times make ten billion. */
-export const MAX_INCLUDES = 10_000;
+const MAX_INCLUDES = 10_000;
 /** A file of another kind has a problem on every line, and nobody reads more than this. */
 const MAX_PROBLEMS = 20;
 
@@ -242,9 +242,4 @@ class ZoneFileParser {
       throw error;
     }
   }
-}
-
-/** How a record is shown in messages: `www.example. A`. */
-export function recordLabel({ name, type }: Pick<ZoneRecord, 'name' | 'type'>): string {
-  return `${zoneFileName(name)} ${typeName(type)}`;
 }
