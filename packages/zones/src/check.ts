@@ -15,8 +15,7 @@ import {
   parsePattern,
   patternProblem,
 } from './pattern.ts';
-import { instantiate, ownerName, type Plan, type PlannedRecord, planOf } from './plan.ts';
-import { redirectionOf } from './redirection.ts';
+import { instantiate, ownerName, type Plan, type PlannedRecord, planOf, redirectionOf } from './plan.ts';
 import type { ZoneSetSpec } from './spec.ts';
 import { checkZone } from './zone-check/zone-check.ts';
 

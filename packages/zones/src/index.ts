@@ -3,10 +3,10 @@ export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
 export * from './data.ts';
 export type { Encryption, Format, RenderedFile, RenderOptions } from './formats/format.ts';
 export { findFormat, formats } from './formats/index.ts';
-export { renderQueryFile } from './query-file.ts';
 export {
   defineWorkload,
   type Query,
+  renderQueryFile,
   type Workload,
   type WorkloadInput,
   type WorkloadSpec,

@@ -12,6 +12,7 @@ import { parseByKey } from './problems.ts';
 import { ownerSchema } from './record-schema.ts';
 import { QUERY_TYPES } from './records.ts';
 import type { ZoneSet } from './zone-set.ts';
+import { lineChunks } from './zone-text.ts';
 
 const typeSchema = z.string().transform((value, context) => {
   const type = value.toUpperCase();
@@ -118,6 +119,15 @@ function* queriesOf(spec: WorkloadSpec): Generator<Query, void, void> {
       for (const type of spec.types) yield { name, type };
     }
   }
+}
+
+/** A query file in dnsperf's format, one name and type per line: the text in chunks, in constant memory. */
+export function renderQueryFile(workload: Workload): Iterable<string> {
+  return lineChunks(linesOf(workload));
+}
+
+function* linesOf(workload: Workload): Generator<string, void, void> {
+  for (const { name, type } of workload.queries()) yield `${name} ${type}`;
 }
 
 function derivedName(spec: WorkloadSpec): string {

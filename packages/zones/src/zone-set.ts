@@ -15,10 +15,17 @@ import {
   type Pattern,
   parsePattern,
 } from './pattern.ts';
-import { instantiate, type Plan, type PlannedRecord, planOf } from './plan.ts';
+import {
+  aliasOf,
+  instantiate,
+  type Plan,
+  type PlannedRecord,
+  planOf,
+  type Redirection,
+  redirectionOf,
+} from './plan.ts';
 import type { ResourceRecord } from './record-schema.ts';
 import { isRecordType } from './records.ts';
-import { aliasOf, type Redirection, redirectionOf } from './redirection.ts';
 import { parseSpec, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
 
 export interface Zone {

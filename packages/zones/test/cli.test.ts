@@ -307,7 +307,7 @@ describe('progress', () => {
   it.each([true, false])('is shown after a second, where there is a terminal: %s', (isTTY) => {
     const stderr = new Screen(isTTY);
     let seconds = 0;
-    const { update, end } = startProgress({ stderr }, 100, 'zones', () => seconds);
+    const { update, end } = startProgress({ stderr }, 100, () => seconds);
     seconds = 0.9;
     update(20);
     expect(stderr.text).toBe('');

@@ -9,9 +9,8 @@ import { findFormat } from '../formats/index.ts';
 import type { ZoneSetInput } from '../spec.ts';
 import { writeFiles } from '../write-files.ts';
 import { defineZoneSet } from '../zone-set.ts';
-import { addRange, collect, numberOrText, type SpecFlags, specOf } from './options.ts';
+import { addRange, type CliWorld, collect, numberOrText, type SpecFlags, specOf } from './options.ts';
 import { startProgress } from './progress.ts';
-import type { CliWorld } from './world.ts';
 
 interface GenerateFlags extends SpecFlags {
   readonly format?: string;
@@ -103,7 +102,7 @@ async function generate(flags: GenerateFlags, world: CliWorld): Promise<void> {
   const { ttl, record: records } = flags;
   const zoneSet = defineZoneSet((await specOf(flags, { ttl, records }, world)) as ZoneSetInput);
   const directory = flags.out === undefined ? undefined : resolve(world.cwd, flags.out);
-  const progress = startProgress(world, zoneSet.size, 'zones');
+  const progress = startProgress(world, zoneSet.size);
   const files = format.render(zoneSet, renderOptions(flags, directory, progress.update));
   try {
     if (directory === undefined) {

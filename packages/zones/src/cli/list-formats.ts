@@ -3,7 +3,7 @@ import { writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { formats } from '../formats/index.ts';
 import { RECORD_TYPES } from '../records.ts';
-import type { CliWorld } from './world.ts';
+import type { CliWorld } from './options.ts';
 
 export function addListFormats(program: Command, world: CliWorld): Command {
   return program

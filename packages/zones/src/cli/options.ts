@@ -2,11 +2,15 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { given, messageOf, whyUnreadable } from '@dinodns-bench/program';
+import { given, messageOf, type ProgramWorld, whyUnreadable } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { ZonesError } from '../errors.ts';
 import type { Parity } from '../pattern.ts';
-import type { CliWorld } from './world.ts';
+
+export interface CliWorld extends ProgramWorld {
+  /** The base of relative paths. */
+  readonly cwd: string;
+}
 
 /** The number; other text is left to the schema, which reports it together with all other problems. */
 export function numberOrText(text: string): unknown {

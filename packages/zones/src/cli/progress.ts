@@ -1,24 +1,16 @@
 /** A line on the terminal that shows the progress of a long generation. */
-import type { CliWorld } from './world.ts';
+import type { CliWorld } from './options.ts';
 
 /** Generations shorter than this show no progress. */
 const FIRST_AFTER_SECONDS = 1;
 const EVERY_SECONDS = 0.2;
 
-export interface Progress {
-  /** Reports how much is done. */
-  readonly update: (done: number) => void;
-  /** Removes the line. */
-  readonly end: () => void;
-}
-
-/** Shows progress on standard error if that is a terminal; otherwise does nothing. */
+/** Shows how many zones are done, on standard error if that is a terminal; `end` removes the line. */
 export function startProgress(
   { stderr }: Pick<CliWorld, 'stderr'>,
   total: number,
-  noun: string,
   now: () => number = () => performance.now() / 1000,
-): Progress {
+): { update(done: number): void; end(): void } {
   if (stderr.isTTY !== true) return { update: () => undefined, end: () => undefined };
   const start = now();
   let last = start + FIRST_AFTER_SECONDS - EVERY_SECONDS;
@@ -34,7 +26,7 @@ export function startProgress(
       const left = Math.ceil((total - done) / Math.max(rate, 1));
       const [doneText, totalText, rateText] = [done, total, rate].map((value) => value.toLocaleString('en'));
       stderr.write(
-        `\r\u001b[K${doneText} of ${totalText} ${noun} (${percent} %), ${rateText}/s, ${left} s left`,
+        `\r\u001b[K${doneText} of ${totalText} zones (${percent} %), ${rateText}/s, ${left} s left`,
       );
     },
     end: () => {

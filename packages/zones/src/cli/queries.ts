@@ -3,11 +3,9 @@
 import { resolve } from 'node:path';
 import { say, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import { renderQueryFile } from '../query-file.ts';
-import { defineWorkload, type WorkloadInput } from '../workload.ts';
+import { defineWorkload, renderQueryFile, type WorkloadInput } from '../workload.ts';
 import { writeFileWhole } from '../write-files.ts';
-import { addRange, collect, type SpecFlags, specOf } from './options.ts';
-import type { CliWorld } from './world.ts';
+import { addRange, type CliWorld, collect, type SpecFlags, specOf } from './options.ts';
 
 interface QueriesFlags extends SpecFlags {
   readonly type?: string[];

@@ -5,8 +5,8 @@ import { exitStatusHelp, runCommands, versionIn } from '@dinodns-bench/program';
 import { Command } from 'commander';
 import { addGenerate } from './generate.ts';
 import { addListFormats } from './list-formats.ts';
+import type { CliWorld } from './options.ts';
 import { addQueries } from './queries.ts';
-import type { CliWorld } from './world.ts';
 
 const EXIT_STATUS_HELP = `${exitStatusHelp(
   ['success', 'internal', 'usage', 'environment', 'output', 'interrupted', 'terminated'],

@@ -1,6 +1,5 @@
 /** The query file of the workload that matches the zone set, for dnsperf and similar tools. */
-import { renderQueryFile } from '../query-file.ts';
-import { defineWorkload, workloadFor } from '../workload.ts';
+import { defineWorkload, renderQueryFile, workloadFor } from '../workload.ts';
 import { defineFormat } from './format.ts';
 
 export const dnsperf = defineFormat({

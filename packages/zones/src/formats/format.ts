@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 import type { Problem } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
 import { parsePattern } from '../pattern.ts';
-import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
+import { type Plan, planOf } from '../plan.ts';
 import { jsonOf } from '../problems.ts';
 import { RECORD_TYPES, type RecordType } from '../records.ts';
 import type { ZoneSet } from '../zone-set.ts';
@@ -260,9 +260,4 @@ function headingFor({ size, spec }: ZoneSet): string {
   if (parsePattern(spec.pattern).isName) return `${count}: ${spec.pattern}. Made by dinodns-zones.`;
   const parity = spec.parity === 'all' ? '' : `${spec.parity} `;
   return `${count}: ${spec.pattern} with ${parity}X from ${spec.from} to ${spec.to}. Made by dinodns-zones.`;
-}
-
-/** Records that a format can hold. */
-export function held(plan: Plan, types: readonly RecordType[]): PlannedRecord[] {
-  return plan.records.filter(({ type }) => types.includes(type));
 }

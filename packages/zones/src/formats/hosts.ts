@@ -1,11 +1,11 @@
 /** A hosts file (hosts(5)): addresses and names, nothing else. */
 import { ownerName } from '../plan.ts';
-import { defineFormat, held, type RenderContext } from './format.ts';
+import { defineFormat, type RenderContext } from './format.ts';
 
 export const ADDRESS_TYPES = ['A', 'AAAA'] as const;
 
 export function hostsText({ plan, heading, eachZone }: RenderContext): Iterable<string> {
-  const records = held(plan, ADDRESS_TYPES);
+  const records = plan.records.filter(({ type }) => type === 'A' || type === 'AAAA');
   const head = `# ${heading}\n# A hosts file has only address records, without TTLs; it cannot hold SOA and NS records.\n`;
   return eachZone(
     ({ name }) =>

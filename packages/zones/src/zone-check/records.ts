@@ -1,5 +1,5 @@
 /** The records of a zone by name, for rules that look at more than one record. */
-import { LOWER_CASE, namesAt, TYPE } from '@dinodns-bench/wire';
+import { lowerCaseName, namesAt, TYPE } from '@dinodns-bench/wire';
 
 /** A record to check; its place is optional. Names are absolute and uncompressed. */
 export interface CheckedRecord {
@@ -27,23 +27,13 @@ export interface ZoneContents {
 
 /** The form in which names are compared: their bytes in lower case, as Latin-1 text. */
 export function keyOf(name: Uint8Array): string {
-  let key = '';
-  for (const byte of name) key += String.fromCharCode(LOWER_CASE[byte] ?? 0);
-  return key;
-}
-
-/** The parent of a name; undefined for the root. */
-export function keyAbove(key: string): string | undefined {
-  const length = key.charCodeAt(0);
-  return length === 0 ? undefined : key.slice(length + 1);
+  return lowerCaseName(name).toString('latin1');
 }
 
 /** The ancestors of a name up to the zone's own name, nearest first. */
 export function* keysAbove(key: string, origin: string): Generator<string, void, void> {
-  for (let above = key; above !== origin; ) {
-    const next = keyAbove(above);
-    if (next === undefined) return;
-    above = next;
+  for (let above = key; above !== origin && above.charCodeAt(0) !== 0; ) {
+    above = above.slice(above.charCodeAt(0) + 1);
     yield above;
   }
 }

@@ -1,18 +1,27 @@
-/** BIND's `$GENERATE`: a template that stands for many records, one for each number of a range. */
-import { TokenError } from './problem.ts';
+/**
+ * BIND's `$GENERATE range owner [ttl] [class] type data`: a template that stands for many records, one for each number of a
+ * range.
+ */
+import { Entries } from './entries.ts';
+import { isWithin, nameFromText, zoneFileName } from './names.ts';
+import { LexicalError, TokenError } from './problem.ts';
+import { Tokens } from './rdata/field.ts';
+import { parseData } from './rdata/index.ts';
+import type { DataWriter } from './record-data.ts';
+import type { Frame, RecordHeads, Warn } from './record-head.ts';
 
 /** Maximum number of records from all `$GENERATE` directives of a zone: 15 times the PTR records of a /16 network. */
-export const MAX_GENERATED = 1_000_000;
+const MAX_GENERATED = 1_000_000;
 const MAX_NUMBER = 0x7fff_ffff;
 
-export interface NumberRange {
+interface NumberRange {
   readonly start: number;
   readonly stop: number;
   readonly step: number;
 }
 
 /** `1-10`, or `1-10/2`. Throws a `TokenError`. */
-export function rangeFromText(text: string): NumberRange {
+function rangeFromText(text: string): NumberRange {
   const [, start = '', stop = '', step = '1'] = /^(\d{1,10})-(\d{1,10})(?:\/(\d{1,10}))?$/.exec(text) ?? [];
   const range = { start: Number(start), stop: Number(stop), step: Number(step) };
   if (start !== '' && range.start <= range.stop && range.stop <= MAX_NUMBER && range.step >= 1) return range;
@@ -20,7 +29,7 @@ export function rangeFromText(text: string): NumberRange {
 }
 
 /** How many numbers the range has. */
-export function sizeOf({ start, stop, step }: NumberRange): number {
+function sizeOf({ start, stop, step }: NumberRange): number {
   return Math.floor((stop - start) / step) + 1;
 }
 
@@ -67,7 +76,7 @@ function nibbles(value: number, width: number, isUpperCase: boolean): string {
 }
 
 /** The template as a function of the number. Throws a `TokenError`. */
-export function templateFromText(text: string): (number: number) => string {
+function templateFromText(text: string): (number: number) => string {
   const parts: Part[] = [];
   for (const [part] of text.matchAll(/\$\$|\$\{[^}]*\}?|\$|\\.?|[^$\\]+/gs)) {
     if (part === '$$') parts.push('$');
@@ -76,4 +85,85 @@ export function templateFromText(text: string): (number: number) => string {
     else parts.push(part);
   }
   return (number) => parts.map((part) => (typeof part === 'string' ? part : part(number))).join('');
+}
+
+/** Maximum length of the data that `$GENERATE` makes for one record, as text. */
+const MAX_TEMPLATE_BYTES = 65_536;
+/** The owner's token, after the directive and the range. */
+const OWNER_TOKEN = 2;
+
+interface GeneratedRecord {
+  readonly name: Buffer;
+  readonly type: number;
+  readonly ttl: number;
+  readonly data: Buffer;
+}
+
+interface GeneratorContext {
+  /** As in BIND, the data of generated records outside of this zone is not read, and they are omitted. */
+  readonly zone: Uint8Array;
+  readonly class: number;
+  readonly heads: RecordHeads;
+  readonly out: DataWriter;
+  readonly warn: Warn;
+}
+
+export class RecordGenerator {
+  readonly #context: GeneratorContext;
+  /** Records of all directives so far. */
+  #generated = 0;
+
+  constructor(context: GeneratorContext) {
+    this.#context = context;
+  }
+
+  /** Reads the directive's arguments; `end` checks that nothing follows. The data is one word, or quoted text. */
+  *records(frame: Frame, tokens: Tokens, end: () => void): Generator<GeneratedRecord, void, void> {
+    const range = rangeFromText(tokens.next('a range'));
+    this.#generated += sizeOf(range);
+    if (this.#generated > MAX_GENERATED) {
+      const fix = 'generate fewer, or write the records to a file';
+      throw new TokenError(`$GENERATE makes more than ${MAX_GENERATED} records`, fix);
+    }
+    const owner = templateFromText(tokens.next('a name'));
+    const { heads, zone, warn } = this.#context;
+    const { type, ttl = 0 } = heads.read(frame, tokens);
+    const data = templateFromText(tokens.next('the data'));
+    const last = tokens.at - 1;
+    end();
+    for (let number = range.start; number <= range.stop; number += range.step) {
+      const name = generatedName(frame, owner(number));
+      if (!isWithin(name, zone)) {
+        const problem = `the record ${zoneFileName(name)} is outside of the zone and omitted`;
+        warn(frame, OWNER_TOKEN, problem, 'correct the name, or remove the directive');
+        continue;
+      }
+      yield { name, type, ttl, data: this.#data(frame, type, data(number), last) };
+    }
+  }
+
+  /** The data of one record: `text` is split into tokens again. Problems are reported at the template, `token`. */
+  #data(frame: Frame, type: number, text: string, token: number): Buffer {
+    if (text.length > MAX_TEMPLATE_BYTES) {
+      throw new TokenError('the data of $GENERATE is too long', 'shorten it', token);
+    }
+    const bytes = Buffer.from(text, 'latin1');
+    const entries = new Entries([bytes], bytes.length);
+    try {
+      entries.next();
+      const { class: classCode, out } = this.#context;
+      return parseData(type, classCode, new Tokens(entries, frame.origin), out);
+    } catch (error) {
+      if (!(error instanceof TokenError) && !(error instanceof LexicalError)) throw error;
+      throw new TokenError(`${error.message}, in "${text.slice(0, 80)}"`, error.fix, token);
+    }
+  }
+}
+
+function generatedName(frame: Frame, text: string): Buffer {
+  try {
+    return nameFromText(Buffer.from(text, 'latin1'), frame.origin);
+  } catch (error) {
+    throw error instanceof TokenError ? new TokenError(error.message, error.fix, OWNER_TOKEN) : error;
+  }
 }

@@ -5,14 +5,13 @@
 import { CLASS } from '@dinodns-bench/wire';
 import { ZonesError } from '../errors.ts';
 import { Entries } from './entries.ts';
-import type { Frame, Warn } from './frame.ts';
-import { RecordGenerator } from './generated-records.ts';
+import { RecordGenerator } from './generate.ts';
 import { nameFromText, ROOT } from './names.ts';
 import { LexicalError, problemAt, TokenError, ZoneFileError, type ZoneFileProblem } from './problem.ts';
 import { Tokens } from './rdata/field.ts';
 import { parseData } from './rdata/index.ts';
 import { DataWriter } from './record-data.ts';
-import { RecordHeads } from './record-head.ts';
+import { type Frame, RecordHeads, type Warn } from './record-head.ts';
 
 /** A record of a zone file; all names are absolute and uncompressed. */
 export interface ZoneRecord {

@@ -13,11 +13,24 @@ import {
   typeName,
   typeNumber,
 } from '@dinodns-bench/wire';
-import type { Frame, Warn } from './frame.ts';
+import type { Entries } from './entries.ts';
 import { compareNames } from './names.ts';
 import { TokenError } from './problem.ts';
 import type { Tokens } from './rdata/field.ts';
 import { MAX_TTL, secondsFromText } from './ttl.ts';
+
+/** A file that is being read: the zone file itself, or one that it includes. */
+export interface Frame {
+  readonly file: string;
+  readonly entries: Entries;
+  /** Completes relative names. */
+  origin: Uint8Array;
+  /** That of the last record. */
+  owner: Uint8Array | undefined;
+}
+
+/** Reports text that is accepted but is probably a mistake, at a token of the current entry. */
+export type Warn = (frame: Frame, token: number, problem: string, fix: string) => void;
 
 /** Words that are neither a class nor a TTL: nearly all of the words before the data. */
 const USUAL_TYPES: ReadonlySet<string> = new Set(DATA_TYPES);
