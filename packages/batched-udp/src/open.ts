@@ -3,26 +3,10 @@ import { DgramUdpSocket } from './dgram/socket.ts';
 import { UdpError } from './errors.ts';
 import { loadLibc } from './native/koffi.ts';
 import { NativeUdpSocket } from './native/socket.ts';
-import { settle } from './options.ts';
+import { chosen, settle } from './options.ts';
 import type { Backend, UdpSocket, UdpSocketOptions } from './socket.ts';
 
-const backends: readonly string[] = ['auto', 'native', 'dgram'] satisfies (Backend | 'auto')[];
-
-/** DINODNS_UDP_BACKEND takes precedence over the option. */
-function chosenBackend(option: Backend | 'auto' = 'auto'): { backend: string; by: string } {
-  const variable = process.env.DINODNS_UDP_BACKEND;
-  const choice =
-    variable === undefined || variable === ''
-      ? { backend: option, by: 'the option backend' }
-      : { backend: variable, by: 'DINODNS_UDP_BACKEND' };
-  if (!backends.includes(choice.backend)) {
-    throw new UdpError(
-      'ERR_UDP_OPTION',
-      `${choice.by} is ${JSON.stringify(choice.backend)}: it must be ${backends.join(', ')}`,
-    );
-  }
-  return choice;
-}
+const backends: readonly (Backend | 'auto')[] = ['auto', 'native', 'dgram'];
 
 /**
  * Opens a UDP socket, bound and, if requested, connected.
@@ -35,7 +19,7 @@ function chosenBackend(option: Backend | 'auto' = 'auto'): { backend: string; by
  */
 export async function openUdpSocket(options: UdpSocketOptions): Promise<UdpSocket> {
   const settings = settle(options);
-  const { backend, by } = chosenBackend(options.backend);
+  const { name: backend, by } = chosen('backend', options.backend ?? 'auto', 'DINODNS_UDP_BACKEND', backends);
   if (backend === 'dgram') return DgramUdpSocket.open(settings, `${by} requests dgram`);
   try {
     return new NativeUdpSocket(await loadLibc(), settings);

@@ -1,7 +1,7 @@
 /** Checks options and fills in defaults, the same for both backends. */
 import { type Address, parseAddress } from './address.ts';
 import { UdpError } from './errors.ts';
-import type { BatchHandler, UdpSocketOptions, Waiting } from './socket.ts';
+import type { UdpSocketOptions, Waiting } from './socket.ts';
 
 /** A validated address and port. */
 export interface Target extends Address {
@@ -9,30 +9,8 @@ export interface Target extends Address {
   readonly port: number;
 }
 
-export interface Settings {
-  readonly family: 4 | 6;
-  readonly local: Target;
-  /** Whether replies leave from the address that their datagram came to: the socket itself has none. */
-  readonly keepsAddress: boolean;
-  readonly remote: Target | null;
-  readonly reusePort: boolean;
-  readonly spreadOver: number | undefined;
-  readonly ipv6Only: boolean;
-  readonly receiveBufferBytes: number | undefined;
-  readonly sendBufferBytes: number | undefined;
-  readonly batchSize: number;
-  readonly slotBytes: number;
-  readonly sendQueueLength: number;
-  readonly segmentation: boolean;
-  readonly dontFragment: boolean;
-  readonly gatherMicroseconds: number;
-  readonly waitIn: Waiting;
-  readonly busyPollMicroseconds: number;
-  readonly timestamps: boolean;
-  readonly onBatch: BatchHandler;
-  readonly onError: ((error: Error) => void) | undefined;
-  readonly onDrain: (() => void) | undefined;
-}
+/** Options with their defaults. */
+export type Settings = ReturnType<typeof settle>;
 
 function integer(name: string, value: number, low: number, high: number): number {
   if (!Number.isInteger(value) || value < low || value > high) {
@@ -57,21 +35,21 @@ const maxBusyPollMicroseconds = 1_000_000;
 
 const places: readonly Waiting[] = ['kernel', 'event-loop'];
 
-/** One of `known`, by name: from the environment variable if it is set, otherwise from the option. */
-function chosen<T extends string>(
+/** One of `known`, and what named it: the environment variable if it is set, otherwise the option. */
+export function chosen<T extends string>(
   option: string,
-  value: T | undefined,
+  value: T,
   variable: string,
   known: readonly T[],
-): T | undefined {
+): { readonly name: T; readonly by: string } {
   const set = process.env[variable];
   const isSet = set !== undefined && set !== '';
-  const name = isSet ? set : value;
-  if (name === undefined) return undefined;
-  const found = known.find((one) => one === name);
-  if (found !== undefined) return found;
   const by = isSet ? variable : `the option ${option}`;
-  throw new UdpError('ERR_UDP_OPTION', `${by} is ${JSON.stringify(name)}: it must be ${known.join(' or ')}`);
+  const given = isSet ? set : value;
+  const name = known.find((one) => one === given);
+  if (name !== undefined) return { name, by };
+  const list = `${known.slice(0, -1).join(', ')} or ${known.at(-1)}`;
+  throw new UdpError('ERR_UDP_OPTION', `${by} is ${JSON.stringify(given)}: it must be ${list}`);
 }
 
 const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles the requested size, in an int.
@@ -95,7 +73,7 @@ export function peerTarget(settings: Settings, address: string, port: number): T
 }
 
 /** @throws UdpError ERR_UDP_OPTION or ERR_UDP_ADDRESS. */
-export function settle(options: UdpSocketOptions): Settings {
+export function settle(options: UdpSocketOptions) {
   const { connect } = options;
   const remote = connect === undefined ? null : target('connect', connect.address, connect.port, 1);
   const wildcard = remote?.family === 6 ? '::' : '0.0.0.0';
@@ -112,12 +90,12 @@ export function settle(options: UdpSocketOptions): Settings {
   return {
     family: local.family,
     local,
+    /** Whether replies leave from the address that their datagram came to: the socket itself has none. */
     keepsAddress:
       remote === null && local.bytes.subarray(local.family === 4 ? 12 : 0).every((byte) => byte === 0),
     remote,
     reusePort: options.reusePort ?? false,
     spreadOver: spreadOver(options),
-    ipv6Only: options.ipv6Only ?? false,
     receiveBufferBytes: bufferBytes('receiveBufferBytes', options.receiveBufferBytes),
     sendBufferBytes: bufferBytes('sendBufferBytes', options.sendBufferBytes),
     batchSize: integer('batchSize', options.batchSize ?? 64, 1, 1024),
@@ -131,7 +109,7 @@ export function settle(options: UdpSocketOptions): Settings {
       0,
       maxGatherMicroseconds,
     ),
-    waitIn: chosen('waitIn', options.waitIn, 'DINODNS_UDP_WAIT', places) ?? 'kernel',
+    waitIn: chosen('waitIn', options.waitIn ?? 'kernel', 'DINODNS_UDP_WAIT', places).name,
     busyPollMicroseconds: integer(
       'busyPollMicroseconds',
       options.busyPollMicroseconds ?? 0,

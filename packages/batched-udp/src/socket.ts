@@ -109,8 +109,6 @@ export interface UdpSocketOptions {
    * sockets beyond the number get nothing. Native backend only; `dgram` balances by flow.
    */
   readonly spreadOver?: number;
-  /** IPV6_V6ONLY of a socket bound to an IPv6 address; default false, like the kernel's. */
-  readonly ipv6Only?: boolean;
   /** Requested SO_RCVBUF, bytes; default: the kernel's. The socket's `receiveBufferBytes` is the actual size. */
   readonly receiveBufferBytes?: number;
   /** Requested SO_SNDBUF, bytes; default: the kernel's. */

@@ -20,11 +20,10 @@ const isError = (value: unknown): value is Error => value instanceof Error;
 
 /** Binds and connects. @throws UdpError with the errno's name; nothing stays open then. */
 async function openSocket(settings: Settings): Promise<Socket> {
-  const { family, local, remote, reusePort, ipv6Only, receiveBufferBytes, sendBufferBytes } = settings;
+  const { family, local, remote, reusePort, receiveBufferBytes, sendBufferBytes } = settings;
   const socket = createSocket({
     type: family === 4 ? 'udp4' : 'udp6',
     reusePort,
-    ipv6Only,
     ...(receiveBufferBytes === undefined ? {} : { recvBufferSize: receiveBufferBytes }),
     ...(sendBufferBytes === undefined ? {} : { sendBufferSize: sendBufferBytes }),
   });

@@ -113,8 +113,7 @@ export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
   try {
     const { SOL_SOCKET, SO_REUSEPORT, SO_RCVBUF, SO_SNDBUF, SO_TIMESTAMPNS } = constants;
     if (settings.reusePort) setInt(SOL_SOCKET, SO_REUSEPORT, 1, 'SO_REUSEPORT');
-    if (family === 6)
-      setInt(constants.IPPROTO_IPV6, constants.IPV6_V6ONLY, settings.ipv6Only ? 1 : 0, 'IPV6_V6ONLY');
+    if (family === 6) setInt(constants.IPPROTO_IPV6, constants.IPV6_V6ONLY, 0, 'IPV6_V6ONLY');
     const { receiveBufferBytes, sendBufferBytes } = settings;
     if (receiveBufferBytes !== undefined) setInt(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes, 'SO_RCVBUF');
     if (sendBufferBytes !== undefined) setInt(SOL_SOCKET, SO_SNDBUF, sendBufferBytes, 'SO_SNDBUF');

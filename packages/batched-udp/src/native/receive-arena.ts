@@ -1,4 +1,5 @@
 /** The memory that recvmmsg(2) writes to, presented as a `Batch`, and the replies sent from the same slots. */
+import type { Settings } from '../options.ts';
 import type { Batch, Peer } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
@@ -6,14 +7,10 @@ import { layMessages, type Messages, messageAge, timestampControlBytes, words } 
 import { peerOfSockaddr, sockaddrLength } from './sockaddr.ts';
 import { copySource, sourceMessages } from './source-address.ts';
 
-export interface ReceiveArenaOptions {
-  readonly family: 4 | 6;
+type OfSettings = Pick<Settings, 'family' | 'batchSize' | 'slotBytes' | 'timestamps'>;
+
+export interface ReceiveArenaOptions extends OfSettings, Partial<Pick<Settings, 'keepsAddress'>> {
   readonly connected: boolean;
-  readonly batchSize: number;
-  readonly slotBytes: number;
-  readonly timestamps: boolean;
-  /** Whether replies leave from the address that their datagram came to. */
-  readonly keepsAddress?: boolean;
 }
 
 const noReply = -1;

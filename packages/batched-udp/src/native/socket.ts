@@ -1,9 +1,9 @@
 /** A socket that uses recvmmsg(2) and sendmmsg(2). */
+import { setTimeout as delay } from 'node:timers/promises';
 import { UdpError } from '../errors.ts';
 import { peerTarget, type Settings } from '../options.ts';
 import type { Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
 import { type Descriptor, openDescriptor } from './descriptor.ts';
-import { drain } from './drain.ts';
 import { waitInKernel } from './kernel-wait.ts';
 import type { Libc } from './libc.ts';
 import { LoopWait } from './loop-wait.ts';
@@ -22,6 +22,12 @@ const readOnFrom = 2;
 
 /** Maximum sleep to gather datagrams, in microseconds: timers and other sockets wait for it. */
 const sleepPerTurn = 2000;
+
+/** How long `close` waits for the kernel to accept what is queued. */
+const drainPatienceMs = 1000;
+
+/** Kernel memory of the smallest datagram, on the low side (struct sk_buff and skb_shared_info are 576 bytes). */
+const smallestDatagramBytes = 512;
 
 /** What a handler that has returned `result` may have left to the event loop. */
 function leftBy(result: unknown): Left {
@@ -76,14 +82,7 @@ export class NativeUdpSocket implements UdpSocket {
     this.#tally = emptyTally();
     this.counters = this.#makeCounters();
     try {
-      this.#arena = new ReceiveArena(libc, {
-        family,
-        connected,
-        batchSize,
-        slotBytes,
-        timestamps: settings.timestamps,
-        keepsAddress: settings.keepsAddress,
-      });
+      this.#arena = new ReceiveArena(libc, { ...settings, connected });
       const report = (error: UdpError, refused: boolean) => this.#report(error, refused);
       this.#read = makeRead(libc, descriptor.fd, batchSize, this.#arena, this.#tally, report);
       this.#queue = new SendQueue(libc, {
@@ -323,17 +322,28 @@ export class NativeUdpSocket implements UdpSocket {
   async #finish(): Promise<void> {
     // In a new turn: `close` may have been called from within the handler.
     await new Promise((resolve) => setImmediate(resolve));
-    await drain({
-      batchSize: this.#settings.batchSize,
-      queuedBytes: this.#descriptor.queuedBytes() ?? this.receiveBufferBytes,
-      flush: () => this.flush(),
-      receiveBatch: () => this.receive(1),
-      hasRoomForReplies: () => this.#hasRoomForReplies(),
-      pending: () => this.pending,
-    });
+    await this.#drain();
     this.#finalDrops = this.#descriptor.drops();
     this.#open = false;
     this.#wait.close();
     this.#descriptor.close();
+  }
+
+  /** Handles what the kernel has received, and sends what is queued, for at most a second. */
+  async #drain(): Promise<void> {
+    // Under load the socket is never empty; what was there at the start is bounded by the memory it used.
+    let left = Math.ceil((this.#descriptor.queuedBytes() ?? this.receiveBufferBytes) / smallestDatagramBytes);
+    const deadline = performance.now() + drainPatienceMs;
+    for (;;) {
+      this.flush();
+      if (left > 0 && this.#hasRoomForReplies()) {
+        const count = this.receive(1);
+        left = count < this.#settings.batchSize ? 0 : Math.max(0, left - count);
+      } else if ((left === 0 && this.pending === 0) || performance.now() > deadline) {
+        return;
+      } else {
+        await delay(1);
+      }
+    }
   }
 }
