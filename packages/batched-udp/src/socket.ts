@@ -140,8 +140,7 @@ export interface UdpSocketOptions {
   readonly gatherMicroseconds?: number;
   /**
    * `kernel` (default): datagrams do not pass through the event loop, which saves CPU time. Timers, connections, signals, messages and promises run as before, at most a millisecond later. In the
-   * event loop wait: sockets beyond 32 of a thread, unreferenced ones, and all where the runtime does not show
-   * its event loop; the socket's `waitsIn` tells. DINODNS_UDP_WAIT takes precedence. Native backend only.
+   * event loop wait: sockets beyond 32 of a thread, and all where the runtime does not show its event loop; the socket's `waitsIn` tells. DINODNS_UDP_WAIT takes precedence. Native backend only.
    */
   readonly waitIn?: Waiting;
   /**
@@ -195,7 +194,7 @@ export interface UdpSocket {
   readonly backend: Backend;
   /** Why it is not `native`; null if it is. */
   readonly reason: string | null;
-  /** Where it waits for datagrams now. */
+  /** Where it waits for datagrams. */
   readonly waitsIn: Waiting;
   /** The local address and port that the kernel assigned. */
   readonly local: Endpoint;
@@ -233,9 +232,6 @@ export interface UdpSocket {
 
   /** Converts an address and port to a peer of this socket. Address literals only: names are not looked up. */
   peerOf(address: string, port: number): Peer;
-  /** Keep the process alive while the socket is open (default), or not. */
-  ref(): void;
-  unref(): void;
   /**
    * Handles what the kernel has already received, sends what is queued as far as the kernel accepts it, and closes.
    * Safe to call twice.

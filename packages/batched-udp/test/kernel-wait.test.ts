@@ -187,51 +187,6 @@ describe.runIf(native)('who waits in the kernel', () => {
     expect((await open({ address })).waitsIn).toBe('kernel');
   });
 
-  it('not an unreferenced socket, until it is referenced again', async () => {
-    let received = 0;
-    const server = await open({
-      address,
-      onBatch: (batch) => {
-        received += batch.count;
-        return 'known';
-      },
-    });
-    for (let round = 1; round <= 3; round++) {
-      server.unref();
-      server.unref();
-      expect(server.waitsIn).toBe('event-loop');
-      await sendTo(server.local.port);
-      await expect.poll(() => received).toBe(2 * round - 1);
-      server.ref();
-      server.ref();
-      expect(server.waitsIn).toBe('kernel');
-      await sendTo(server.local.port);
-      await expect.poll(() => received).toBe(2 * round);
-    }
-  });
-
-  it('a socket that is referenced again beside one that has come meanwhile: neither keeps the other from waiting', async () => {
-    const { libc, timeouts } = await watchedLibc();
-    const first = keep(new NativeUdpSocket(libc, options({})));
-    first.unref();
-    const second = keep(new NativeUdpSocket(libc, options({})));
-    first.ref();
-    expect([first.waitsIn, second.waitsIn]).toEqual(['kernel', 'kernel']);
-    timeouts.length = 0;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    // Each of two groups would find an immediate of the other, and never wait.
-    expect(timeouts.filter((timeout) => timeout === 0).length).toBeLessThan(100);
-    for (const { local } of [first, second]) {
-      let answers = 0;
-      const onBatch = ({ count }: Batch) => {
-        answers += count;
-      };
-      const client = await open({ connect: local, onBatch });
-      client.queue(Uint8Array.of(1));
-      await expect.poll(() => answers).toBe(1);
-    }
-  });
-
   it('nobody where the runtime does not show its event loop', async () => {
     const libc: Libc = { ...(await loadLibc()), eventLoop: undefined };
     const server = keep(new NativeUdpSocket(libc, options({})));

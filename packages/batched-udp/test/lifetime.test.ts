@@ -25,16 +25,6 @@ it.each(['native', 'dgram'])('goes on serving over %s when nobody keeps it', asy
   expect(await evaluate(program)).toBe('served\n');
 });
 
-it.each(['native', 'dgram'])('keeps no process alive over %s when unreferenced', async (backend) => {
-  const program = `
-    const socket = await openUdpSocket({ backend: '${backend}', address: '127.0.0.1', onBatch: () => undefined });
-    socket.unref();
-    socket.ref();
-    socket.unref();
-    console.log('ends');`;
-  expect(await evaluate(program)).toBe('ends\n');
-});
-
 it.each(['native', 'dgram'])('keeps its process alive over %s until it is closed', async (backend) => {
   const program = `
     const socket = await openUdpSocket({ backend: '${backend}', address: '127.0.0.1', onBatch: () => undefined });

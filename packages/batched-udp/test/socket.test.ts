@@ -318,8 +318,6 @@ describe.each([
     ]) {
       expect(call).toThrow(expect.objectContaining({ code: 'ERR_UDP_CLOSED' }));
     }
-    server.ref();
-    server.unref();
     await open({ ...options, port: server.local.port }); // The port is free again.
   });
 

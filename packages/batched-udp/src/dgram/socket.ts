@@ -218,14 +218,6 @@ export class DgramUdpSocket implements UdpSocket {
     return { address, family, port, sockaddr: bytes };
   }
 
-  ref(): void {
-    if (this.#open) this.#socket.ref();
-  }
-
-  unref(): void {
-    if (this.#open) this.#socket.unref();
-  }
-
   #assertOpen(): void {
     if (!this.#open) throw new UdpError('ERR_UDP_CLOSED', 'the socket is closed');
   }

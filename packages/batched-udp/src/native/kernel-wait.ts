@@ -12,7 +12,6 @@
 import { MessageChannel } from 'node:worker_threads';
 import { constants, layout } from './layout.ts';
 import type { EventLoop, Libc, Readiness } from './libc.ts';
-import { LoopWait } from './loop-wait.ts';
 import { TimerDescriptor } from './timer-descriptor.ts';
 import { LEFT, type Left, type Served, type Wait } from './wait.ts';
 
@@ -217,86 +216,25 @@ function releaseGroup(): void {
   Reflect.deleteProperty(process, HOLDER);
 }
 
-/** Waits in the kernel; in the event loop while unreferenced, since only that knows when it has nothing else to do. */
-class KernelWait implements Wait {
-  readonly #libc: Libc;
-  readonly #loop: EventLoop;
-  readonly #member: Member;
-  #place: { readonly group: Group; readonly slot: number } | undefined;
-  #loopWait: LoopWait | undefined;
-  #wanted: Readiness;
-  #isStopped = false;
-
-  constructor(libc: Libc, loop: EventLoop, member: Member, wanted: Readiness) {
-    this.#libc = libc;
-    this.#loop = loop;
-    this.#member = member;
-    this.#wanted = wanted;
-  }
-
-  get place(): Wait['place'] {
-    return this.#place === undefined ? 'event-loop' : 'kernel';
-  }
-
-  /** Whether there was a place among this thread's sockets. */
-  join(): boolean {
-    const group = claimGroup(this.#libc, this.#loop);
-    const slot = group?.add(this.#member, this.#wanted);
-    if (group !== undefined && slot !== undefined) this.#place = { group, slot };
-    return this.#place !== undefined;
-  }
-
-  #leave(): void {
-    this.#place?.group.remove(this.#place.slot);
-    this.#place = undefined;
-  }
-
-  want(wanted: Readiness): void {
-    if (this.#isStopped) return;
-    this.#wanted = wanted;
-    if (this.#place === undefined) this.#loopWait?.want(wanted);
-    else this.#place.group.want(this.#place.slot, wanted);
-  }
-
-  ref(): void {
-    if (this.#isStopped || this.#place !== undefined) return;
-    if (this.join()) {
-      this.#loopWait?.close();
-      this.#loopWait = undefined;
-    } else {
-      this.#loopWait?.ref();
-    }
-  }
-
-  unref(): void {
-    if (this.#isStopped) return;
-    this.#leave();
-    this.#loopWait ??= new LoopWait(this.#libc, this.#member.fd, this.#wanted, this.#member.serve);
-    this.#loopWait.unref();
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    this.#leave();
-    this.#loopWait?.stop();
-  }
-
-  close(): void {
-    this.stop();
-    this.#loopWait?.close();
-  }
-}
-
-export interface KernelWaitRequest extends Member {
-  readonly wanted: Readiness;
-}
-
 /**
- * Undefined if this runtime does not show its event loop, or if as many sockets as can wait here already do.
+ * Waits in the kernel; undefined if this runtime does not show its event loop, or if as many sockets as can wait here already do.
  * @throws UdpError with the errno's name if there is no descriptor for the timer.
  */
-export function waitInKernel(libc: Libc, { wanted, ...member }: KernelWaitRequest): Wait | undefined {
-  if (libc.eventLoop === undefined) return undefined;
-  const wait = new KernelWait(libc, libc.eventLoop, member, wanted);
-  return wait.join() ? wait : undefined;
+export function waitInKernel(libc: Libc, member: Member, wanted: Readiness): Wait | undefined {
+  const group = libc.eventLoop === undefined ? undefined : claimGroup(libc, libc.eventLoop);
+  let slot = group?.add(member, wanted);
+  if (group === undefined || slot === undefined) return undefined;
+  // Only once: the slot may have another member then.
+  const leave = () => {
+    if (slot !== undefined) group.remove(slot);
+    slot = undefined;
+  };
+  return {
+    place: 'kernel',
+    want: (events) => {
+      if (slot !== undefined) group.want(slot, events);
+    },
+    stop: leave,
+    close: leave,
+  };
 }

@@ -66,8 +66,6 @@ async function bindWithKoffi(): Promise<Libc> {
         start: (next, nextCallback) => handle.start({ ...next }, adapt(nextCallback)),
         stop: () => handle.stop(),
         close: () => handle.close(),
-        ref: () => handle.ref(),
-        unref: () => handle.unref(),
       };
     },
   };

@@ -14,8 +14,6 @@ export interface PollHandle {
   start(events: Readiness, callback: PollCallback): void;
   stop(): void;
   close(): void;
-  ref(): void;
-  unref(): void;
 }
 
 /** libuv's loop of this thread. */

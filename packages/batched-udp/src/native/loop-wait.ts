@@ -43,14 +43,6 @@ export class LoopWait implements Wait {
     this.#poll.start(wanted, this.#wake);
   }
 
-  ref(): void {
-    this.#poll.ref();
-  }
-
-  unref(): void {
-    this.#poll.unref();
-  }
-
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;

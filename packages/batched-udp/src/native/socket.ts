@@ -38,6 +38,7 @@ function leftBy(result: unknown): Left {
 export class NativeUdpSocket implements UdpSocket {
   readonly backend = 'native';
   readonly reason = null;
+  readonly waitsIn: Waiting;
   readonly local: Endpoint;
   readonly remote: Endpoint | null;
   readonly receiveBufferBytes: number;
@@ -106,6 +107,7 @@ export class NativeUdpSocket implements UdpSocket {
         this.#report(error, true),
       );
       this.#wait = this.#startWaiting();
+      this.waitsIn = this.#wait.place;
     } catch (error) {
       descriptor.close();
       throw error;
@@ -125,18 +127,13 @@ export class NativeUdpSocket implements UdpSocket {
     const wanted = { readable: true, writable: false };
     const inKernel =
       waitIn === 'kernel'
-        ? waitInKernel(this.#libc, {
-            fd,
-            serve: this.#serve,
-            busyPollMs: busyPollMicroseconds / 1000,
+        ? waitInKernel(
+            this.#libc,
+            { fd, serve: this.#serve, busyPollMs: busyPollMicroseconds / 1000 },
             wanted,
-          })
+          )
         : undefined;
     return inKernel ?? new LoopWait(this.#libc, fd, wanted, this.#serve);
-  }
-
-  get waitsIn(): Waiting {
-    return this.#wait.place;
   }
 
   readonly #serve = (maxDatagrams: number): Left => {
@@ -297,14 +294,6 @@ export class NativeUdpSocket implements UdpSocket {
 
   peerOf(address: string, port: number): Peer {
     return peerOfSockaddr(encodeSockaddr(peerTarget(this.#settings, address, port), port));
-  }
-
-  ref(): void {
-    if (this.#open) this.#wait.ref();
-  }
-
-  unref(): void {
-    if (this.#open) this.#wait.unref();
   }
 
   #assertOpen(): void {

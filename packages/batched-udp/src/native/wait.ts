@@ -22,9 +22,6 @@ export interface Wait {
   readonly place: Waiting;
   /** What to wait for from now on. */
   want(events: Readiness): void;
-  /** Whether the process stays alive for this. */
-  ref(): void;
-  unref(): void;
   /** The socket is not served again. */
   stop(): void;
   close(): void;
