@@ -1,14 +1,8 @@
 import { typeName } from '@dinodns-bench/wire';
 import { describe, expect, test } from 'vitest';
-import { candidateNames } from '../src/workload/pod-lookups.ts';
+import { candidateNames, LOOKUP_FAILED, LOOKUP_FOUND, MAX_PARALLEL } from '../src/workload/pod-lookups.ts';
 import { startWorkload } from '../src/workload/start.ts';
-import {
-  LOOKUP_FAILED,
-  LOOKUP_FOUND,
-  MAX_PARALLEL,
-  OUTCOME,
-  type WorkloadPlan,
-} from '../src/workload/workload.ts';
+import type { WorkloadPlan } from '../src/workload/workload.ts';
 import { messageAt, nameAt, plan } from './support/plans.ts';
 
 const POD = { namespace: 'default', clusterDomain: 'cluster.local', search: ['internal'], ndots: 5 };
@@ -20,10 +14,9 @@ type Answer = { code: number; answers: number } | 'lost';
 function play(of: WorkloadPlan, index: number, server: (name: string, type: string) => Answer) {
   const { lookups } = startWorkload(of, { worker: 0, workers: 1, seed: 1 });
   if (lookups === null) throw new Error('no lookups');
-  lookups.reserve(4);
   const out = new Uint32Array(MAX_PARALLEL);
   const asked: string[] = [];
-  const slot = 3;
+  const slot = lookups.take(0);
   let next = lookups.begin(slot, index, out);
   for (;;) {
     const messages = Array.from(out.subarray(0, next));
@@ -32,14 +25,7 @@ function play(of: WorkloadPlan, index: number, server: (name: string, type: stri
       asked.push(`${nameAt(of, message)} ${type}`);
       const answer = server(nameAt(of, message), type);
       const lost = answer === 'lost';
-      next = lookups.step(
-        slot,
-        message,
-        lost ? OUTCOME.lost : OUTCOME.answered,
-        lost ? 0 : answer.code,
-        lost ? 0 : answer.answers,
-        out,
-      );
+      next = lookups.step(slot, lost, lost ? 0 : answer.code, lost ? 0 : answer.answers, out);
       if (next < 0) return { asked, end: next };
       if (message !== messages.at(-1)) expect(next).toBe(0);
     }
@@ -140,20 +126,24 @@ describe('lookups', () => {
     ]);
   });
 
-  test('lookups in flight do not disturb each other, also when more room is made', async () => {
+  test('lookups in flight do not disturb each other, and their slots are used again', async () => {
     const made = await plan({ kind: 'kubernetes', names: ['one', 'two'], search: [], types: ['A'] });
     const { lookups } = startWorkload(made, { worker: 0, workers: 1, seed: 1 });
+    if (lookups === null) throw new Error('no lookups');
     const out = new Uint32Array(MAX_PARALLEL);
-    lookups?.reserve(1);
-    lookups?.begin(0, 0, out);
-    lookups?.step(0, out[0] ?? 0, OUTCOME.answered, NXDOMAIN, 0, out);
+    const one = lookups.take(100.5);
+    lookups.begin(one, 0, out);
+    lookups.step(one, false, NXDOMAIN, 0, out);
     expect(nameAt(made, out[0] ?? 0)).toBe('one.svc.cluster.local');
-    lookups?.reserve(100);
-    lookups?.begin(99, 1, out);
+    const two = lookups.take(200);
+    lookups.begin(two, 1, out);
     expect(nameAt(made, out[0] ?? 0)).toBe('two.default.svc.cluster.local');
-    lookups?.step(0, 0, OUTCOME.answered, NXDOMAIN, 0, out);
+    lookups.step(one, false, NXDOMAIN, 0, out);
     expect(nameAt(made, out[0] ?? 0)).toBe('one.cluster.local');
-    expect(lookups?.step(99, 0, OUTCOME.answered, 0, 1, out)).toBe(LOOKUP_FOUND);
+    expect(lookups.step(two, false, 0, 1, out)).toBe(LOOKUP_FOUND);
+    expect([one, two].map((slot) => lookups.startOf(slot))).toEqual([100.5, 200]);
+    lookups.end(one);
+    expect([lookups.take(300), lookups.startOf(one), lookups.startOf(two)]).toEqual([one, 300, 200]);
   });
 
   test('lookups are taken in turn, or by weight', async () => {

@@ -7,11 +7,11 @@ import { nowNs } from '../clock.ts';
 import type { Check } from '../message/expectation.ts';
 import { failureText } from '../transport/failures.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
-import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
+import { LOOKUP_FOUND, MAX_PARALLEL, type PodLookups } from '../workload/pod-lookups.ts';
+import type { Workload } from '../workload/workload.ts';
 import { Channel } from './channel.ts';
 import { Cookies } from './cookies.ts';
 import { NONE, STATE } from './in-flight.ts';
-import { LookupTimes } from './lookup-times.ts';
 import { FAILURE_COUNTS, type Measurements } from './measurements.ts';
 import { questionEnds } from './questions.ts';
 import { Responses } from './responses.ts';
@@ -46,7 +46,7 @@ export class Engine {
   readonly #responses: Responses;
   readonly #window: number;
   readonly #open: boolean;
-  readonly #lookups: LookupTimes | null;
+  readonly #lookups: PodLookups | null;
   readonly #cookie: Uint8Array | null;
   readonly #next = new Uint32Array(MAX_PARALLEL);
   #main: Channel | null = null;
@@ -75,7 +75,7 @@ export class Engine {
     this.#window = window ?? Number.POSITIVE_INFINITY;
     this.#open = window === null;
     this.#cookie = cookie;
-    this.#lookups = workload.lookups === null ? null : new LookupTimes(workload.lookups);
+    this.#lookups = workload.lookups;
   }
 
   /** The handler for the main transport, or for the fallback that retries truncated answers. */
@@ -209,11 +209,11 @@ export class Engine {
   }
 
   #beginLookup(main: Channel, source: Source, nowNs: number): number {
-    const { lookups } = this.#workload;
+    const lookups = this.#lookups;
     // Queries wait in order; a lookup does not begin until those of the previous one have been sent.
-    if (lookups === null || this.#lookups === null || main.queue.length > 0) return 0;
+    if (lookups === null || main.queue.length > 0) return 0;
     const start = this.#open ? source.dueNs : nowNs;
-    const slot = this.#lookups.begin(start);
+    const slot = lookups.take(start);
     const count = lookups.begin(slot, source.index, this.#next);
     for (let i = 0; i < count; i++) {
       main.queue.push(this.#next[i] ?? 0, slot, this.#open ? source.dueNs : Number.NaN, nowNs);
@@ -245,10 +245,10 @@ export class Engine {
     this.#expireIn(this.#fallback, nowNs);
     const queue = this.#fallback?.queue;
     while (queue !== undefined && queue.length > 0 && queue.queued <= nowNs - this.#timeoutNs) {
-      const { lookup, message, queued } = queue;
+      const { lookup, queued } = queue;
       queue.shift();
       this.#measurements.counts.lost += 1;
-      this.#settle(lookup, message, queued + this.#timeoutNs, OUTCOME.lost, 0, 0);
+      this.#settle(lookup, queued + this.#timeoutNs, true, 0, 0);
     }
   }
 
@@ -280,24 +280,17 @@ export class Engine {
     counts.lost += 1;
     sockets?.lose(inFlight.laneOf(cell), inFlight.first[cell] ?? 0);
     inFlight.end(cell, STATE.expired);
-    this.#settle(inFlight.lookup[cell] ?? 0, inFlight.message[cell] ?? 0, atNs, OUTCOME.lost, 0, 0);
+    this.#settle(inFlight.lookup[cell] ?? 0, atNs, true, 0, 0);
   }
 
   /** A query has finished at `atNs`: the lookup in `slot` continues, or its place in the window is free. */
-  #settle(
-    slot: number,
-    message: number,
-    atNs: number,
-    outcome: Outcome,
-    code: number,
-    answers: number,
-  ): void {
-    const { lookups } = this.#workload;
-    if (lookups === null || this.#lookups === null || this.#main === null) {
+  #settle(slot: number, atNs: number, isLost: boolean, code: number, answers: number): void {
+    const lookups = this.#lookups;
+    if (lookups === null || this.#main === null) {
       this.#active -= 1;
       return;
     }
-    const count = lookups.step(slot, message, outcome, code, answers, this.#next);
+    const count = lookups.step(slot, isLost, code, answers, this.#next);
     for (let i = 0; i < count; i++)
       this.#main.queue.push(this.#next[i] ?? 0, slot, Number.NaN, this.#lastAnswerNs);
     if (count >= 0) return;
@@ -305,9 +298,8 @@ export class Engine {
     if (count === LOOKUP_FOUND) counts.lookupsFound += 1;
     else counts.lookupsFailed += 1;
     // One that a lost query ended without any answer has no latency. With an answer to the other type it has, until then.
-    if (outcome === OUTCOME.answered || count === LOOKUP_FOUND)
-      lookup.record(atNs - this.#lookups.startOf(slot));
-    this.#lookups.end(slot);
+    if (!isLost || count === LOOKUP_FOUND) lookup.record(atNs - lookups.startOf(slot));
+    lookups.end(slot);
     this.#active -= 1;
   }
 
@@ -374,8 +366,7 @@ export class Engine {
     sockets?.answer(lane, receivedNs, code);
     this.#responses.verify(bytes, offset, length, answersOffset);
     const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
-    const [slot, message] = [inFlight.lookup[cell] ?? 0, inFlight.message[cell] ?? 0];
-    this.#settle(slot, message, this.#lastAnswerNs, OUTCOME.answered, code, answers);
+    this.#settle(inFlight.lookup[cell] ?? 0, this.#lastAnswerNs, false, code, answers);
   }
 
   /** A truncated answer does not count if the query can be retried over TCP; its latency keeps running. */

@@ -161,7 +161,7 @@ function planPod(options: Kind<'kubernetes'>, message: MessageOptions): Workload
     arena: arena.finish(),
     order: weights === null ? 'sequence' : 'random',
     cumulativeWeights: weights === null ? null : cumulate(weights),
-    resolver: { kind: 'kubernetes', candidateOffsets, messagesPerCandidate: types.length },
+    resolver: { candidateOffsets, messagesPerCandidate: types.length },
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { parseName } from '@dinodns-bench/wire';
 import type { Kind } from './options.ts';
-import { LOOKUP_FAILED, LOOKUP_FOUND, type Lookups, OUTCOME, type ResolverPlan } from './workload.ts';
+import type { ResolverPlan } from './workload.ts';
 
 type SearchRules = Pick<Kind<'kubernetes'>, 'namespace' | 'clusterDomain' | 'search' | 'ndots'>;
 
@@ -30,64 +30,87 @@ export function candidateNames(name: string, rules: SearchRules): string[] {
   return countDots(name) >= rules.ndots ? [name, ...valid] : [...valid, name];
 }
 
+/** Maximum queries that one step of a lookup sends at once. */
+export const MAX_PARALLEL = 8;
+
+/** The lookup is over, with an answer. */
+export const LOOKUP_FOUND = -1;
+/** The lookup is over: no candidate has an answer, or queries were lost. */
+export const LOOKUP_FAILED = -2;
+
 /** Bits of a slot's state. */
 const FOUND = 1;
 const LOST = 2;
 
 /**
- * The state machines of lookups in flight. A candidate is done when all its queries are: an answer to any of them
- * ends the lookup; NXDOMAIN, NODATA and errors lead to the next candidate; a lost query without any answer ends the
- * lookup, as a resolver gives up when its server is silent.
+ * The state machines of lookups in flight, each in a slot of its own, which is used again. A candidate is done when all its
+ * queries are: an answer to any of them ends the lookup; NXDOMAIN, NODATA and errors lead to the next candidate; a lost query
+ * without any answer ends the lookup, as a resolver gives up when its server is silent.
  */
-export function podLookups(plan: ResolverPlan): Lookups {
-  const { candidateOffsets, messagesPerCandidate } = plan;
-  let lookup = new Uint32Array(0);
-  let candidate = new Uint32Array(0);
-  let waiting = new Uint8Array(0);
-  let seen = new Uint8Array(0);
+export class PodLookups {
+  readonly #plan: ResolverPlan;
+  readonly #free: number[] = [];
+  // By slot: when the lookup started, its number, its candidate, how many queries are awaited, and what those before brought.
+  readonly #starts: number[] = [];
+  readonly #lookup: number[] = [];
+  readonly #candidate: number[] = [];
+  readonly #waiting: number[] = [];
+  readonly #seen: number[] = [];
 
-  const ask = (slot: number, out: Uint32Array): number => {
-    const first = (candidate[slot] ?? 0) * messagesPerCandidate;
+  constructor(plan: ResolverPlan) {
+    this.#plan = plan;
+  }
+
+  /** A free slot for a lookup that started at `startNs`. */
+  take(startNs: number): number {
+    const slot = this.#free.pop() ?? this.#starts.length;
+    this.#starts[slot] = startNs;
+    return slot;
+  }
+
+  startOf(slot: number): number {
+    return this.#starts[slot] ?? 0;
+  }
+
+  /** The lookup in `slot` is over. */
+  end(slot: number): void {
+    this.#free.push(slot);
+  }
+
+  /** Begins lookup `index` in `slot`: writes the messages to send into `out` and returns how many (≥ 1). */
+  begin(slot: number, index: number, out: Uint32Array): number {
+    this.#lookup[slot] = index;
+    this.#candidate[slot] = this.#plan.candidateOffsets[index] ?? 0;
+    return this.#ask(slot, out);
+  }
+
+  /**
+   * One of the queries of the lookup in `slot` has come to an end. `code` is the response code and `answers` the records in
+   * the answer section (both 0 where it was lost). Returns how many messages in `out` are to be sent next; 0 while others are
+   * awaited; `LOOKUP_FOUND` or `LOOKUP_FAILED` when the lookup is over.
+   */
+  step(slot: number, isLost: boolean, code: number, answers: number, out: Uint32Array): number {
+    let state = this.#seen[slot] ?? 0;
+    if (isLost) state |= LOST;
+    else if (code === 0 && answers > 0) state |= FOUND;
+    this.#seen[slot] = state;
+    const left = (this.#waiting[slot] ?? 1) - 1;
+    this.#waiting[slot] = left;
+    if (left > 0) return 0;
+    if ((state & FOUND) !== 0) return LOOKUP_FOUND;
+    if ((state & LOST) !== 0) return LOOKUP_FAILED;
+    const next = (this.#candidate[slot] ?? 0) + 1;
+    if (next === this.#plan.candidateOffsets[(this.#lookup[slot] ?? 0) + 1]) return LOOKUP_FAILED;
+    this.#candidate[slot] = next;
+    return this.#ask(slot, out);
+  }
+
+  #ask(slot: number, out: Uint32Array): number {
+    const { messagesPerCandidate } = this.#plan;
+    const first = (this.#candidate[slot] ?? 0) * messagesPerCandidate;
     for (let i = 0; i < messagesPerCandidate; i += 1) out[i] = first + i;
-    waiting[slot] = messagesPerCandidate;
-    seen[slot] = 0;
+    this.#waiting[slot] = messagesPerCandidate;
+    this.#seen[slot] = 0;
     return messagesPerCandidate;
-  };
-
-  return {
-    reserve(capacity) {
-      if (capacity <= lookup.length) return;
-      const longer = [lookup, candidate].map((old) => {
-        const array = new Uint32Array(capacity);
-        array.set(old);
-        return array;
-      });
-      [lookup = lookup, candidate = candidate] = longer;
-      const [moreWaiting, moreSeen] = [new Uint8Array(capacity), new Uint8Array(capacity)];
-      moreWaiting.set(waiting);
-      moreSeen.set(seen);
-      waiting = moreWaiting;
-      seen = moreSeen;
-    },
-    begin(slot, index, out) {
-      lookup[slot] = index;
-      candidate[slot] = candidateOffsets[index] ?? 0;
-      return ask(slot, out);
-    },
-    step(slot, _message, outcome, code, answers, out) {
-      let state = seen[slot] ?? 0;
-      if (outcome === OUTCOME.lost) state |= LOST;
-      else if (code === 0 && answers > 0) state |= FOUND;
-      seen[slot] = state;
-      const left = (waiting[slot] ?? 1) - 1;
-      waiting[slot] = left;
-      if (left > 0) return 0;
-      if ((state & FOUND) !== 0) return LOOKUP_FOUND;
-      if ((state & LOST) !== 0) return LOOKUP_FAILED;
-      const next = (candidate[slot] ?? 0) + 1;
-      if (next === candidateOffsets[(lookup[slot] ?? 0) + 1]) return LOOKUP_FAILED;
-      candidate[slot] = next;
-      return ask(slot, out);
-    },
-  };
+  }
 }

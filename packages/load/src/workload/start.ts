@@ -1,5 +1,5 @@
 /** A worker's own view of a plan: which message comes next. Nothing here allocates per query. */
-import { podLookups } from './pod-lookups.ts';
+import { PodLookups } from './pod-lookups.ts';
 import { createRandom, type Random } from './random.ts';
 import { weightedDraw } from './weights.ts';
 import type { Workload, WorkloadPlan } from './workload.ts';
@@ -96,7 +96,7 @@ export function startWorkload(plan: WorkloadPlan, share: WorkloadShare): Workloa
   const random = createRandom(share.seed, share.worker);
   const { arena, resolver } = plan;
   const vary = plan.randomLabelLength === null ? null : randomLabels(plan.randomLabelLength, random);
-  const lookups = resolver === null ? null : podLookups(resolver);
+  const lookups = resolver === null ? null : new PodLookups(resolver);
   const count = resolver === null ? arena.count : resolver.candidateOffsets.length - 1;
   if (plan.order === 'timed' && plan.dueSeconds !== null) {
     return { arena, ...timedSequence(plan, plan.dueSeconds, share), vary, lookups };

@@ -6,6 +6,7 @@
  * message; it is plain data over shared memory, so it reaches the workers without being copied. Each worker then
  * makes its own `Workload` from it. After that nothing allocates per query.
  */
+import type { PodLookups } from './pod-lookups.ts';
 
 /** Consecutive messages; message `i` is `bytes[offsets[i], offsets[i + 1])`, with id 0. */
 export interface QueryArena {
@@ -44,7 +45,6 @@ export interface WorkloadPlan {
 
 /** A pod's lookups as plain data. */
 export interface ResolverPlan {
-  readonly kind: 'kubernetes';
   /** Lookup `i` has the candidates `[candidateOffsets[i], candidateOffsets[i + 1])`. */
   readonly candidateOffsets: Uint32Array;
   /** Messages asked in parallel for one candidate name (1: A only; 2: A and AAAA). */
@@ -67,41 +67,5 @@ export interface Workload {
    */
   readonly vary: ((target: Uint8Array, offset: number, length: number, index: number) => void) | null;
   /** Null if each message is an independent query. */
-  readonly lookups: Lookups | null;
+  readonly lookups: PodLookups | null;
 }
-
-/** The outcome of one query. */
-export const OUTCOME = { answered: 0, lost: 1 } as const;
-export type Outcome = (typeof OUTCOME)[keyof typeof OUTCOME];
-
-/** Maximum queries that one step of a lookup sends at once. */
-export const MAX_PARALLEL = 8;
-
-/**
- * A client's lookups, each a small state machine. The engine numbers the lookups in flight with slots
- * (0 to `capacity − 1`, reused) and keeps their times; the workload keeps their state by slot.
- */
-export interface Lookups {
-  /** Makes room for this many lookups in flight; called again when the engine needs more. */
-  reserve(capacity: number): void;
-  /** Begins lookup `index` in `slot`: writes the messages to send into `out` and returns how many (≥ 1). */
-  begin(slot: number, index: number, out: Uint32Array): number;
-  /**
-   * One of the queries of the lookup in `slot` has come to an end. `code` is the response code and `answers`
-   * the records in the answer section (both 0 where it was lost). Returns how many messages in `out` are to
-   * be sent next; 0 while others are awaited; `LOOKUP_FOUND` or `LOOKUP_FAILED` when the lookup is over.
-   */
-  step(
-    slot: number,
-    message: number,
-    outcome: Outcome,
-    code: number,
-    answers: number,
-    out: Uint32Array,
-  ): number;
-}
-
-/** The lookup is over, with an answer. */
-export const LOOKUP_FOUND = -1;
-/** The lookup is over: no candidate has an answer, or queries were lost. */
-export const LOOKUP_FAILED = -2;
