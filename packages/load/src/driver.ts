@@ -6,10 +6,23 @@
  * load early. On an error, the exit status is that of the error.
  */
 import { readFileSync } from 'node:fs';
-import type { DriverEvent } from './driver-event.ts';
+import type { Counts } from './engine/measurements.ts';
 import { LoadError } from './errors.ts';
 import { type PassedGate, passGate } from './gate.ts';
+import type { CannonResult, Interval } from './result/result.ts';
 import { cannon } from './run.ts';
+
+/** What is reported to the parent: one JSON value per line on standard output. */
+export type DriverEvent =
+  /** The first query has left. */
+  | { readonly event: 'started' }
+  /** Those of the interval that were sent and answered, and those that were given up: sent a time-out ago; its longest latency. */
+  | ({ readonly event: 'interval'; readonly slowestSeconds: number | null } & Readonly<
+      Pick<Counts, 'sent' | 'answered' | 'lost'>
+    > &
+      Pick<Interval, 'toSeconds' | 'qps' | 'codes' | 'goodSeconds'>)
+  | { readonly event: 'result'; readonly result: CannonResult }
+  | { readonly event: 'error'; readonly code: string; readonly message: string; readonly fix: string };
 
 function tell(event: DriverEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);

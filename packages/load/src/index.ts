@@ -7,7 +7,7 @@
  * const { latencySeconds } = await run.result;
  */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
-export type { DriverEvent } from './driver-event.ts';
+export type { DriverEvent } from './driver.ts';
 export type { Counts } from './engine/measurements.ts';
 export type { SocketReport } from './engine/sockets.ts';
 export { ERROR_CODES, type ErrorCode, LoadError } from './errors.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { encoderFor } from '../src/message/encoder.ts';
-import { VERDICT } from '../src/message/expectation.ts';
 import { messageOptionsSchema } from '../src/message/options.ts';
-import { parseExpected, responseCheck } from '../src/message/response.ts';
+import { parseExpected, responseCheck, VERDICT } from '../src/message/response.ts';
 import { createRandom } from '../src/workload/random.ts';
 import { wireOf } from './support/wire-of.ts';
 

@@ -8,8 +8,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { fileNeeds, makeCertificate } from '@dinodns-bench/test-support';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { LoadError } from '../src/errors.ts';
-import { VERDICT } from '../src/message/expectation.ts';
-import { responseCheck } from '../src/message/response.ts';
+import { responseCheck, VERDICT } from '../src/message/response.ts';
 import { startCoredns, type TestCoredns } from './support/coredns.ts';
 import { openTestClient, type TestClient } from './support/transport-client.ts';
 

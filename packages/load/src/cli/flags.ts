@@ -1,8 +1,52 @@
 /** The flags of `dnscannon`, in groups. A flag that dnsperf or autocannon also has keeps their name for it. */
-import { Command, Option } from 'commander';
-import { number, numberRange, numbers, repeated, seconds, speed } from './values.ts';
+import { exitStatusHelp } from '@dinodns-bench/program';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 const TRANSPORTS = ['udp', 'tcp', 'tls', 'https', 'dot', 'doh'] as const;
+
+const TIME_UNITS: Readonly<Record<string, number>> = { '': 1, us: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 };
+
+/** "10", "500ms", "2m": seconds. */
+function seconds(text: string): number {
+  const [, number, unit = ''] = text.match(/^(\d+(?:\.\d+)?|\.\d+)\s*(us|ms|s|m|h)?$/) ?? [];
+  const scale = TIME_UNITS[unit];
+  if (number === undefined || scale === undefined) {
+    throw new InvalidArgumentError('Give a time, such as 10 (seconds), 500ms or 2m.');
+  }
+  return Number(number) * scale;
+}
+
+/** "100000", "100k", "1.5M": a number; the options' schema checks the range. */
+function number(text: string): number {
+  const [, digits, unit = ''] = text.match(/^(-?\d+(?:\.\d+)?(?:e\d+)?)([kM]?)$/) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('Give a number, such as 1000 or 100k.');
+  return Number(digits) * (unit === 'k' ? 1e3 : unit === 'M' ? 1e6 : 1);
+}
+
+/** "2", "max". */
+function speed(text: string): number | 'max' {
+  return text === 'max' ? 'max' : number(text);
+}
+
+/** "1000,2k,4k". */
+function numbers(text: string): number[] {
+  return text.split(',').map((part) => number(part.trim()));
+}
+
+/** "100:200k": from and to. */
+function numberRange(text: string): { from: number; to: number } {
+  const [from, to, ...rest] = text.split(':');
+  if (from === undefined || to === undefined || rest.length > 0) {
+    throw new InvalidArgumentError('Give two rates, such as 0:100k.');
+  }
+  return { from: number(from), to: number(to) };
+}
+
+/** Collects the values of a repeatable flag, such as "A,AAAA". */
+function repeated(text: string, before: readonly string[] = []): string[] {
+  const words = text.split(',').map((word) => word.trim());
+  return [...before, ...words.filter((word) => word !== '')];
+}
 
 /** A flag as commander writes it, with the type of its value: the type of all flags follows from their declarations. */
 type Flag<Text extends string, Value> = Option & { readonly text?: Text; readonly value?: Value };
@@ -150,3 +194,28 @@ export function buildCommand(): Command {
   }
   return command;
 }
+
+const EXIT_STATUSES = exitStatusHelp([
+  'success',
+  'internal',
+  'usage',
+  'environment',
+  'server',
+  'output',
+  'threshold',
+  'interrupted',
+  'terminated',
+]);
+
+/** The part of `--help` after the flags. */
+export const HELP_AFTER_FLAGS = `
+Examples:
+  dnscannon -d 10 127.0.0.1:5300 example1.com
+      as fast as 100 outstanding queries allow
+  dnscannon -R 20k --fail-if 'p99>5ms' 127.0.0.1:5300
+      20,000 queries a second, whatever happens
+  dnscannon --find-max -w 2 192.0.2.1 --queries q.txt
+      the highest rate without loss
+${EXIT_STATUSES}
+After 2 and 3, nothing was sent. After Ctrl-C and SIGTERM, the result so far is
+printed.`;

@@ -7,12 +7,6 @@ import type { Interval } from '../result/result.ts';
 const COLUMNS = 80;
 const ERASE_LINE = '\r\u001b[K';
 
-export interface Live {
-  show(interval: Interval): void;
-  /** Removes the line. */
-  end(): void;
-}
-
 /** One interval in at most 80 columns; parts that do not fit are dropped from the end. */
 export function liveLine({ toSeconds, qps, latencySeconds, counts, codes }: Interval): string {
   const answered = Math.max(1, counts.answered);
@@ -35,13 +29,14 @@ export function liveLine({ toSeconds, qps, latencySeconds, counts, codes }: Inte
   return line;
 }
 
-export function startLive(world: Pick<ProgramWorld, 'stderr' | 'env'>, wanted: boolean): Live {
+/** Shows each interval, on a terminal and where `wanted`; `end` removes the line. */
+export function startLive(world: Pick<ProgramWorld, 'stderr' | 'env'>, wanted: boolean) {
   const { stderr } = world;
   if (!wanted || !terminalOf(stderr, world.env).live) {
-    return { show: () => undefined, end: () => undefined };
+    return { show: (_interval: Interval) => undefined, end: () => undefined };
   }
   return {
-    show: (interval) => {
+    show: (interval: Interval) => {
       stderr.write(`${ERASE_LINE}${liveLine(interval)}`);
     },
     end: () => {

@@ -23,8 +23,7 @@ import { crossedThresholds, parseThreshold, type Threshold } from '../thresholds
 import { packageVersion } from '../version.ts';
 import { runFindMax } from './find-max.ts';
 import { inFlags } from './flag-names.ts';
-import { buildCommand, type Flags } from './flags.ts';
-import { HELP_AFTER_FLAGS } from './help.ts';
+import { buildCommand, type Flags, HELP_AFTER_FLAGS } from './flags.ts';
 import { startLive } from './live.ts';
 import { inputOf } from './options.ts';
 import { judge } from './verdict.ts';

@@ -4,7 +4,7 @@
  */
 import { HEADER_BYTES, RCODE } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
-import type { Check } from '../message/expectation.ts';
+import type { Check } from '../message/response.ts';
 import { failureText } from '../transport/failures.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
 import { LOOKUP_FOUND, MAX_PARALLEL, type PodLookups } from '../workload/pod-lookups.ts';

@@ -1,7 +1,6 @@
 /** Checks a response against its query: whether it matches, its code, and whether it is as expected. */
 import { HEADER_BYTES } from '@dinodns-bench/wire';
-import { type Check, VERDICT } from '../message/expectation.ts';
-import { responseCode } from '../message/response.ts';
+import { type Check, responseCode, VERDICT } from '../message/response.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { EngineOptions } from './engine.ts';
 import type { InFlight } from './in-flight.ts';
