@@ -41,9 +41,8 @@ export type {
   WorkerReport,
 } from './result/result.ts';
 export { type Distribution, PERCENTILES, type Statistics, statisticsOf } from './result/statistics.ts';
-export { cannon, type Run, type RunControls } from './run.ts';
+export { cannon, packageVersion as cannonVersion, type Run, type RunControls } from './run.ts';
 export { type Crossed, crossedThresholds, parseThreshold, type Threshold } from './thresholds/thresholds.ts';
-export { packageVersion as cannonVersion } from './version.ts';
 export type { WorkloadInput } from './workload/options.ts';
 export { candidateNames } from './workload/pod-lookups.ts';
 export { parseQueryFile } from './workload/query-file.ts';

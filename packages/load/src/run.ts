@@ -1,4 +1,5 @@
 /** The library's one function: starts a run and returns its intervals and its result. */
+import { versionIn } from '@dinodns-bench/program';
 import { diagnoseSilence } from './diagnose.ts';
 import { loadError } from './errors.ts';
 import type { CannonInput, CannonOptions } from './options.ts';
@@ -8,12 +9,10 @@ import type { CannonResult, EndedBy, Interval } from './result/result.ts';
 import { Tally } from './result/tally.ts';
 import { parseServer, resolveServer } from './server-address.ts';
 import { startStealClock } from './steal.ts';
-import { descriptorError, descriptorLimit } from './transport/open-error.ts';
+import { descriptorError, descriptorLimit } from './transport/failures.ts';
 import type { ServerAddress } from './transport/transport.ts';
-import { packageVersion } from './version.ts';
 import { type Pool, startPool } from './workers/pool.ts';
-import { sharesOf } from './workers/shares.ts';
-import type { WorkerTask } from './workers/thread-messages.ts';
+import type { Share, WorkerTask } from './workers/thread-messages.ts';
 import { planWorkload } from './workload/plan.ts';
 import type { WorkloadPlan } from './workload/workload.ts';
 
@@ -35,6 +34,11 @@ export interface RunControls {
   readonly signal?: AbortSignal;
   /** Called when everything is open and ready: the first query waits for it. If it rejects, so does `result`. */
   readonly beforeFirst?: () => Promise<void>;
+}
+
+/** The version in this package's package.json. */
+export function packageVersion(): string {
+  return versionIn(new URL('../package.json', import.meta.url));
 }
 
 /** Descriptors reserved for Node.js itself, with some to spare. */
@@ -138,6 +142,29 @@ function checkDescriptors({ clients, workers, tcpFallback }: CannonOptions): voi
   const needed = (clients ?? workers) * (tcpFallback ? 2 : 1);
   const limit = descriptorLimit();
   if (limit !== null && needed + SPARE_DESCRIPTORS > limit) throw descriptorError(needed);
+}
+
+/** Part `index` of a whole number split into `parts`, as equal as possible; the first ones are larger by one. */
+function part(whole: number, parts: number, index: number): number {
+  return Math.floor(whole / parts) + (index < whole % parts ? 1 : 0);
+}
+
+/** One share per worker. `options` have been checked: there is enough for each. */
+function sharesOf({ workers, clients, load, maxQueries }: CannonOptions): Share[] {
+  const lanes = clients ?? workers;
+  let firstLane = 0;
+  return Array.from({ length: workers }, (_, worker) => {
+    const share: Share = {
+      worker,
+      workers,
+      lanes: part(lanes, workers, worker),
+      firstLane,
+      window: load.kind === 'closed' ? part(load.outstanding, workers, worker) : null,
+      limit: maxQueries === null ? null : part(maxQueries, workers, worker),
+    };
+    firstLane += share.lanes;
+    return share;
+  });
 }
 
 function tasksOf(options: CannonOptions, plan: WorkloadPlan, server: ServerAddress): WorkerTask[] {

@@ -13,11 +13,8 @@ import { loadError } from '../errors.ts';
 import { ConnectTimeout } from './failures.ts';
 import type { TransportRequest } from './transport.ts';
 
-/** Opens the connections of a run. */
-export interface Dialer {
-  /** Resolves with a connection that is up: TLS has shaken hands and the certificate is verified. */
-  dial(lane: number, onread?: OnReadOpts): Promise<Socket>;
-}
+/** Resolves with a connection that is up: TLS has shaken hands and the certificate is verified. */
+export type Dial = (lane: number, onread?: OnReadOpts) => Promise<Socket>;
 
 /** @throws LoadError `E_UNREADABLE` if the file of certificates cannot be read. */
 function readAuthorities(path: string | null): Buffer | undefined {
@@ -61,44 +58,42 @@ function tlsOptions(request: TransportRequest, alpn: string): ConnectionOptions 
  * `alpn`: the protocol asked for in TLS's handshake (`dot`, `h2`); null for plain TCP.
  * @throws LoadError `E_UNREADABLE` for the file of authorities.
  */
-export function createDialer(request: TransportRequest, alpn: string | null): Dialer {
+export function createDialer(request: TransportRequest, alpn: string | null): Dial {
   const { server, sources, sourcePort } = request;
   const tls = alpn === null ? null : tlsOptions(request, alpn);
-  return {
-    dial: (lane, onread) =>
-      new Promise((resolve, reject) => {
-        const localAddress = sources[lane % Math.max(1, sources.length)];
-        const options = {
-          host: server.address,
-          port: server.port,
-          noDelay: true,
-          ...(localAddress === undefined ? {} : { localAddress }),
-          ...(sourcePort === 0 ? {} : { localPort: sourcePort + lane }),
-          ...(onread === undefined ? {} : { onread }),
-        };
-        const socket = tls === null ? connect(options) : connectTls({ ...options, ...tls });
-        const up = tls === null ? 'connect' : 'secureConnect';
-        const settle = () => {
-          clearTimeout(timer);
-          socket.off(up, succeed).off('error', fail).off('close', closed);
-        };
-        const succeed = () => {
-          settle();
-          resolve(socket);
-        };
-        const fail = (error: Error) => {
-          settle();
-          // Later errors of this socket do not matter.
-          socket.on('error', () => undefined);
-          socket.destroy();
-          reject(error);
-        };
-        const closed = () => fail(Object.assign(new Error('closed by the server'), { code: 'ECONNRESET' }));
-        const timer = setTimeout(
-          () => fail(new ConnectTimeout(`no connection within ${request.timeoutSeconds} s`)),
-          request.timeoutSeconds * 1000,
-        );
-        socket.once(up, succeed).once('error', fail).once('close', closed);
-      }),
-  };
+  return (lane, onread) =>
+    new Promise((resolve, reject) => {
+      const localAddress = sources[lane % Math.max(1, sources.length)];
+      const options = {
+        host: server.address,
+        port: server.port,
+        noDelay: true,
+        ...(localAddress === undefined ? {} : { localAddress }),
+        ...(sourcePort === 0 ? {} : { localPort: sourcePort + lane }),
+        ...(onread === undefined ? {} : { onread }),
+      };
+      const socket = tls === null ? connect(options) : connectTls({ ...options, ...tls });
+      const up = tls === null ? 'connect' : 'secureConnect';
+      const settle = () => {
+        clearTimeout(timer);
+        socket.off(up, succeed).off('error', fail).off('close', closed);
+      };
+      const succeed = () => {
+        settle();
+        resolve(socket);
+      };
+      const fail = (error: Error) => {
+        settle();
+        // Later errors of this socket do not matter.
+        socket.on('error', () => undefined);
+        socket.destroy();
+        reject(error);
+      };
+      const closed = () => fail(Object.assign(new Error('closed by the server'), { code: 'ECONNRESET' }));
+      const timer = setTimeout(
+        () => fail(new ConnectTimeout(`no connection within ${request.timeoutSeconds} s`)),
+        request.timeoutSeconds * 1000,
+      );
+      socket.once(up, succeed).once('error', fail).once('close', closed);
+    });
 }

@@ -39,8 +39,8 @@ export class HttpsLane extends Lane<ClientHttp2Session> {
   }
 
   protected override async connect(): Promise<ClientHttp2Session> {
-    const { dialer, handler } = this.shared;
-    const socket = await dialer.dial(this.lane);
+    const { dial, handler } = this.shared;
+    const socket = await dial(this.lane);
     const { alpnProtocol } = socket as TLSSocket;
     if (alpnProtocol !== 'h2') {
       socket.destroy();

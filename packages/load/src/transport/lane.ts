@@ -5,13 +5,13 @@
 import type { ClientHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { nowNs } from '../clock.ts';
-import type { Dialer } from './dial.ts';
+import type { Dial } from './dial.ts';
 import { laneFailureOf } from './failures.ts';
 import type { LaneFailure, TransportRequest } from './transport.ts';
 
 /** What all lanes of a transport share. */
 export interface LaneShared extends TransportRequest {
-  readonly dialer: Dialer;
+  readonly dial: Dial;
 }
 
 /** Pause before the next attempt after a failure; doubles with each further failure, up to the maximum. */

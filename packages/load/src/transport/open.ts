@@ -1,13 +1,12 @@
 /** Opens the connection-based transports: DNS over TCP, TLS and HTTPS. `openUdp` opens UDP, which needs more options. */
 import { isIPv6 } from 'node:net';
-import { ConnectionTransport } from './connections.ts';
+import { nowNs } from '../clock.ts';
 import { createDialer } from './dial.ts';
 import { connectError, laneFailureOf } from './failures.ts';
 import { HttpsLane } from './https-lane.ts';
 import type { Lane, LaneShared } from './lane.ts';
-import { StreamLane } from './stream-lane.ts';
-import { createStreamPool } from './stream-pool.ts';
-import type { Transport, TransportRequest } from './transport.ts';
+import { StreamLane, StreamPool } from './stream-lane.ts';
+import { NO_FACTS, NO_LOSSES, type Transport, type TransportRequest } from './transport.ts';
 
 type ConnectionKind = 'tcp' | 'tls' | 'https';
 
@@ -19,8 +18,8 @@ const ALPN = { tcp: null, tls: 'dot', https: 'h2' } as const;
  * retried. Rejects with a `LoadError` (`E_UNREACHABLE`, `E_LIMIT`, `E_SOURCE`, `E_UNREADABLE`) if none is up.
  */
 export async function openConnections(kind: ConnectionKind, request: TransportRequest): Promise<Transport> {
-  const shared: LaneShared = { ...request, dialer: createDialer(request, ALPN[kind]) };
-  const pool = createStreamPool();
+  const shared: LaneShared = { ...request, dial: createDialer(request, ALPN[kind]) };
+  const pool = new StreamPool();
   const authority = authorityOf(request.server);
   const lanes = Array.from({ length: request.lanes }, (_, lane) =>
     kind === 'https' ? new HttpsLane(lane, shared, authority) : new StreamLane(lane, shared, pool),
@@ -69,4 +68,72 @@ async function openLanes(
     throw connectError(kind, first, request);
   }
   for (const [lane, error] of failed) lane.fail(laneFailureOf(error), error);
+}
+
+/** How many times per timeout lanes are checked for stalled connections. */
+const CHECKS_PER_TIMEOUT = 4;
+
+/** Lanes of connections as a transport. */
+class ConnectionTransport implements Transport {
+  readonly kind: ConnectionKind;
+  readonly lanes: number;
+  readonly polled = false;
+  readonly facts = NO_FACTS;
+  readonly losses = NO_LOSSES;
+  readonly #lanes: readonly Lane[];
+  readonly #touched: Uint8Array;
+  readonly #stallTimer: NodeJS.Timeout;
+
+  constructor(kind: ConnectionKind, lanes: readonly Lane[], timeoutSeconds: number) {
+    this.kind = kind;
+    this.lanes = lanes.length;
+    this.#lanes = lanes;
+    this.#touched = new Uint8Array(lanes.length);
+    const interval = Math.max(10, (timeoutSeconds * 1000) / CHECKS_PER_TIMEOUT);
+    this.#stallTimer = setInterval(() => {
+      const now = nowNs();
+      for (const lane of lanes) lane.checkStalled(now);
+    }, interval);
+    this.#stallTimer.unref();
+  }
+
+  #laneAt(lane: number): Lane {
+    const found = this.#lanes[lane];
+    if (found === undefined) throw new RangeError(`no lane ${lane}`);
+    return found;
+  }
+
+  ready(lane: number): boolean {
+    return this.#laneAt(lane).isReady;
+  }
+
+  reserve(lane: number, length: number): number {
+    return this.#laneAt(lane).reserve(length);
+  }
+
+  sendBytes(lane: number): Uint8Array {
+    return this.#laneAt(lane).sendBytes;
+  }
+
+  commit(lane: number, length: number): void {
+    this.#laneAt(lane).commit(length);
+    this.#touched[lane] = 1;
+  }
+
+  flush(): void {
+    for (let lane = 0; lane < this.lanes; lane += 1) {
+      if (this.#touched[lane] === 0) continue;
+      this.#touched[lane] = 0;
+      this.#laneAt(lane).flush();
+    }
+  }
+
+  poll(): number {
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#stallTimer);
+    for (const lane of this.#lanes) lane.close();
+  }
 }

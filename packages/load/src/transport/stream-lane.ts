@@ -3,10 +3,36 @@ import type { Socket } from 'node:net';
 import { createFrameReader } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
 import { Lane, type LaneShared } from './lane.ts';
-import type { StreamPool } from './stream-pool.ts';
 
 /** Bytes waiting in the process for the kernel to take them; beyond this a lane takes no more. */
 const MAX_WAITING_BYTES = 256 * 1024;
+
+/** About 400 queries: larger writes gain nothing. */
+const WRITE_BYTES = 16 * 1024;
+const READ_BYTES = 64 * 1024;
+/** Maximum spare buffers kept. */
+const MAX_SPARE = 64;
+
+/**
+ * Buffers that all lanes of a transport share: one to read into, since data is handled before the next read, and a
+ * pool to write from, since the kernel may take written data later.
+ */
+export class StreamPool {
+  readonly readBuffer = new Uint8Array(READ_BYTES);
+  /** A lane's buffer while it has nothing to send. */
+  readonly empty = new Uint8Array(0);
+  readonly #spare: Uint8Array[] = [];
+
+  /** A buffer of at least `length` bytes. */
+  take(length: number): Uint8Array {
+    return length > WRITE_BYTES ? new Uint8Array(length) : (this.#spare.pop() ?? new Uint8Array(WRITE_BYTES));
+  }
+
+  /** Returns a buffer from `take` to the pool. */
+  give(buffer: Uint8Array): void {
+    if (buffer.length === WRITE_BYTES && this.#spare.length < MAX_SPARE) this.#spare.push(buffer);
+  }
+}
 
 export class StreamLane extends Lane<Socket> {
   readonly #pool: StreamPool;
@@ -23,10 +49,10 @@ export class StreamLane extends Lane<Socket> {
   }
 
   protected override async connect(): Promise<Socket> {
-    const { dialer, handler } = this.shared;
+    const { dial, handler } = this.shared;
     const reader = createFrameReader((bytes, offset, length) => this.#deliver(bytes, offset, length));
     let own: Socket | undefined;
-    const socket = await dialer.dial(this.lane, {
+    const socket = await dial(this.lane, {
       buffer: this.#pool.readBuffer,
       callback: (count, bytes) => {
         // Data before the first query, or after the connection was given up, is not an answer.

@@ -3,7 +3,7 @@
 import { type Batch, openUdpSocket, type UdpSocket, type UdpSocketOptions } from '@dinodns-bench/batched-udp';
 import { systemErrorCode } from '@dinodns-bench/program';
 import { nowNs } from '../clock.ts';
-import { openError } from './open-error.ts';
+import { openError } from './failures.ts';
 import type {
   LaneFailure,
   Transport,

@@ -4,7 +4,6 @@ import type { SocketReport } from '../engine/sockets.ts';
 import type { CannonOptions } from '../options.ts';
 import type { ServerAddress, TransportFacts } from '../transport/transport.ts';
 import type { WorkloadPlan } from '../workload/workload.ts';
-import type { ThreadUse } from './thread-use.ts';
 
 /** One worker's share of the run. */
 export interface Share {
@@ -36,6 +35,14 @@ export const STOP = 0;
 export interface GoMessage {
   readonly kind: 'go';
   readonly atNs: bigint;
+}
+
+/** A thread's CPU time, and how long it waited for a CPU. */
+export interface ThreadUse {
+  /** CPU time, user and system, ns. */
+  readonly cpuNs: number;
+  /** Time the thread was ready to run and waited for a CPU, ns; null where only CPU time is known. */
+  readonly waitedNs: number | null;
 }
 
 export interface WorkerSummary {

@@ -1,12 +1,44 @@
 /** A worker thread: opens its sockets, warms up, waits for the start, runs its share of the load, and reports. */
+import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isExplained, messageOf } from '@dinodns-bench/program';
 import { monotonicOffsetNs, nowNs } from '../clock.ts';
 import { type Opened, open, runShare } from './share-run.ts';
-import type { ErrorData, GoMessage, QuitMessage, WorkerMessage, WorkerTask } from './thread-messages.ts';
+import type {
+  ErrorData,
+  GoMessage,
+  QuitMessage,
+  ThreadUse,
+  WorkerMessage,
+  WorkerTask,
+} from './thread-messages.ts';
 import { STOP } from './thread-messages.ts';
-import { type ThreadUse, threadUse, useBetween } from './thread-use.ts';
 import { warmUp } from './warm-up.ts';
+
+/**
+ * Of the calling thread, since it started; null if the platform does not report it. Linux: /proc/thread-self/schedstat
+ * (Documentation/scheduler/sched-stats.rst: time on the CPU, time on a run queue, time slices).
+ */
+function threadUse(): ThreadUse | null {
+  try {
+    const [cpu, waited] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ').map(Number);
+    if (cpu !== undefined && waited !== undefined && cpu > 0) return { cpuNs: cpu, waitedNs: waited };
+  } catch {
+    // Not Linux, or a kernel without CONFIG_SCHED_INFO.
+  }
+  // Node.js 23.9 and later.
+  if (typeof process.threadCpuUsage !== 'function') return null;
+  const { user, system } = process.threadCpuUsage();
+  return { cpuNs: (user + system) * 1000, waitedNs: null };
+}
+
+/** The use between two readings. */
+function useBetween(before: ThreadUse | null, after: ThreadUse | null): ThreadUse | null {
+  if (before === null || after === null) return null;
+  const waited =
+    before.waitedNs === null || after.waitedNs === null ? null : after.waitedNs - before.waitedNs;
+  return { cpuNs: after.cpuNs - before.cpuNs, waitedNs: waited };
+}
 
 /** Runs the load from `startNs` and posts the measurements. */
 async function measure(task: WorkerTask, opened: Opened, startNs: number): Promise<void> {

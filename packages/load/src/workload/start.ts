@@ -22,7 +22,7 @@ const FIRST_CHARACTER = 13;
  * faster one of them is: with every n-th instead, one of two would send all names that exist, and the other all that do not.
  */
 function overAndOver(count: number, { worker, workers }: WorkloadShare): () => number {
-  // Where the shares of `maxQueries` meet (`workers/shares.ts`): as many queries as names are each name once.
+  // Where the shares of `maxQueries` meet (`sharesOf` in `run.ts`): as many queries as names are each name once.
   let next = worker * Math.floor(count / workers) + Math.min(worker, count % workers);
   return () => {
     const index = next % count;
