@@ -26,20 +26,15 @@ function secondsBetween(start: number | null, end: number | null): number | null
   return start === null || end === null ? null : (end - start) / TICKS_PER_SECOND;
 }
 
-/** Stolen seconds; null where they are not known. */
-export interface StealClock {
-  /** Since the clock was started. */
-  total(): number | null;
-  /** Since the last lap, or since the clock was started. */
-  lap(): number | null;
-}
-
-export function startStealClock(read: () => string = readStat): StealClock {
+/** Counts stolen seconds; null where they are not known. */
+export function startStealClock(read: () => string = readStat) {
   const now = () => parseSteal(read());
   const start = now();
   let last = start;
   return {
+    /** Since the clock was started. */
     total: () => secondsBetween(start, now()),
+    /** Since the last lap, or since the clock was started. */
     lap() {
       const since = last;
       last = now();

@@ -1,9 +1,9 @@
 /** Builds the result from the measurements. Pure. */
 import type { Counts } from '../engine/measurements.ts';
-import { limitReasons } from '../limits/limits.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
 import { NO_FACTS, type ServerAddress, type TransportFacts } from '../transport/transport.ts';
+import { limitReasons } from './limits.ts';
 import type { CannonResult, EndedBy, LookupReport, WorkerReport } from './result.ts';
 import { distributionOf, statisticsOf } from './statistics.ts';
 import { namedCodes, type Tally, type WorkerTally } from './tally.ts';
@@ -37,9 +37,7 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
   const lastAnswer = Math.max(0, ...workers.map(({ summary }) => summary.lastAnswerNs)) / 1e9;
   const elapsedSeconds = Math.max(sendingSeconds, lastAnswer, 1e-9);
   const qps = counts.answered / elapsedSeconds;
-  const openLoop = options.load.kind !== 'closed';
-  const paced = options.load.kind === 'closed' && options.load.maxRate !== null;
-  const reasons = limitReasons({ total: tally.total, workers, openLoop, paced });
+  const reasons = limitReasons(tally, options.load);
   const [opened = NO_FACTS] = facts.transport;
   const result: Omit<CannonResult, 'warnings'> = {
     schemaVersion: 1,

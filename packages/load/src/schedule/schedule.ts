@@ -12,10 +12,7 @@ export interface ScheduleShare extends WorkloadShare {
   readonly durationSeconds: number;
 }
 
-export type Arrivals =
-  | { readonly kind: 'constant' | 'poisson'; readonly rate: number }
-  | { readonly kind: 'ramp'; readonly from: number; readonly to: number }
-  | { readonly kind: 'steps'; readonly rates: readonly number[] };
+export type Arrivals = Exclude<LoadOptions, { readonly kind: 'closed' | 'timed' }>;
 
 /** The arrival process of a load; null if it has none. */
 export function arrivalsOf(load: LoadOptions): Arrivals | null {

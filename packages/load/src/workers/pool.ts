@@ -30,25 +30,8 @@ export interface PoolHandler {
   readonly onDone: (worker: number, summary: WorkerSummary, atNs: number, data: MeasurementData) => void;
 }
 
-export interface Pool {
-  readonly facts: readonly TransportFacts[];
-  /** Starts the load; resolves when all workers are done, rejects as soon as one fails. */
-  run(handler: PoolHandler): Promise<void>;
-  /** Ends the load early; waits 0.1 s for queries in flight. */
-  stop(): void;
-  /** Ends all threads. */
-  close(): Promise<void>;
-}
-
-interface Member {
-  readonly thread: Worker;
-  /** Settled by the worker's message of that kind, or its failure. */
-  readonly ready: Promise<TransportFacts>;
-  readonly done: Promise<void>;
-  /** Resolves when the thread has ended. */
-  readonly gone: Promise<void>;
-  listen(handler: PoolHandler): void;
-}
+export type Pool = Awaited<ReturnType<typeof startPool>>;
+type Member = ReturnType<typeof startWorker>;
 
 /** This file's sibling, as TypeScript in the workspace and as JavaScript in the package. */
 function workerFile(): URL {
@@ -66,7 +49,7 @@ function revive({ code, problems, message, stack }: ErrorData): Error {
   return error;
 }
 
-function startWorker(task: WorkerTask): Member {
+function startWorker(task: WorkerTask) {
   const thread = new Worker(workerFile(), { workerData: task, name: `cannon-${task.share.worker}` });
   const ready = Promise.withResolvers<TransportFacts>();
   const done = Promise.withResolvers<void>();
@@ -105,10 +88,12 @@ function startWorker(task: WorkerTask): Member {
   done.promise.catch(() => undefined);
   return {
     thread,
+    /** Settled by the worker's message of that kind, or its failure. */
     ready: ready.promise,
     done: done.promise,
+    /** Resolves when the thread has ended. */
     gone,
-    listen: (listener) => {
+    listen: (listener: PoolHandler) => {
       handler = listener;
     },
   };
@@ -133,7 +118,7 @@ async function endThread({ thread, gone }: Member): Promise<void> {
 }
 
 /** Starts one thread per task. On a failure, ends all threads and rejects with the first error. */
-export async function startPool(tasks: readonly WorkerTask[]): Promise<Pool> {
+export async function startPool(tasks: readonly WorkerTask[]) {
   await keepLibrariesLoaded(tasks);
   const members = tasks.map(startWorker);
   const control = tasks[0]?.control;
@@ -148,14 +133,17 @@ export async function startPool(tasks: readonly WorkerTask[]): Promise<Pool> {
     const facts = await Promise.all(members.map(({ ready }) => ready));
     return {
       facts,
-      run: async (handler) => {
+      /** Starts the load; resolves when all workers are done, rejects as soon as one fails. */
+      run: async (handler: PoolHandler): Promise<void> => {
         for (const member of members) member.listen(handler);
         const go: GoMessage = { kind: 'go', atNs: process.hrtime.bigint() + START_DELAY_NS };
         for (const { thread } of members) thread.postMessage(go);
         const started = sleep(Number(START_DELAY_NS) / 1e6).then(handler.onStarted);
         await Promise.all([started, ...members.map(({ done }) => done)]);
       },
+      /** Ends the load early; waits 0.1 s for queries in flight. */
       stop,
+      /** Ends all threads. */
       close,
     };
   } catch (error) {

@@ -6,14 +6,6 @@ const FIRST_COUNT = 1024;
 /** Offsets are 32 bits wide. */
 const MAX_BYTES = 2 ** 32 - 1;
 
-export interface ArenaBuilder {
-  readonly count: number;
-  /** Appends a message. @throws RangeError beyond 4 GiB of messages. */
-  add(message: Uint8Array): void;
-  /** Returns the arena; nothing may be added after this. */
-  finish(): QueryArena;
-}
-
 /** The longest message, in bytes. */
 export function longestOf({ offsets, count }: QueryArena): number {
   let longest = 0;
@@ -28,16 +20,14 @@ function grown(array: Uint8Array, size: number): Uint8Array {
   return larger;
 }
 
-export function arenaBuilder(): ArenaBuilder {
+export function arenaBuilder() {
   let bytes: Uint8Array = new Uint8Array(new SharedArrayBuffer(FIRST_BYTES));
   let offsets: Uint32Array = new Uint32Array(FIRST_COUNT);
   let used = 0;
   let count = 0;
   return {
-    get count() {
-      return count;
-    },
-    add(message) {
+    /** Appends a message. @throws RangeError beyond 4 GiB of messages. */
+    add(message: Uint8Array): void {
       const end = used + message.length;
       if (end > MAX_BYTES) throw new RangeError('the queries need more than 4 GiB');
       if (end > bytes.length) bytes = grown(bytes, Math.min(MAX_BYTES, Math.max(end, bytes.length * 2)));
@@ -51,7 +41,8 @@ export function arenaBuilder(): ArenaBuilder {
       count += 1;
       offsets[count] = used;
     },
-    finish() {
+    /** Returns the arena; nothing may be added after this. */
+    finish(): QueryArena {
       const shared = new Uint32Array(new SharedArrayBuffer((count + 1) * 4));
       shared.set(offsets.subarray(0, count + 1));
       return { bytes: grown(bytes.subarray(0, used), used), offsets: shared, count };

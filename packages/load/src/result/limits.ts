@@ -2,8 +2,8 @@
  * Whether the generator, not the server, decided the result. A generator that was the limit has measured itself,
  * and the reader must know. Pure.
  */
-import type { Measurements } from '../engine/measurements.ts';
-import type { WorkerTally } from '../result/tally.ts';
+import type { LoadOptions } from '../options.ts';
+import type { Tally } from './tally.ts';
 
 /** A worker that was busy for this share of the time hardly ever waited for an answer. */
 const BUSY_SHARE = 0.95;
@@ -16,15 +16,6 @@ const HELD_SHARE = 0.001;
 /** Share of the time that a worker may wait for a CPU, or stall, before that is the limit. */
 const KEPT_SHARE = 0.05;
 
-export interface LimitFacts {
-  readonly total: Measurements;
-  readonly workers: readonly WorkerTally[];
-  /** Whether queries are sent on schedule, regardless of answers. */
-  readonly openLoop: boolean;
-  /** Whether the closed loop has a rate limit. */
-  readonly paced: boolean;
-}
-
 function percent(share: number): string {
   return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 }
@@ -34,8 +25,9 @@ function ms(ns: number): string {
 }
 
 /** Why the generator was the limit, as sentences; empty if it was not. */
-export function limitReasons({ total, workers, openLoop, paced }: LimitFacts): string[] {
+export function limitReasons({ total, workers }: Pick<Tally, 'total' | 'workers'>, load: LoadOptions): string[] {
   const { counts, lateness } = total;
+  const openLoop = load.kind !== 'closed';
   const reasons: string[] = [];
   const due = counts.sent + counts.unsent;
   if (counts.unsent > UNSENT_SHARE * due) {
@@ -56,7 +48,7 @@ export function limitReasons({ total, workers, openLoop, paced }: LimitFacts): s
       `${counts.kernelDrops} answers were dropped at its own sockets because their buffers were full`,
     );
   }
-  if (!openLoop && !paced) {
+  if (load.kind === 'closed' && load.maxRate === null) {
     for (const [index, { measurements }] of workers.entries()) {
       const { busyNs, idleNs } = measurements.times;
       const share = busyNs / Math.max(1, busyNs + idleNs);
