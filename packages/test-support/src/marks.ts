@@ -25,6 +25,21 @@ export interface FileCost {
 /** The PATH of a fresh machine, for the suite that needs only the workspace. */
 export const PATH_VARIABLE = 'DINODNS_TEST_PATH';
 
+/** Prefix of the names of all network namespaces of the running test file, by which leftovers are found. */
+export function namespacePrefix(): string {
+  return `dt-${process.env[FILE_VARIABLE] ?? process.pid}-`;
+}
+
+/** Prefix of all namespaces of a run. */
+export function runNamespacePrefix(runId: string): string {
+  return `dt-${runId}.`;
+}
+
+/** The name for a namespace of the running test file. */
+export function namespaceName(label: string): string {
+  return `${namespacePrefix()}${label}`;
+}
+
 export interface MarkedProcess {
   readonly pid: number;
   readonly parent: number;

@@ -70,13 +70,7 @@ export function problemWith(requirement: Requirement): string | null {
   return findProgram(requirement) === undefined ? `${requirement} is missing` : null;
 }
 
-const REQUIREMENTS: readonly Requirement[] = [...programsOf(table), 'root', 'conformance data'];
-
-function programsOf<Name extends string>(entries: Readonly<Record<Name, unknown>>): Name[] {
-  const names: Name[] = [];
-  for (const name in entries) names.push(name);
-  return names;
-}
+const REQUIREMENTS = [...(Object.keys(table) as Program[]), 'root', 'conformance data'] as const;
 
 /** Programs of the suite that are missing on this machine. */
 export function problemsOf(suite: Suite): string[] {

@@ -30,9 +30,9 @@ import {
   markedProcesses,
   PATH_VARIABLE,
   RUN_VARIABLE,
+  runNamespacePrefix,
   TEMPORARY_FOLDER,
 } from './marks.ts';
-import { runNamespacePrefix } from './namespaces.ts';
 import { LEFT_OUT_FILE, type LeftOutTests } from './reporter.ts';
 import { problemsOf } from './requirements.ts';
 import { ALL_SUITES, KINDS, projectNames, SUITES, type Suite } from './suites.ts';

@@ -14,11 +14,11 @@ import {
   type FileCost,
   FOLDER_VARIABLE,
   graceSeconds,
+  namespacePrefix,
   PATH_VARIABLE,
   RUN_VARIABLE,
   TEMPORARY_FOLDER,
 } from './marks.ts';
-import { namespacePrefix } from './namespaces.ts';
 
 const GRACE_SECONDS = graceSeconds();
 const REMOVAL_SECONDS = 10;

@@ -6,8 +6,7 @@
 import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { removeLeftovers } from './leftovers.ts';
-import { markedProcesses, RUN_VARIABLE } from './marks.ts';
-import { runNamespacePrefix } from './namespaces.ts';
+import { markedProcesses, RUN_VARIABLE, runNamespacePrefix } from './marks.ts';
 
 const REMOVAL_SECONDS = 30;
 
