@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type MarkedProcess, markedProcesses } from './marks.ts';
+import { markedProcesses } from './marks.ts';
 
 export interface Leftover {
   /** `process 123: node server.ts`, `network namespace x`, … */
@@ -42,13 +42,6 @@ function killNow(pid: number): void {
   }
 }
 
-function processLeftover({ pid, command }: MarkedProcess): Leftover {
-  return {
-    name: `process ${pid}: ${command.slice(0, COMMAND_LENGTH)}`,
-    remove: () => killNow(pid),
-  };
-}
-
 /** The control groups in which this process may make others: its own, in every hierarchy. */
 function ownControlGroups(): string[] {
   if (!existsSync('/proc/self/cgroup')) return [];
@@ -81,35 +74,25 @@ function removeGroup(path: string): void {
   rmdirSync(path);
 }
 
-function namespaceLeftover(name: string): Leftover {
-  return {
-    name: `network namespace ${name}`,
-    remove: () => execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' }),
-  };
-}
-
-function fileLeftover(path: string): Leftover {
-  return {
-    name: `temporary file or folder ${path}`,
-    remove: () => rmSync(path, { recursive: true, force: true }),
-  };
-}
-
-function processesLeft({ mark, ancestor, except }: LeftBy): Leftover[] {
-  return markedProcesses(mark, ancestor)
-    .filter(({ pid }) => !except.has(pid))
-    .map(processLeftover);
-}
-
 /** The current leftovers, in the order in which they can be removed. */
-export function findLeftovers(by: LeftBy): Leftover[] {
+export function findLeftovers({ mark, ancestor, except, namespacePrefix, owners, folder }: LeftBy): Leftover[] {
+  const processes = markedProcesses(mark, ancestor).filter(({ pid }) => !except.has(pid));
+  const namespaces = namesIn(NAMESPACES).filter((name) => name.startsWith(namespacePrefix));
+  const files = namesIn(folder).map((name) => join(folder, name));
   return [
-    ...processesLeft(by),
-    ...namesIn(NAMESPACES)
-      .filter((name) => name.startsWith(by.namespacePrefix))
-      .map(namespaceLeftover),
-    ...controlGroupsOf(by.owners),
-    ...namesIn(by.folder).map((name) => fileLeftover(join(by.folder, name))),
+    ...processes.map(({ pid, command }) => ({
+      name: `process ${pid}: ${command.slice(0, COMMAND_LENGTH)}`,
+      remove: () => killNow(pid),
+    })),
+    ...namespaces.map((name) => ({
+      name: `network namespace ${name}`,
+      remove: () => execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' }),
+    })),
+    ...controlGroupsOf(owners),
+    ...files.map((path) => ({
+      name: `temporary file or folder ${path}`,
+      remove: () => rmSync(path, { recursive: true, force: true }),
+    })),
   ];
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, link, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { ZonesError } from './errors.ts';
@@ -154,6 +154,7 @@ async function statOrNothing(path: string) {
   }
 }
 
+/** Returns the number of bytes. */
 async function writeWhole(
   path: string,
   chunks: Iterable<string>,
@@ -161,30 +162,19 @@ async function writeWhole(
 ): Promise<number> {
   const handle = await open(path, 'wx');
   try {
-    const bytes = await writeChunks(handle, chunks, signal);
+    await handle.writeFile(untilAborted(chunks, signal));
     await handle.sync();
-    return bytes;
+    return (await handle.stat()).size;
   } finally {
     await handle.close();
   }
 }
 
-async function writeChunks(
-  handle: FileHandle,
-  chunks: Iterable<string>,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  let total = 0;
+function* untilAborted(chunks: Iterable<string>, signal: AbortSignal | undefined): Generator<string> {
   for (const chunk of chunks) {
     signal?.throwIfAborted();
-    const buffer = Buffer.from(chunk, 'utf8');
-    // A write may be partial; the next one then reports why (disk full).
-    for (let written = 0; written < buffer.length; ) {
-      written += (await handle.write(buffer, written)).bytesWritten;
-    }
-    total += buffer.length;
+    yield chunk;
   }
-  return total;
 }
 
 async function moveIntoPlace(entry: Pending): Promise<void> {
