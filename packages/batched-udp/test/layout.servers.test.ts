@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { needs } from '@dinodns-bench/test-support';
 import { expect, it } from 'vitest';
 import { constants, layout, timestampCmsgLength } from '../src/native/layout.ts';
-import { timestampControlBytes } from '../src/native/message-memory.ts';
 import { sourceMessages } from '../src/native/source-address.ts';
 
 const run = promisify(execFile);
@@ -89,7 +88,7 @@ it("has the layouts of this machine's C compiler", needs('cc'), async () => {
       ),
       ...Object.entries(constants),
       ['CMSG_LEN', timestampCmsgLength],
-      ['CMSG_SPACE', timestampControlBytes],
+      ['CMSG_SPACE', timestampCmsgLength],
       ['CMSG_SPACE4', sourceMessages[4].space],
       ['CMSG_SPACE6', sourceMessages[6].space],
       ['littleEndian', 1],

@@ -3,7 +3,7 @@
  */
 import { type Problem, suggestion } from '@dinodns-bench/program';
 import type { z } from 'zod';
-import { recordExample } from './record-text.ts';
+import { RECORD_EXAMPLES } from './record-text.ts';
 import { isRecordType } from './records.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -103,7 +103,7 @@ function exampleFor(element: unknown): string | undefined {
   if (typeof element !== 'object' || element === null || !('type' in element)) return undefined;
   const { type } = element;
   return typeof type === 'string' && isRecordType(type)
-    ? `write what the line "${recordExample(type)}" says`
+    ? `write what the line "${RECORD_EXAMPLES[type]}" says`
     : undefined;
 }
 

@@ -9,7 +9,7 @@ import { MAX_STRING_BYTES } from '@dinodns-bench/wire';
 import { z } from 'zod';
 import { nameProblem, normalizeName, ownerOfTarget, targetProblem } from './names.ts';
 import { describeIssue } from './problems.ts';
-import { parseRecordText, recordExample } from './record-text.ts';
+import { parseRecordText, RECORD_EXAMPLES } from './record-text.ts';
 import { MAX_TTL } from './zone-file/ttl.ts';
 
 /** A record's data must fit into a DNS message of 65,535 bytes; this leaves room for the rest of the message. */
@@ -29,9 +29,7 @@ const u8 = z.int().min(0).max(255);
 const u16 = z.int().min(0).max(65_535);
 const u32 = z.int().min(0).max(4_294_967_295);
 /** Seconds; times have 32 bits in RFC 1035, and RFC 2181 §8 limits TTLs to 31 bits. */
-const interval = z.int().min(0).max(MAX_TTL);
-
-export const ttlSchema = interval;
+export const ttlSchema = z.int().min(0).max(MAX_TTL);
 
 const ipv4 = text((value) =>
   isIPv4(value)
@@ -124,7 +122,7 @@ const caaTag = text((value) =>
 const caaValue = text(textProblem);
 
 /** The owner relative to the zone; `@` is its apex. `www.{zone}` is the same as `www`. */
-const owner = text(
+export const ownerSchema = text(
   (value) => {
     const name = ownerOf(value);
     if (name === '@') return undefined;
@@ -149,8 +147,6 @@ function ownerOf(value: string): string {
   const lower = value.toLowerCase();
   return ownerOfTarget(lower) ?? lower;
 }
-
-export const ownerSchema = owner;
 
 /** The schema of a record whose owner, TTL and targets have these schemas. */
 function recordObject<Name extends z.ZodType, Ttl extends z.ZodType, Target extends z.ZodType>(
@@ -191,16 +187,16 @@ function recordObject<Name extends z.ZodType, Ttl extends z.ZodType, Target exte
         mname: mailbox,
         rname: mailbox,
         serial: u32,
-        refresh: interval,
-        retry: interval,
-        expire: interval,
-        minimum: interval,
+        refresh: ttlSchema,
+        retry: ttlSchema,
+        expire: ttlSchema,
+        minimum: ttlSchema,
       }),
     }),
   ]);
 }
 
-const recordObjectSchema = recordObject(owner.default('@'), ttlSchema.optional(), target, soaName);
+const recordObjectSchema = recordObject(ownerSchema.default('@'), ttlSchema.optional(), target, soaName);
 
 const absoluteName = text((value) => nameProblem(normalizeName(value), 'the name'), normalizeName);
 
@@ -229,7 +225,7 @@ const recordLineSchema = z.string().transform((line, context): SpecRecord => {
   }
   const result = recordObjectSchema.safeParse(parsed, { reportInput: true });
   if (result.success) return result.data;
-  const fallbackFix = `write it like "${recordExample(parsed.type)}"`;
+  const fallbackFix = `write it like "${RECORD_EXAMPLES[parsed.type]}"`;
   for (const issue of result.error.issues) {
     const { problem, fix } = describeIssue(issue, fallbackFix);
     context.addIssue({ code: 'custom', message: problem, params: { fix } });

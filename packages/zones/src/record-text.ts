@@ -7,7 +7,7 @@ import { joinParts, keysOf, partsOf } from '@dinodns-bench/wire';
 import { isRecordType, RECORD_TYPES, type RecordType } from './records.ts';
 
 /** An example of a record of each type, for error messages. */
-const EXAMPLES: Record<RecordType, string> = {
+export const RECORD_EXAMPLES: Record<RecordType, string> = {
   A: 'A 127.0.0.1',
   AAAA: 'AAAA ::1',
   CNAME: 'www CNAME web.{zone}',
@@ -19,10 +19,6 @@ const EXAMPLES: Record<RecordType, string> = {
   CAA: 'CAA 0 issue "ca.example.net"',
   SOA: 'SOA ns1.example.net hostmaster.example.net 1 7200 3600 1209600 3600',
 };
-
-export function recordExample(type: RecordType): string {
-  return EXAMPLES[type];
-}
 
 /** A parsed line, not yet validated. */
 export interface UncheckedRecord {
@@ -105,7 +101,7 @@ export function parseRecordText(line: string): UncheckedRecord | Problem {
     const wanted = keys.length === 0 ? '1 value' : `${keys.length} values (${keys.join(', ')})`;
     return {
       problem: `${type} needs ${wanted}, not ${rest.length}`,
-      fix: `write it like "${EXAMPLES[type]}"`,
+      fix: `write it like "${RECORD_EXAMPLES[type]}"`,
     };
   }
   return {

@@ -2,24 +2,13 @@
 import { closeSync } from 'node:fs';
 import { systemError } from '../errors.ts';
 import type { Settings } from '../options.ts';
-import type { Endpoint } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
 import { decodeSockaddr, encodeSockaddr, sockaddrLength } from './sockaddr.ts';
 import { sourceMessages } from './source-address.ts';
 import { openTracked } from './tracked-descriptor.ts';
 
-export interface Descriptor {
-  readonly fd: number;
-  readonly local: Endpoint;
-  readonly receiveBufferBytes: number;
-  readonly sendBufferBytes: number;
-  /** Datagrams dropped at this socket since it was opened; null if the kernel does not report it. */
-  drops(): number | null;
-  /** Kernel memory used by unread datagrams, bytes; null if the kernel does not report it. */
-  queuedBytes(): number | null;
-  close(): void;
-}
+export type Descriptor = ReturnType<typeof openDescriptor>;
 
 /** Scratch memory for a system call's argument: `bytes` at `address`. */
 function scratch(libc: Libc, length: number) {
@@ -61,7 +50,7 @@ function writeRandomSpread({ view, address }: ReturnType<typeof scratch>, socket
 }
 
 /** @throws UdpError with the errno's name; nothing is left open. */
-export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
+export function openDescriptor(libc: Libc, settings: Settings) {
   const { family, local, remote } = settings;
   const fd = makeSocket(libc, family);
   const memory = scratch(libc, 256);
@@ -134,7 +123,9 @@ export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
       local: decodeSockaddr(memory.bytes.subarray(0, sockaddrLength(family))),
       receiveBufferBytes: getInt(SO_RCVBUF, 'SO_RCVBUF'),
       sendBufferBytes: getInt(SO_SNDBUF, 'SO_SNDBUF'),
+      /** Datagrams dropped at this socket since it was opened; null if the kernel does not report it. */
       drops: () => memoryInfo(constants.SK_MEMINFO_DROPS),
+      /** Kernel memory used by unread datagrams, bytes; null if the kernel does not report it. */
       queuedBytes: () => memoryInfo(constants.SK_MEMINFO_RMEM_ALLOC),
       close: () => closeSync(fd),
     };

@@ -87,7 +87,7 @@ export const constants = {
   ECONNREFUSED: 111,
 } as const;
 
-/** CMSG_LEN(sizeof (struct timespec)): the length of a timestamp's control message. */
+/** CMSG_LEN(sizeof (struct timespec)), the length of a timestamp's control message, and CMSG_SPACE of it, which is as long. */
 export const timestampCmsgLength = layout.cmsghdr.size + layout.timespec.size;
 
 /** Architectures with these layouts, as named by `process.arch`. */

@@ -15,9 +15,6 @@ import { sourceMessages, writeSourceMessage } from './source-address.ts';
 
 const cacheLine = 64;
 
-/** CMSG_SPACE(sizeof (struct timespec)). */
-export const timestampControlBytes = timestampCmsgLength;
-
 /**
  * The distance between slots: an odd number of cache lines. Slots a power of two apart would all start in the same
  * few cache sets, and 64 of them would evict each other from the first-level cache.
@@ -25,15 +22,6 @@ export const timestampControlBytes = timestampCmsgLength;
 export function slotStride(slotBytes: number): number {
   const lines = Math.ceil(slotBytes / cacheLine);
   return (lines % 2 === 0 ? lines + 1 : lines) * cacheLine;
-}
-
-/** An array of struct mmsghdr: its address for the kernel, and its position in `words`. */
-export interface HeaderArray {
-  readonly address: number;
-  /** Index in `words` of header 0; headers are 16 words apart. */
-  readonly word: number;
-  /** Index in `words` of vector 0; vectors are 4 words apart. */
-  readonly vectorWord: number;
 }
 
 /** Word offsets inside a header, a vector and a control message. */
@@ -48,34 +36,7 @@ export const words = {
   perName: sockaddrSlotBytes / 4,
 } as const;
 
-export interface Messages {
-  readonly count: number;
-  readonly slotBytes: number;
-  /** The whole memory. */
-  readonly words: Uint32Array;
-  readonly halves: Uint16Array;
-  readonly bytes: Uint8Array;
-  /** Only the slots: what users of the package see. */
-  readonly slots: Uint8Array;
-  /** Where slot `i` starts in `slots`. */
-  readonly offsets: Uint32Array;
-  /** One header, vector, address and control message per slot, in order. */
-  readonly headers: HeaderArray;
-  /** A second array of headers and vectors for the same slots and addresses, for sending. */
-  readonly replyHeaders: HeaderArray;
-  /** Index in `words` of address 0. */
-  readonly nameWord: number;
-  /** Index in `words` of the control messages that come with message 0, and how many words there are for each message. */
-  readonly controlWord: number;
-  readonly perControl: number;
-  /** The same of the control message that says from which address message 0 is sent. */
-  readonly sourceWord: number;
-  readonly perSource: number;
-  /** Points reply header `k` to slot, address and source `i`. */
-  pointReply(k: number, i: number): void;
-  /** @throws UdpError ERR_UDP_STATE if the memory has been detached, and so freed. */
-  assertAttached(): void;
-}
+export type Messages = ReturnType<typeof layMessages>;
 
 export interface MessagesOptions {
   readonly count: number;
@@ -90,7 +51,7 @@ export interface MessagesOptions {
   readonly sourceFamily?: 4 | 6 | undefined;
 }
 
-export function layMessages(libc: Libc, options: MessagesOptions): Messages {
+export function layMessages(libc: Libc, options: MessagesOptions) {
   const { count, slotBytes, nameLength, controlBytes, sourceFamily } = options;
   const sourceBytes = sourceFamily === undefined ? 0 : sourceMessages[sourceFamily].space;
   const stride = slotStride(slotBytes);
@@ -152,37 +113,47 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
     memory[(header + layout.mmsghdr.msg_controllen) / 4] = controlBytes;
   }
 
-  const headerArray = (headers: number, vectors: number): HeaderArray => ({
+  /** An array of struct mmsghdr: its address for the kernel, and its position in `words`. */
+  const headerArray = (headers: number, vectors: number) => ({
     address: base + headers,
+    /** Index in `words` of header 0; headers are 16 words apart. */
     word: headers / 4,
+    /** Index in `words` of vector 0; vectors are 4 words apart. */
     vectorWord: vectors / 4,
   });
   return {
     count,
     slotBytes,
+    /** The whole memory. */
     words: memory,
     halves: new Uint16Array(buffer),
     bytes: new Uint8Array(buffer),
+    /** Only the slots: what users of the package see. */
     slots: new Uint8Array(buffer, slotsAt, count * stride),
+    /** Where slot `i` starts in `slots`. */
     offsets: Uint32Array.from({ length: count }, (_, i) => i * stride),
+    /** One header, vector, address and control message per slot, in order. */
     headers: headerArray(headersAt, vectorsAt),
+    /** A second array of headers and vectors for the same slots and addresses, for sending. */
     replyHeaders: headerArray(replyHeadersAt, replyVectorsAt),
+    /** Index in `words` of address 0. */
     nameWord: namesAt / 4,
+    /** Index in `words` of the control messages that come with message 0, and how many words there are for each message. */
     controlWord: controlAt / 4,
     perControl: controlBytes / 4,
+    /** The same of the control message that says from which address message 0 is sent. */
     sourceWord: sourcesAt / 4,
     perSource: sourceBytes / 4,
-    pointReply: (k, i) => {
+    /** Points reply header `k` to slot, address and source `i`. */
+    pointReply: (k: number, i: number): void => {
       pointHeader(replyHeadersAt, replyVectorsAt, k, i);
       pointSource(replyHeadersAt, k, i);
     },
-    assertAttached: () => {
-      if (memory.length === 0) {
-        throw new UdpError(
-          'ERR_UDP_STATE',
-          'the buffer of a socket was transferred: it must stay with the socket',
-        );
-      }
+    /** @throws UdpError ERR_UDP_STATE if the memory has been detached, and so freed. */
+    assertAttached: (): void => {
+      if (memory.length > 0) return;
+      const problem = 'the buffer of a socket was transferred: it must stay with the socket';
+      throw new UdpError('ERR_UDP_STATE', problem);
     },
   };
 }

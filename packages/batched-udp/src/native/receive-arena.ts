@@ -1,9 +1,9 @@
 /** The memory that recvmmsg(2) writes to, presented as a `Batch`, and the replies sent from the same slots. */
 import type { Settings } from '../options.ts';
 import type { Batch, Peer } from '../socket.ts';
-import { constants, layout } from './layout.ts';
+import { constants, layout, timestampCmsgLength } from './layout.ts';
 import type { Libc } from './libc.ts';
-import { layMessages, type Messages, messageAge, timestampControlBytes, words } from './message-memory.ts';
+import { layMessages, type Messages, messageAge, words } from './message-memory.ts';
 import { peerOfSockaddr, sockaddrLength } from './sockaddr.ts';
 import { copySource, sourceMessages } from './source-address.ts';
 
@@ -54,7 +54,7 @@ export class ReceiveArena implements Batch {
       nameLength,
       replies: true,
       controlBytes:
-        (options.timestamps ? timestampControlBytes : 0) + (keepsAddress ? sourceMessages[family].space : 0),
+        (options.timestamps ? timestampCmsgLength : 0) + (keepsAddress ? sourceMessages[family].space : 0),
       sourceFamily: keepsAddress ? family : undefined,
     });
     if (options.connected) {
@@ -135,7 +135,7 @@ export class ReceiveArena implements Batch {
   /** Where replies come from. The kernel puts the timestamp first. */
   #loadDestinations(count: number): void {
     const { words: memory, controlWord, perControl, sourceWord, perSource } = this.messages;
-    const first = controlWord + (this.#timestamps ? timestampControlBytes / 4 : 0);
+    const first = controlWord + (this.#timestamps ? timestampCmsgLength / 4 : 0);
     for (let i = 0; i < count; i++) {
       copySource(memory, first + i * perControl, sourceWord + i * perSource, this.#family);
     }

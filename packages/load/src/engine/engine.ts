@@ -12,7 +12,7 @@ import type { Workload } from '../workload/workload.ts';
 import { Channel } from './channel.ts';
 import { Cookies } from './cookies.ts';
 import { NONE, STATE } from './in-flight.ts';
-import { FAILURE_COUNTS, type Measurements } from './measurements.ts';
+import type { Measurements } from './measurements.ts';
 import { questionEnds } from './questions.ts';
 import { Responses } from './responses.ts';
 import type { Source } from './source.ts';
@@ -390,7 +390,7 @@ export class Engine {
 
   #laneFailed(channel: Channel | null, lane: number, failure: LaneFailure): void {
     const { counts } = this.#measurements;
-    counts[FAILURE_COUNTS[failure]] += 1;
+    counts[failure === 'timeout' ? 'connectTimeout' : failure] += 1;
     // An ICMP error does not say which datagram it is about: those time out.
     if (channel === null || channel.transport.kind === 'udp') return;
     for (const cell of channel.inFlight.inLane(lane)) {

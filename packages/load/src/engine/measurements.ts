@@ -1,6 +1,5 @@
 /** What a worker counts and times. Plain numbers, added up over intervals and workers. */
 import { Histogram, type HistogramData } from '../histogram/histogram.ts';
-import type { LaneFailure } from '../transport/transport.ts';
 import type { Sockets } from './sockets.ts';
 
 export function noCounts() {
@@ -71,17 +70,6 @@ const COUNT_NAMES = Object.keys(noCounts()) as readonly (keyof Counts)[];
 export function addCounts(sum: Counts, more: Counts): void {
   for (const name of COUNT_NAMES) sum[name] += more[name];
 }
-
-/** The count for each kind of failure. */
-export const FAILURE_COUNTS = {
-  refused: 'refused',
-  reset: 'reset',
-  closed: 'closed',
-  timeout: 'connectTimeout',
-  tls: 'tls',
-  protocol: 'protocol',
-  unreachable: 'unreachable',
-} as const satisfies Record<LaneFailure, keyof Counts>;
 
 /** Response codes with their upper bits from EDNS (RFC 6891 §6.1.3). */
 const CODES = 4096;

@@ -74,10 +74,7 @@ function medianOf(sorted: readonly number[]): number {
   return (below + above) / 2;
 }
 
-interface Bounds {
-  readonly low: number;
-  readonly high: number;
-}
+type Bounds = Pick<RateSearch, 'low' | 'high'>;
 
 /** Doubles, or halves, until one rate is sustained and the next is not. */
 async function findBounds(

@@ -7,21 +7,15 @@ import type { Skipped } from './packet.ts';
 
 const PIECE_BYTES = 1 << 20;
 
-/** What was read from a piece of a file. */
-interface Piece<Item> {
-  readonly items: readonly Item[];
-  /** Whether the file has ended, between two packets. */
-  readonly isComplete: boolean;
-}
-
 /**
- * Reads a file piece by piece: `onPacket` gets each frame, and adds what it finds in it.
+ * Reads a file piece by piece: `onPacket` gets each frame, and adds what it finds in it. `isComplete`: the file has ended,
+ * between two packets.
  * @throws LoadError `E_UNREADABLE` or `E_PCAP`.
  */
 export async function* readPieces<Item>(
   path: string,
   onPacket: (add: (item: Item) => void) => OnPacket,
-): AsyncGenerator<Piece<Item>, void, void> {
+): AsyncGenerator<{ readonly items: readonly Item[]; readonly isComplete: boolean }, void, void> {
   let items: Item[] = [];
   const reader = createCaptureReader(onPacket((item) => items.push(item)));
   try {

@@ -5,16 +5,6 @@ import type { QueryArena } from '../workload/workload.ts';
 import type { Skipped } from './packet.ts';
 import { Capture } from './read-capture.ts';
 
-export interface CapturedQueries {
-  /** Messages as captured, except that the id is 0. */
-  readonly arena: QueryArena;
-  /** Seconds after the first query, ascending, one for each message. */
-  readonly dueSeconds: Float64Array;
-  readonly spanSeconds: number;
-  /** What was skipped, such as "3 fragments"; empty if there was nothing that a user would miss. */
-  readonly skipped: string;
-}
-
 /** What a user would not miss: everything else on the wire. */
 const EXPECTED: ReadonlySet<Skipped> = new Set(['not IP', 'other traffic']);
 
@@ -39,7 +29,7 @@ function skippedText(skipped: ReadonlyMap<Skipped, number>, cutShort: boolean): 
  * message begins with its segment.
  * @throws LoadError `E_UNREADABLE` or `E_PCAP`.
  */
-export async function loadCapture(path: string, port: number): Promise<CapturedQueries> {
+export async function loadCapture(path: string, port: number) {
   const capture = new Capture(path, { port });
   const found = arenaBuilder();
   const times: number[] = [];
@@ -56,9 +46,12 @@ export async function loadCapture(path: string, port: number): Promise<CapturedQ
   const sorted = isOrdered ? { arena, times } : inOrder(arena, times);
   const first = sorted.times[0] ?? 0;
   return {
+    /** Messages as captured, except that the id is 0. */
     arena: sorted.arena,
+    /** Seconds after the first query, ascending, one for each message. */
     dueSeconds: Float64Array.from(sorted.times, (seconds) => seconds - first),
     spanSeconds: (sorted.times.at(-1) ?? first) - first,
+    /** What was skipped, such as "3 fragments"; empty if there was nothing that a user would miss. */
     skipped: skippedText(capture.skipped, !capture.isComplete),
   };
 }

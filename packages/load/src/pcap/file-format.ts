@@ -6,13 +6,6 @@
 /** One captured frame; `frame` is valid until the call returns. */
 export type OnPacket = (linkType: number, seconds: number, frame: Uint8Array) => void;
 
-export interface CaptureReader {
-  /** Takes the next piece of the file. @throws CaptureError where it is damaged. */
-  push(piece: Uint8Array): void;
-  /** Whether the file ended between two records; false if it is cut off (the capture was killed). */
-  end(): boolean;
-}
-
 /** A file is not a capture, or is damaged. */
 export class CaptureError extends Error {
   override readonly name = 'CaptureError';
@@ -136,7 +129,7 @@ function pcapng(onPacket: OnPacket): ReadRecord {
 }
 
 /** A reader for either format, told from the file's first bytes. */
-export function createCaptureReader(onPacket: OnPacket): CaptureReader {
+export function createCaptureReader(onPacket: OnPacket) {
   let rest: Uint8Array = new Uint8Array(0);
   let read: ReadRecord | undefined;
 
@@ -148,7 +141,8 @@ export function createCaptureReader(onPacket: OnPacket): CaptureReader {
   };
 
   return {
-    push(piece) {
+    /** Takes the next piece of the file. @throws CaptureError where it is damaged. */
+    push(piece: Uint8Array): void {
       const bytes = new Uint8Array(rest.length + piece.length);
       bytes.set(rest);
       bytes.set(piece, rest.length);
@@ -163,7 +157,8 @@ export function createCaptureReader(onPacket: OnPacket): CaptureReader {
       }
       rest = bytes.slice(at);
     },
-    end() {
+    /** Whether the file ended between two records; false if it is cut off (the capture was killed). */
+    end(): boolean {
       if (read === undefined) throw new CaptureError('it is neither a pcap nor a pcapng file');
       return rest.length === 0;
     },

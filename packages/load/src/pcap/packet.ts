@@ -22,19 +22,21 @@ export type Skipped =
   /** To the port, but not a DNS query: a response, garbage, or the middle of a TCP stream. */
   | 'not a query';
 
-/** Where in the frame the headers of a query are. */
-export interface Headers {
+/** A transport segment of a frame: where its header is, and where it ends by the IP header. */
+export interface FoundSegment {
   readonly ipAt: number;
   /** 4 or 6. */
   readonly ipVersion: number;
-  readonly transport: 'udp' | 'tcp';
-  readonly transportAt: number;
+  /** As in the IP header: 6 for TCP, 17 for UDP. */
+  readonly protocol: number;
+  readonly at: number;
+  readonly end: number;
 }
 
 /** An address of a packet, as text. */
 export function addressIn(
   frame: Uint8Array,
-  { ipAt, ipVersion }: Pick<Headers, 'ipAt' | 'ipVersion'>,
+  { ipAt, ipVersion }: FoundSegment,
   end: 'source' | 'destination',
 ): string {
   const [source, bytes] = ipVersion === 4 ? [ipAt + 12, 4] : [ipAt + 8, 16];
@@ -43,7 +45,7 @@ export function addressIn(
 }
 
 /** A query lies at `bytes[start, end)`. */
-export type OnQuery = (bytes: Uint8Array, start: number, end: number, headers: Headers) => void;
+export type OnQuery = (bytes: Uint8Array, start: number, end: number, segment: FoundSegment) => void;
 type OnMessage = (start: number, end: number) => void;
 
 /** LINKTYPE_ values from the registry at tcpdump.org. */
@@ -65,7 +67,7 @@ const ETHER_IPV6 = 0x86dd;
 /** 802.1Q, 802.1ad, and older values for stacked VLANs. */
 const VLAN_TYPES = new Set([0x8100, 0x88a8, 0x9100, 0x9200]);
 
-const PROTOCOL = { hopByHop: 0, tcp: 6, udp: 17, routing: 43, fragment: 44, authentication: 51, options: 60 };
+export const PROTOCOL = { hopByHop: 0, tcp: 6, udp: 17, routing: 43, fragment: 44, authentication: 51, options: 60 };
 
 /** Where the network layer begins in a frame. */
 type Network = { readonly at: number } | Skipped;
@@ -191,17 +193,6 @@ function tcp(bytes: Uint8Array, at: number, end: number, port: number, onMessage
   return null;
 }
 
-/** A transport segment of a frame: where its header is, and where it ends by the IP header. */
-export interface FoundSegment {
-  readonly ipAt: number;
-  /** 4 or 6. */
-  readonly ipVersion: number;
-  /** As in the IP header: 6 for TCP, 17 for UDP. */
-  readonly protocol: number;
-  readonly at: number;
-  readonly end: number;
-}
-
 /** The segment in a frame, or why there is none. */
 export function findSegment(linkType: number, frame: Uint8Array): FoundSegment | Skipped {
   const network = networkOf(linkType, frame);
@@ -220,10 +211,9 @@ export function readPacket(
 ): Skipped | null {
   const segment = findSegment(linkType, frame);
   if (typeof segment === 'string') return segment;
-  const { ipAt, ipVersion, protocol, at, end } = segment;
-  const onMessage = (transport: 'udp' | 'tcp') => (from: number, to: number) =>
-    onQuery(frame, from, to, { ipAt, ipVersion, transport, transportAt: at });
-  if (protocol === PROTOCOL.udp) return udp(frame, at, end, port, onMessage('udp'));
-  if (protocol === PROTOCOL.tcp) return tcp(frame, at, end, port, onMessage('tcp'));
+  const { protocol, at, end } = segment;
+  const onMessage = (from: number, to: number) => onQuery(frame, from, to, segment);
+  if (protocol === PROTOCOL.udp) return udp(frame, at, end, port, onMessage);
+  if (protocol === PROTOCOL.tcp) return tcp(frame, at, end, port, onMessage);
   return 'other traffic';
 }

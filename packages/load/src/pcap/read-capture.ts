@@ -9,7 +9,7 @@ import {
   u16,
 } from '@dinodns-bench/wire';
 import { noQueries, readPieces } from './capture-file.ts';
-import { addressIn, type Headers, readPacket, type Skipped } from './packet.ts';
+import { addressIn, type FoundSegment, PROTOCOL, readPacket, type Skipped } from './packet.ts';
 
 /** A query as it was captured. */
 export interface CapturedQuery {
@@ -44,7 +44,7 @@ interface FoundQuery {
   readonly frame: Uint8Array;
   readonly start: number;
   readonly end: number;
-  readonly headers: Headers;
+  readonly segment: FoundSegment;
 }
 
 /** A capture being read: iterate over it once. */
@@ -77,8 +77,8 @@ export class Capture implements AsyncIterable<CapturedQuery> {
   async *pieces(): AsyncGenerator<readonly FoundQuery[], void, void> {
     const onPacket =
       (add: (query: FoundQuery) => void) => (linkType: number, seconds: number, frame: Uint8Array) => {
-        const reason = readPacket(linkType, frame, this.port, (_bytes, start, end, headers) =>
-          add({ seconds, frame, start, end, headers }),
+        const reason = readPacket(linkType, frame, this.port, (_bytes, start, end, segment) =>
+          add({ seconds, frame, start, end, segment }),
         );
         if (reason !== null) this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1);
       };
@@ -90,7 +90,7 @@ export class Capture implements AsyncIterable<CapturedQuery> {
     if (this.queries === 0 && !this.#mayBeEmpty) throw noQueries(this.path, this.port, this.#skipped);
   }
 
-  #query({ seconds, frame, start, end, headers }: FoundQuery): CapturedQuery {
+  #query({ seconds, frame, start, end, segment }: FoundQuery): CapturedQuery {
     const message = frame.slice(start, end);
     const query = this.#reader;
     query.read(message, 0, message.length);
@@ -98,8 +98,8 @@ export class Capture implements AsyncIterable<CapturedQuery> {
     const after = findNameEnd(message, HEADER_BYTES);
     return {
       seconds,
-      client: { address: addressIn(frame, headers, 'source'), port: u16(frame, headers.transportAt) },
-      transport: headers.transport,
+      client: { address: addressIn(frame, segment, 'source'), port: u16(frame, segment.at) },
+      transport: segment.protocol === PROTOCOL.udp ? 'udp' : 'tcp',
       message,
       name: nameText(message, HEADER_BYTES),
       type: typeName(u16(message, after)),

@@ -1,7 +1,7 @@
 /** The TCP segments of a capture file, one after the other, in constant memory: their headers. */
 import { u16 } from '@dinodns-bench/wire';
 import { readPieces } from './capture-file.ts';
-import { addressIn, findSegment } from './packet.ts';
+import { addressIn, findSegment, PROTOCOL } from './packet.ts';
 
 /** Bits of `TcpSegment.flags` (RFC 9293 §3.1, RFC 3168 §6.1). */
 export const TCP_FLAG = { fin: 1, syn: 2, rst: 4, psh: 8, ack: 16, urg: 32, ece: 64, cwr: 128 } as const;
@@ -19,13 +19,12 @@ export interface TcpSegment {
   readonly flags: number;
 }
 
-const PROTOCOL_TCP = 6;
 /** Ports, sequence and acknowledgement numbers, and flags. */
 const HEADER_BYTES_READ = 14;
 
 function segmentIn(linkType: number, seconds: number, frame: Uint8Array): TcpSegment | null {
   const found = findSegment(linkType, frame);
-  if (typeof found === 'string' || found.protocol !== PROTOCOL_TCP) return null;
+  if (typeof found === 'string' || found.protocol !== PROTOCOL.tcp) return null;
   const { at, ipVersion } = found;
   if (at + HEADER_BYTES_READ > frame.length) return null;
   return {

@@ -81,16 +81,10 @@ function openFallback(task: WorkerTask, handler: TransportHandler): Promise<Tran
 }
 
 /** A worker's state once its sockets are open. */
-export interface Opened {
-  readonly engine: Engine;
-  readonly workload: Workload;
-  readonly measurements: Measurements;
-  readonly transport: Transport;
-  close(): Promise<void>;
-}
+export type Opened = Awaited<ReturnType<typeof open>>;
 
 /** Opens the sockets or connections of a task's share. Rejects with a `LoadError` if that fails. */
-export async function open(task: WorkerTask): Promise<Opened> {
+export async function open(task: WorkerTask) {
   const { options, plan, share } = task;
   const { sockets } = options;
   const measurements = new Measurements(sockets === null ? null : new Sockets(share.lanes, sockets));
@@ -114,9 +108,7 @@ export async function open(task: WorkerTask): Promise<Opened> {
     workload,
     measurements,
     transport,
-    close: async () => {
-      await Promise.all(transports.map((opened) => opened.close()));
-    },
+    close: () => Promise.all(transports.map((opened) => opened.close())),
   };
 }
 

@@ -70,15 +70,10 @@ export function popularityWeights(
   return options.popularity === 'zipf' ? zipfWeights(count, options.zipfExponent) : null;
 }
 
-/** The odd and the even numbers of a range: zones that exist, and names that do not. */
-interface Halves {
-  readonly firstOdd: number;
-  readonly odds: number;
-  readonly firstEven: number;
-  readonly evens: number;
-}
+type Halves = ReturnType<typeof halvesOf>;
 
-function halvesOf(from: number, to: number): Halves {
+/** The odd and the even numbers of a range, the first and how many: zones that exist, and names that do not. */
+function halvesOf(from: number, to: number) {
   const firstOdd = from % 2 === 1 ? from : from + 1;
   const firstEven = from % 2 === 0 ? from : from + 1;
   const odds = firstOdd > to ? 0 : Math.floor((to - firstOdd) / 2) + 1;

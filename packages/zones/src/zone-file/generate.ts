@@ -4,6 +4,7 @@
  */
 import { Entries } from './entries.ts';
 import { isWithin, nameFromText, zoneFileName } from './names.ts';
+import type { ZoneRecord } from './parse.ts';
 import { LexicalError, TokenError } from './problem.ts';
 import { Tokens } from './rdata/field.ts';
 import { parseData } from './rdata/index.ts';
@@ -92,12 +93,7 @@ const MAX_TEMPLATE_BYTES = 65_536;
 /** The owner's token, after the directive and the range. */
 const OWNER_TOKEN = 2;
 
-interface GeneratedRecord {
-  readonly name: Buffer;
-  readonly type: number;
-  readonly ttl: number;
-  readonly data: Buffer;
-}
+type GeneratedRecord = Pick<ZoneRecord, 'name' | 'type' | 'ttl' | 'data'>;
 
 interface GeneratorContext {
   /** As in BIND, the data of generated records outside of this zone is not read, and they are omitted. */
