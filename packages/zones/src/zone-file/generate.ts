@@ -3,13 +3,13 @@
  * range.
  */
 import { Entries } from './entries.ts';
-import { isWithin, nameFromText, zoneFileName } from './names.ts';
+import { isWithin, nameFromText } from './names.ts';
 import type { ZoneRecord } from './parse.ts';
 import { LexicalError, TokenError } from './problem.ts';
 import { Tokens } from './rdata/field.ts';
 import { parseData } from './rdata/index.ts';
 import type { DataWriter } from './record-data.ts';
-import type { Frame, RecordHeads, Warn } from './record-head.ts';
+import type { RecordHeads } from './record-head.ts';
 
 /** Maximum number of records from all `$GENERATE` directives of a zone: 15 times the PTR records of a /16 network. */
 const MAX_GENERATED = 1_000_000;
@@ -101,7 +101,6 @@ interface GeneratorContext {
   readonly class: number;
   readonly heads: RecordHeads;
   readonly out: DataWriter;
-  readonly warn: Warn;
 }
 
 export class RecordGenerator {
@@ -114,7 +113,7 @@ export class RecordGenerator {
   }
 
   /** Reads the directive's arguments; `end` checks that nothing follows. The data is one word, or quoted text. */
-  *records(frame: Frame, tokens: Tokens, end: () => void): Generator<GeneratedRecord, void, void> {
+  *records(tokens: Tokens, end: () => void): Generator<GeneratedRecord, void, void> {
     const range = rangeFromText(tokens.next('a range'));
     this.#generated += sizeOf(range);
     if (this.#generated > MAX_GENERATED) {
@@ -122,24 +121,19 @@ export class RecordGenerator {
       throw new TokenError(`$GENERATE makes more than ${MAX_GENERATED} records`, fix);
     }
     const owner = templateFromText(tokens.next('a name'));
-    const { heads, zone, warn } = this.#context;
-    const { type, ttl = 0 } = heads.read(frame, tokens);
+    const { heads, zone } = this.#context;
+    const { type, ttl = 0 } = heads.read(tokens);
     const data = templateFromText(tokens.next('the data'));
     const last = tokens.at - 1;
     end();
     for (let number = range.start; number <= range.stop; number += range.step) {
-      const name = generatedName(frame, owner(number));
-      if (!isWithin(name, zone)) {
-        const problem = `the record ${zoneFileName(name)} is outside of the zone and omitted`;
-        warn(frame, OWNER_TOKEN, problem, 'correct the name, or remove the directive');
-        continue;
-      }
-      yield { name, type, ttl, data: this.#data(frame, type, data(number), last) };
+      const name = generatedName(owner(number), tokens.origin);
+      if (isWithin(name, zone)) yield { name, type, ttl, data: this.#data(tokens, type, data(number), last) };
     }
   }
 
   /** The data of one record: `text` is split into tokens again. Problems are reported at the template, `token`. */
-  #data(frame: Frame, type: number, text: string, token: number): Buffer {
+  #data({ origin }: Tokens, type: number, text: string, token: number): Buffer {
     if (text.length > MAX_TEMPLATE_BYTES) {
       throw new TokenError('the data of $GENERATE is too long', 'shorten it', token);
     }
@@ -148,7 +142,7 @@ export class RecordGenerator {
     try {
       entries.next();
       const { class: classCode, out } = this.#context;
-      return parseData(type, classCode, new Tokens(entries, frame.origin), out);
+      return parseData(type, classCode, new Tokens(entries, origin), out);
     } catch (error) {
       if (!(error instanceof TokenError) && !(error instanceof LexicalError)) throw error;
       throw new TokenError(`${error.message}, in "${text.slice(0, 80)}"`, error.fix, token);
@@ -156,9 +150,9 @@ export class RecordGenerator {
   }
 }
 
-function generatedName(frame: Frame, text: string): Buffer {
+function generatedName(text: string, origin: Uint8Array): Buffer {
   try {
-    return nameFromText(Buffer.from(text, 'latin1'), frame.origin);
+    return nameFromText(Buffer.from(text, 'latin1'), origin);
   } catch (error) {
     throw error instanceof TokenError ? new TokenError(error.message, error.fix, OWNER_TOKEN) : error;
   }

@@ -11,7 +11,7 @@ import { LexicalError, problemAt, TokenError, ZoneFileError, type ZoneFileProble
 import { Tokens } from './rdata/field.ts';
 import { parseData } from './rdata/index.ts';
 import { DataWriter } from './record-data.ts';
-import { type Frame, RecordHeads, type Warn } from './record-head.ts';
+import { RecordHeads } from './record-head.ts';
 
 /** A record of a zone file; all names are absolute and uncompressed. */
 export interface ZoneRecord {
@@ -46,8 +46,6 @@ export interface ParseOptions {
    * directive. Default: `$INCLUDE` is an error.
    */
   readonly include?: (path: string, from: string) => IncludedFile;
-  /** Called for text that is accepted but is probably a mistake. Default: no warnings. */
-  readonly onWarning?: (warning: ZoneFileProblem) => void;
 }
 
 /** Maximum depth of `$INCLUDE` in included files: it stops a file that includes itself. */
@@ -58,6 +56,17 @@ const MAX_INCLUDES = 10_000;
 const MAX_PROBLEMS = 20;
 
 const DOLLAR = 0x24;
+
+/** A file that is being read: the zone file itself, or one that it includes. */
+interface Frame {
+  readonly file: string;
+  readonly entries: Entries;
+  /** Completes relative names. */
+  origin: Uint8Array;
+  /** That of the last record. */
+  owner: Uint8Array | undefined;
+}
+
 /**
  * The records of a zone file, in file order. `text` is the whole file or its chunks. If anything is wrong, all valid
  * records are yielded first; then a `ZoneFileError` is thrown that lists the problems (at most 20), each with file, line
@@ -99,15 +108,12 @@ class ZoneFileParser {
     this.#class = options.class ?? CLASS.IN;
     this.#file = options.file ?? 'zone';
     const zone = originFromText(options.origin ?? '.');
-    const warn: Warn = ({ file, entries }, token, problem, fix) =>
-      options.onWarning?.(problemAt({ file, ...entries.placeOf(token) }, problem, fix));
-    this.#heads = new RecordHeads(this.#class, warn);
+    this.#heads = new RecordHeads(this.#class);
     this.#generator = new RecordGenerator({
       zone,
       class: this.#class,
       heads: this.#heads,
       out: this.#out,
-      warn,
     });
     this.#push(this.#file, chunks, zone, undefined);
   }
@@ -167,10 +173,10 @@ class ZoneFileParser {
   }
 
   #record(frame: Frame, tokens: Tokens, owner: Uint8Array): ZoneRecord {
-    const { type, ttl } = this.#heads.read(frame, tokens);
+    const { type, ttl } = this.#heads.read(tokens);
     const data = parseData(type, this.#class, tokens, this.#out);
     const { file, entries } = frame;
-    const found = ttl ?? this.#heads.ttlOfSoa(frame, data);
+    const found = ttl ?? this.#heads.ttlOfSoa(data);
     this.#heads.note(owner, type, found, data);
     return { name: owner, type, class: this.#class, ttl: found, data, file, line: entries.line };
   }
@@ -182,7 +188,7 @@ class ZoneFileParser {
         frame.origin = tokens.nextName('the origin');
         break;
       case '$TTL':
-        this.#heads.readDefaultTtl(frame, tokens);
+        this.#heads.readDefaultTtl(tokens);
         break;
       case '$INCLUDE':
         this.#include(frame, tokens);
@@ -212,7 +218,7 @@ class ZoneFileParser {
     const { file, entries } = frame;
     const { line } = entries;
     const end = () => this.#endDirective('$GENERATE', tokens);
-    for (const record of this.#generator.records(frame, tokens, end)) {
+    for (const record of this.#generator.records(tokens, end)) {
       yield { ...record, class: this.#class, file, line };
     }
   }

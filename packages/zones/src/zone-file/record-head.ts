@@ -13,24 +13,10 @@ import {
   typeName,
   typeNumber,
 } from '@dinodns-bench/wire';
-import type { Entries } from './entries.ts';
 import { compareNames } from './names.ts';
 import { TokenError } from './problem.ts';
 import type { Tokens } from './rdata/field.ts';
 import { MAX_TTL, secondsFromText } from './ttl.ts';
-
-/** A file that is being read: the zone file itself, or one that it includes. */
-export interface Frame {
-  readonly file: string;
-  readonly entries: Entries;
-  /** Completes relative names. */
-  origin: Uint8Array;
-  /** That of the last record. */
-  owner: Uint8Array | undefined;
-}
-
-/** Reports text that is accepted but is probably a mistake, at a token of the current entry. */
-export type Warn = (frame: Frame, token: number, problem: string, fix: string) => void;
 
 /** Words that are neither a class nor a TTL: nearly all of the words before the data. */
 const USUAL_TYPES: ReadonlySet<string> = new Set(DATA_TYPES);
@@ -40,50 +26,43 @@ const TYPE_BY_NAME = new Map(DATA_TYPES.map((name) => [name, typeNumber(name) ??
 /** Obsolete types (RFC 1035, section 3.2.2) that other servers refuse. */
 const OBSOLETE_TYPES: readonly number[] = [TYPE.MD, TYPE.MF];
 
-const TTL_FIX = `write at most ${MAX_TTL} seconds (RFC 2181, section 8)`;
-
 export class RecordHeads {
   readonly #class: number;
-  readonly #warn: Warn;
   /** The last TTL given, or that of the SOA record. */
   #ttl: number | undefined;
   /** From `$TTL`. */
   #defaultTtl: number | undefined;
-  #hasWarnedOfTtl = false;
   /** The owner of the last record, and the TTL of each of its RRsets; only while there is no `$TTL`. */
   #owner: Uint8Array | undefined;
   readonly #ttlOfSet = new Map<string, number>();
 
-  constructor(classCode: number, warn: Warn) {
+  constructor(classCode: number) {
     this.#class = classCode;
-    this.#warn = warn;
   }
 
   /** Reads a head. `ttl` is undefined for an SOA record from whose data it is taken: see `ttlOfSoa`. */
-  read(frame: Frame, tokens: Tokens): { readonly type: number; readonly ttl: number | undefined } {
-    const ttl = this.#readTtl(frame, tokens);
+  read(tokens: Tokens): { readonly type: number; readonly ttl: number | undefined } {
+    const ttl = this.#readTtl(tokens);
     const type = readType(tokens);
-    return { type, ttl: ttl ?? this.#inheritedTtl(frame, tokens, type) };
+    return { type, ttl: ttl ?? this.#inheritedTtl(tokens, type) };
   }
 
   /** Reads the argument of `$TTL`. */
-  readDefaultTtl(frame: Frame, tokens: Tokens): void {
+  readDefaultTtl(tokens: Tokens): void {
     const text = tokens.next('a TTL');
     const seconds = secondsFromText(text);
     if (seconds === undefined) {
       throw new TokenError(`"${text}" is not a TTL`, 'write seconds, or a time such as 1h30m');
     }
-    this.#defaultTtl = this.#checkedTtl(frame, tokens.at - 1, seconds, text);
+    this.#defaultTtl = checkedTtl(tokens.at - 1, seconds, text);
     this.#ttl = this.#defaultTtl;
   }
 
   /** The TTL if none is given up to the SOA record: its MINIMUM field, as before RFC 2308. */
-  ttlOfSoa(frame: Frame, data: Buffer): number {
+  ttlOfSoa(data: Buffer): number {
     const ttl = Math.min(data.readUInt32BE(data.length - 4), MAX_TTL);
     this.#ttl = ttl;
     this.#defaultTtl = ttl;
-    const problem = `there is no TTL: ${ttl}, the minimum of the SOA record, is used`;
-    this.#warn(frame, 0, problem, 'begin the file with $TTL 3600');
     return ttl;
   }
 
@@ -102,7 +81,7 @@ export class RecordHeads {
   }
 
   /** Reads TTL and class, in either order, and returns the TTL if there is one. */
-  #readTtl(frame: Frame, tokens: Tokens): number | undefined {
+  #readTtl(tokens: Tokens): number | undefined {
     let ttl: number | undefined;
     let hasClass = false;
     for (;;) {
@@ -118,7 +97,7 @@ export class RecordHeads {
       const seconds = ttl === undefined ? secondsFromText(word) : undefined;
       if (seconds === undefined) return ttl;
       tokens.next('a TTL');
-      ttl = this.#checkedTtl(frame, tokens.at - 1, seconds, word);
+      ttl = checkedTtl(tokens.at - 1, seconds, word);
       this.#ttl = ttl;
     }
   }
@@ -132,15 +111,8 @@ export class RecordHeads {
     );
   }
 
-  #checkedTtl(frame: Frame, token: number, seconds: number | 'range', text: string): number {
-    if (seconds === 'range') throw new TokenError(`the TTL ${text} is too large`, TTL_FIX, token);
-    if (seconds <= MAX_TTL) return seconds;
-    this.#warn(frame, token, `the TTL ${text} is too large; 0 is used`, TTL_FIX);
-    return 0;
-  }
-
   /** The TTL of a record that does not give one; undefined for an SOA record from whose data it is taken. */
-  #inheritedTtl(frame: Frame, tokens: Tokens, type: number): number | undefined {
+  #inheritedTtl(tokens: Tokens, type: number): number | undefined {
     if (this.#defaultTtl !== undefined) {
       this.#ttl = this.#defaultTtl;
       return this.#defaultTtl;
@@ -150,13 +122,15 @@ export class RecordHeads {
       const problem = 'the record has no TTL, and there is none before it';
       throw new TokenError(problem, 'begin the file with $TTL 3600', tokens.at - 1);
     }
-    if (!this.#hasWarnedOfTtl) {
-      this.#hasWarnedOfTtl = true;
-      const problem = 'the record has no TTL: that of the previous record is used';
-      this.#warn(frame, 0, problem, 'begin the file with $TTL 3600 (RFC 2308, section 4)');
-    }
     return this.#ttl;
   }
+}
+
+/** As in BIND, a TTL of 32 bits is 0 (RFC 2181, section 8). */
+function checkedTtl(token: number, seconds: number | 'range', text: string): number {
+  if (seconds !== 'range') return seconds <= MAX_TTL ? seconds : 0;
+  const fix = `write at most ${MAX_TTL} seconds (RFC 2181, section 8)`;
+  throw new TokenError(`the TTL ${text} is too large`, fix, token);
 }
 
 /** The number of a class as a zone file writes it: `IN`, `CHAOS`, `CLASS1`; undefined for other text. */
