@@ -16,7 +16,7 @@ it('uses every id of a lane before it reuses one, and no id twice at a time', ()
   inFlight.end(cells[7] ?? 0, STATE.answered);
   expect(inFlight.begin(0, 1)).toBe(cells[7]);
   for (const cell of cells) inFlight.end(cell, STATE.expired);
-  expect(inFlight.outstanding).toBe(0);
+  expect([...inFlight.outstandingOf]).toEqual([0]);
   const [first, second] = [inFlight.begin(0, 0), inFlight.begin(0, 0)];
   inFlight.end(first, STATE.answered);
   const third = inFlight.begin(0, 0);

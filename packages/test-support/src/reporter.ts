@@ -16,10 +16,7 @@ export interface LeftOutTests {
 
 export const LEFT_OUT_FILE = 'left-out.json';
 
-interface LeftOutFile {
-  readonly file: string;
-  readonly reasons: readonly string[];
-}
+type LeftOutFile = Omit<LeftOutTests, 'count'>;
 
 function leftOutFiles(folder: string): LeftOutFile[] {
   const path = join(folder, LEFT_OUT_FILES);

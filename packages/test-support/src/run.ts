@@ -53,15 +53,7 @@ const LOOK_SECONDS = 1;
 
 const TIMING_FLAG = '--timing=';
 
-interface Run {
-  readonly id: string;
-  /** Temporary folders of the tests; nothing may be left in it. */
-  readonly temporary: string;
-  /** The runner's own files. */
-  readonly folder: string;
-  /** The programs of a fresh machine. */
-  readonly freshPath: string;
-}
+type Run = ReturnType<typeof beginRun>;
 
 interface Request {
   readonly suites: readonly Suite[];
@@ -90,14 +82,22 @@ function parse(words: readonly string[]): Request {
   };
 }
 
-function beginRun(): Run {
+function beginRun() {
   const id = randomBytes(4).toString('hex');
   const folder = mkdtempSync(join(tmpdir(), 'dt-'));
   const temporary = join(folder, TEMPORARY_FOLDER);
   mkdirSync(temporary);
   // Tests that become another user must reach their files.
   chmodSync(folder, 0o755);
-  return { id, folder, temporary, freshPath: makeFreshPath(join(folder, 'bin')) };
+  return {
+    id,
+    /** The runner's own files. */
+    folder,
+    /** Temporary folders of the tests; nothing may be left in it. */
+    temporary,
+    /** The programs of a fresh machine. */
+    freshPath: makeFreshPath(join(folder, 'bin')),
+  };
 }
 
 /** Vitest with these suites, as a child in the same terminal. */

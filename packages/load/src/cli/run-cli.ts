@@ -19,7 +19,7 @@ import { CSV_HEADER, renderCsvRow, renderJson, renderNdjson } from '../report/ma
 import { renderText } from '../report/text.ts';
 import type { CannonResult } from '../result/result.ts';
 import { cannon, packageVersion } from '../run.ts';
-import { crossedThresholds, parseThreshold, type Threshold } from '../thresholds/thresholds.ts';
+import { crossedThresholds, parseThreshold } from '../thresholds/thresholds.ts';
 import { runFindMax } from './find-max.ts';
 import { inFlags } from './flag-names.ts';
 import { buildCommand, type Flags, HELP_AFTER_FLAGS } from './flags.ts';
@@ -70,7 +70,9 @@ async function runLoad(
   const result = await run.result;
   await writeOut(world, render(result, flags, world));
   if (flags.hgrm !== undefined) await writeTo(flags.hgrm, hgrmOf(result));
-  return conclude(result, thresholds, world);
+  const { status, message } = judge(result, crossedThresholds(thresholds, result), world.signal);
+  if (message !== null) say(world, message);
+  return status;
 }
 
 function render(result: CannonResult, flags: Flags, { stdout, env }: ProgramWorld): string {
@@ -78,13 +80,6 @@ function render(result: CannonResult, flags: Flags, { stdout, env }: ProgramWorl
   if (flags.ndjson === true) return renderNdjson(result);
   if (flags.csv === true) return renderCsvRow(result);
   return renderText(result, { colours: terminalOf(stdout, env).colours });
-}
-
-/** Prints why a result is not a success; returns the exit status. */
-function conclude(result: CannonResult, thresholds: readonly Threshold[], world: ProgramWorld): number {
-  const { status, message } = judge(result, crossedThresholds(thresholds, result), world.signal);
-  if (message !== null) say(world, message);
-  return status;
 }
 
 function hgrmOf({ latencySeconds }: CannonResult): string {

@@ -45,8 +45,7 @@ export class InFlight {
   readonly lookup: Int32Array;
   /** Hash of its question. Empty without hashes. */
   readonly hash: Int32Array;
-  /** Queries in flight on all lanes, and on each. */
-  outstanding = 0;
+  /** Queries in flight on each lane. */
   readonly outstandingOf: Uint32Array;
 
   readonly #nextId: Uint32Array;
@@ -104,7 +103,6 @@ export class InFlight {
     this.#nextId[lane] = (id + 1) & this.#mask;
     const cell = first + id;
     this.outstandingOf[lane] = inLane + 1;
-    this.outstanding += 1;
     this.state[cell] = STATE.outstanding;
     this.message[cell] = message;
     this.retries[cell] = 0;
@@ -117,7 +115,6 @@ export class InFlight {
   /** Marks a cell as no longer in flight. */
   end(cell: number, state: typeof STATE.answered | typeof STATE.expired): void {
     this.state[cell] = state;
-    this.outstanding -= 1;
     const lane = this.laneOf(cell);
     this.outstandingOf[lane] = (this.outstandingOf[lane] ?? 0) - 1;
     this.#unlink(cell);

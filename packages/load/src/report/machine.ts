@@ -1,6 +1,6 @@
 /** Results and intervals for programs: JSON, NDJSON and CSV. Pure. */
 import type { CannonResult, Interval } from '../result/result.ts';
-import { PERCENTILES } from '../result/statistics.ts';
+import { PERCENTILES, titleOf } from '../result/statistics.ts';
 
 export function renderJson(result: CannonResult): string {
   return `${JSON.stringify(result, null, 2)}\n`;
@@ -30,7 +30,7 @@ const CODES = { noerror: 'NOERROR', nxdomain: 'NXDOMAIN', servfail: 'SERVFAIL', 
 
 export const CSV_HEADER = `${[
   ...['interval', 'from_seconds', 'to_seconds', 'qps', ...COUNTS, ...Object.keys(CODES)],
-  ...KEYS.map((key) => `latency_${key === 'standardDeviation' ? 'sd' : key.replace('.', '_')}_seconds`),
+  ...KEYS.map((key) => `latency_${titleOf(key).replace('.', '_')}_seconds`),
 ].join(',')}\n`;
 
 type Counted = Pick<Interval, 'qps' | 'counts' | 'codes' | 'latencySeconds'>;

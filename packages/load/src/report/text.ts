@@ -1,7 +1,7 @@
 /** The result as tables for a terminal of 80 columns. Pure. */
 import { painter } from '@dinodns-bench/program';
 import type { CannonResult, WorkerReport } from '../result/result.ts';
-import type { Statistics } from '../result/statistics.ts';
+import { type Statistics, titleOf } from '../result/statistics.ts';
 import { duration, many, percent, threeDigits, whole } from './numbers.ts';
 
 const WIDTH = 80;
@@ -25,16 +25,7 @@ export function wrap(label: string, words: readonly string[], separator = '   ')
   return [...lines, line];
 }
 
-const COLUMNS = [
-  ['min', 'min'],
-  ['mean', 'mean'],
-  ['sd', 'standardDeviation'],
-  ['p50', 'p50'],
-  ['p90', 'p90'],
-  ['p99', 'p99'],
-  ['p99.9', 'p99.9'],
-  ['max', 'max'],
-] as const;
+const COLUMNS = ['min', 'mean', 'standardDeviation', 'p50', 'p90', 'p99', 'p99.9', 'max'] as const;
 const COLUMN = 8;
 
 /** "1.23ms": a table's cell has no room for more. */
@@ -45,12 +36,12 @@ function cell(seconds: number): string {
 function statisticsTable(rows: readonly (readonly [string, Statistics | null])[]): string[] {
   const shown = rows.filter((row): row is readonly [string, Statistics] => row[1] !== null);
   if (shown.length === 0) return [];
-  const head = `${' '.repeat(LABEL)}${COLUMNS.map(([title]) => title.padStart(COLUMN)).join('')}`;
+  const head = `${' '.repeat(LABEL)}${COLUMNS.map((key) => titleOf(key).padStart(COLUMN)).join('')}`;
   return [
     head,
     ...shown.map(
       ([label, statistics]) =>
-        `${label.padEnd(LABEL)}${COLUMNS.map(([, key]) => cell(statistics[key])).join('')}`,
+        `${label.padEnd(LABEL)}${COLUMNS.map((key) => cell(statistics[key])).join('')}`,
     ),
     '',
   ];

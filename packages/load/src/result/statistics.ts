@@ -6,6 +6,9 @@ import type { Histogram } from '../histogram/histogram.ts';
 export const PERCENTILES = [50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99] as const;
 export type PercentileKey = `p${(typeof PERCENTILES)[number]}`;
 
+/** What tables, CSV and thresholds call a statistic. */
+export const titleOf = (key: string): string => (key === 'standardDeviation' ? 'sd' : key);
+
 /** Statistics of the recorded values, seconds. */
 export interface Statistics extends Record<PercentileKey, number> {
   /** Number of values. */

@@ -3,7 +3,7 @@
 import { rcodeName, rcodeNumber } from '@dinodns-bench/wire';
 import { loadError } from '../errors.ts';
 import type { CannonResult } from '../result/result.ts';
-import { PERCENTILES, type Statistics } from '../result/statistics.ts';
+import { PERCENTILES, type Statistics, titleOf } from '../result/statistics.ts';
 
 /** What is compared: a time in seconds, which is infinite if nothing was answered, a count of queries, or a rate. */
 interface Metric {
@@ -23,13 +23,12 @@ type Operator = keyof typeof OPERATORS;
 
 const TIME_UNITS = new Map(Object.entries({ ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1 }));
 
-const STATISTICS: ReadonlyMap<string, keyof Statistics> = new Map<string, keyof Statistics>([
-  ['min', 'min'],
-  ['mean', 'mean'],
-  ['sd', 'standardDeviation'],
-  ['max', 'max'],
-  ...PERCENTILES.map((percentile) => [`p${percentile}`, `p${percentile}`] as const),
-]);
+const STATISTICS: ReadonlyMap<string, keyof Statistics> = new Map(
+  [
+    ...(['min', 'mean', 'standardDeviation', 'max'] as const),
+    ...PERCENTILES.map((percentile) => `p${percentile}` as const),
+  ].map((key) => [titleOf(key), key]),
+);
 
 /** Counts that are shares of the queries sent. */
 const COUNTS = new Map<string, (counts: CannonResult['counts']) => number>([

@@ -14,14 +14,8 @@ export function addListFormats(program: Command, world: CliWorld): Command {
 }
 
 function asJson(): string {
-  const list = formats.map(({ name, title, description, files, recordTypes }) => ({
-    name,
-    title,
-    description,
-    files,
-    recordTypes,
-  }));
-  return `${JSON.stringify(list, null, 2)}\n`;
+  const keys = ['name', 'title', 'description', 'files', 'recordTypes'];
+  return `${JSON.stringify(formats, keys, 2)}\n`;
 }
 
 function asText(): string {

@@ -32,9 +32,6 @@ export interface ZoneFinding {
 export interface ZoneCheck {
   /** Errors first, in the order of the rules. */
   readonly findings: readonly ZoneFinding[];
-  readonly isServable: boolean;
-  /** Records to omit, because they are outside the zone. */
-  readonly ignored: readonly CheckedRecord[];
 }
 
 /** Types of which a name has at most one record (RFC 1035, section 5.2; RFC 2181, section 10.1; RFC 6672, section 2.4). */
@@ -87,7 +84,7 @@ export function checkZone(origin: Uint8Array, records: Iterable<CheckedRecord>):
   const found = [...findingsOf(contents)];
   const errors = found.filter(({ severity }) => severity === 'error');
   const warnings = found.filter(({ severity }) => severity === 'warning');
-  return { findings: [...errors, ...warnings], isServable: errors.length === 0, ignored: contents.outside };
+  return { findings: [...errors, ...warnings] };
 }
 
 type Findings = Generator<ZoneFinding, void, void>;
