@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startProgress } from '../src/cli/progress.ts';
+import { startProgress } from '../src/cli/generate.ts';
 import { runCli } from '../src/cli/run.ts';
 import { formats } from '../src/index.ts';
 import { temporaryDirectory } from './support/servers.ts';

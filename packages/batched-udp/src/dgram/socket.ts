@@ -2,7 +2,7 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemError, UdpError } from '../errors.ts';
-import { emptyTally } from '../native/transmit.ts';
+import { emptyTally } from '../native/calls.ts';
 import { peerTarget, type Settings } from '../options.ts';
 import type { Endpoint, Peer, UdpSocket, UdpSocketCounters } from '../socket.ts';
 import { DatagramBatch } from './batch.ts';

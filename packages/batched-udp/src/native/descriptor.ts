@@ -1,12 +1,11 @@
 /** A bound UDP socket's descriptor, created and configured by system calls. */
-import { closeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { systemError } from '../errors.ts';
 import type { Settings } from '../options.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
 import { decodeSockaddr, encodeSockaddr, sockaddrLength } from './sockaddr.ts';
 import { sourceMessages } from './source-address.ts';
-import { openTracked } from './tracked-descriptor.ts';
 
 export type Descriptor = ReturnType<typeof openDescriptor>;
 
@@ -14,6 +13,24 @@ export type Descriptor = ReturnType<typeof openDescriptor>;
 function scratch(libc: Libc, length: number) {
   const buffer = new ArrayBuffer(Math.max(length, 128)); // V8 keeps small ones on its heap, where they move.
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer), address: libc.addressOf(buffer) };
+}
+
+/**
+ * Moves what `make` opens to a descriptor that Node.js tracks: `fs` opened it, so Node.js closes it when a worker thread
+ * is terminated. Any other would stay open for the life of the process; a socket would stay bound, and swallow its share of
+ * the port's datagrams.
+ *
+ * @throws UdpError with the errno's name; nothing is left open.
+ */
+export function openTracked(libc: Libc, syscall: string, subject: string, make: () => number): number {
+  const fd = openSync('/dev/null', 'r');
+  const made = make();
+  const isMoved = made >= 0 && libc.dup3(made, fd, constants.O_CLOEXEC) >= 0;
+  const failed = isMoved ? undefined : libc.errnoName(libc.errno());
+  if (made >= 0) libc.close(made);
+  if (failed === undefined) return fd;
+  closeSync(fd);
+  throw systemError(syscall, failed, subject);
 }
 
 function makeSocket(libc: Libc, family: 4 | 6): number {

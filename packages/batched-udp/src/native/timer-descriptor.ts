@@ -6,9 +6,9 @@
  * here, it costs a wait nothing.
  */
 import { closeSync } from 'node:fs';
+import { openTracked } from './descriptor.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
-import { openTracked } from './tracked-descriptor.ts';
 
 /** The event loop counts whole milliseconds: times closer than this are the same. */
 const RESOLUTION_MS = 1;

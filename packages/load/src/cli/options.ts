@@ -1,6 +1,6 @@
-/** From flags to options. Each flag is handled in one place; contradictions are reported before anything is sent. */
+/** From flags to options, and in errors from options to flags. Each flag is handled in one place; contradictions are reported before anything is sent. */
 import { given } from '@dinodns-bench/program';
-import { loadError } from '../errors.ts';
+import { LoadError, loadError } from '../errors.ts';
 import { parseExpected } from '../message/response.ts';
 import type { CannonInput } from '../options.ts';
 import { parseServer } from '../server-address.ts';
@@ -233,4 +233,51 @@ function expectOf({ expect }: Flags): CannonInput['expect'] {
   const parsed = parseExpected(expect);
   if ('value' in parsed) return parsed.value;
   throw loadError('E_OPTIONS', parsed.problem, 'write it as NOERROR,NXDOMAIN,127.0.0.1');
+}
+
+/** Maps the library's option names to command-line flags, for error messages. */
+const FLAG_OF: Readonly<Record<string, string>> = {
+  'load.rate': '--rate or --poisson',
+  'load.rates': '--steps',
+  'load.from': '--ramp (start)',
+  'load.to': '--ramp (end)',
+  'load.outstanding': '--outstanding (-q)',
+  'load.maxRate': '--max-rate (-Q)',
+  durationSeconds: '--duration (-d)',
+  workers: '--workers (-w)',
+  clients: '--clients (-c)',
+  passes: '--passes (-n)',
+  maxQueries: '--max-queries',
+  timeoutSeconds: '--timeout (-t)',
+  retries: '--retries',
+  seed: '--seed',
+  sources: '--source (-a)',
+  sourcePort: '--source-port (-x)',
+  receiveBufferBytes: '--buffer (-b)',
+  intervalSeconds: '--interval (-S)',
+  'message.ednsSize': '--edns-size',
+  'stream.queriesPerConnection': '--queries-per-connection',
+  'stream.pipelining': '--pipelining',
+  'stream.path': '--path',
+  'workload.from': '--from',
+  'workload.to': '--to',
+  'workload.hitRatio': '--hit-ratio',
+  'workload.zipfExponent': '--zipf',
+  'workload.randomLabelLength': '--random-labels',
+  'workload.speed': '--speed',
+  'workload.ndots': '--ndots',
+};
+
+/** Turns `load.rate cannot be 0` into `--rate or --poisson cannot be 0`; list entries (`sources.1`) map to their flag. */
+function inFlags(problem: string): string {
+  const [, name = '', rest = ''] = /^([A-Za-z]+(?:\.[A-Za-z]+)?)(?:\.\d+)?( .*)$/s.exec(problem) ?? [];
+  const flag = Object.hasOwn(FLAG_OF, name) ? FLAG_OF[name] : undefined;
+  return flag === undefined ? problem : flag + rest;
+}
+
+/** Errors from the library name its options; shows the flag that sets each one instead. */
+export function nameFlags(error: unknown): unknown {
+  if (!(error instanceof LoadError)) return error;
+  const problems = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));
+  return new LoadError(error.code, problems, { cause: error.cause, total: error.total });
 }

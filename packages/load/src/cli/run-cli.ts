@@ -11,20 +11,18 @@ import {
   terminalOf,
   writeOut,
 } from '@dinodns-bench/program';
-import { LoadError, loadError } from '../errors.ts';
-import { decodeHistogram } from '../histogram/encoding.ts';
+import { loadError } from '../errors.ts';
+import { mergeEncoded } from '../histogram/encoding.ts';
 import { renderHgrm } from '../histogram/hgrm.ts';
-import { Histogram } from '../histogram/histogram.ts';
 import { CSV_HEADER, renderCsvRow, renderJson, renderNdjson } from '../report/machine.ts';
 import { renderText } from '../report/text.ts';
 import type { CannonResult } from '../result/result.ts';
 import { cannon, packageVersion } from '../run.ts';
 import { crossedThresholds, parseThreshold } from '../thresholds/thresholds.ts';
 import { runFindMax } from './find-max.ts';
-import { inFlags } from './flag-names.ts';
 import { buildCommand, type Flags, HELP_AFTER_FLAGS } from './flags.ts';
 import { startLive } from './live.ts';
-import { inputOf } from './options.ts';
+import { inputOf, nameFlags } from './options.ts';
 import { judge } from './verdict.ts';
 
 /** Runs the command line and resolves with the exit status. Never rejects. */
@@ -83,9 +81,7 @@ function render(result: CannonResult, flags: Flags, { stdout, env }: ProgramWorl
 }
 
 function hgrmOf({ latencySeconds }: CannonResult): string {
-  const histogram = new Histogram();
-  if (latencySeconds !== null) histogram.add(decodeHistogram(latencySeconds.histogram));
-  return renderHgrm(histogram);
+  return renderHgrm(mergeEncoded(latencySeconds === null ? [] : [latencySeconds.histogram]));
 }
 
 async function writeTo(path: string, text: string): Promise<void> {
@@ -99,11 +95,4 @@ async function writeTo(path: string, text: string): Promise<void> {
       error,
     );
   }
-}
-
-/** Errors from the library name its options; shows the flag that sets each one instead. */
-function nameFlags(error: unknown): unknown {
-  if (!(error instanceof LoadError)) return error;
-  const problems = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));
-  return new LoadError(error.code, problems, { cause: error.cause, total: error.total });
 }

@@ -3,11 +3,10 @@ import type { Counts } from '../engine/measurements.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
 import { NO_FACTS, type ServerAddress, type TransportFacts } from '../transport/transport.ts';
-import { limitReasons } from './limits.ts';
 import type { CannonResult, EndedBy, LookupReport, WorkerReport } from './result.ts';
 import { distributionOf, statisticsOf } from './statistics.ts';
 import { namedCodes, type Tally, type WorkerTally } from './tally.ts';
-import { warningsOf } from './warnings.ts';
+import { limitReasons, warningsOf } from './warnings.ts';
 
 export interface RunFacts {
   readonly version: string;

@@ -85,14 +85,10 @@ export class StreamLane extends Lane<Socket> {
     this.#used = 0;
   }
 
-  get #isFull(): boolean {
-    const { pipelining } = this.shared.stream;
-    return pipelining !== null && this.unanswered >= pipelining;
-  }
-
   get isReady(): boolean {
     const socket = this.connection;
-    if (socket === null || this.isUsedUp || this.#isFull) return false;
+    const { pipelining } = this.shared.stream;
+    if (socket === null || this.isUsedUp || (pipelining !== null && this.unanswered >= pipelining)) return false;
     return socket.writableLength < MAX_WAITING_BYTES;
   }
 
