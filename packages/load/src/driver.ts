@@ -28,14 +28,11 @@ function tell(event: DriverEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
-function optionsIn(argument: string) {
-  return JSON.parse(argument.startsWith('@') ? readFileSync(argument.slice(1), 'utf8') : argument);
-}
-
 const [options = '{}', gate] = process.argv.slice(2);
 let passed: PassedGate | undefined;
 try {
-  const run = cannon(optionsIn(options), {
+  const text = options.startsWith('@') ? readFileSync(options.slice(1), 'utf8') : options;
+  const run = cannon(JSON.parse(text), {
     beforeFirst: async () => {
       if (gate !== undefined) passed = await passGate(JSON.parse(gate));
     },

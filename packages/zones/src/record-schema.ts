@@ -52,13 +52,9 @@ const ipv6 = text(
             ? 'use type A for an IPv4 address'
             : 'write an address such as ::1 or 2001:db8::1, without a zone index',
         },
-  canonicalIpv6,
+  // The form of RFC 5952 (except for `::ffff:` addresses), so that equal addresses are equal as text.
+  (address) => new URL(`http://[${address}]`).hostname.slice(1, -1),
 );
-
-/** The form of RFC 5952 (except for `::ffff:` addresses), so that equal addresses are equal as text. */
-function canonicalIpv6(address: string): string {
-  return new URL(`http://[${address}]`).hostname.slice(1, -1);
-}
 
 const target = text((value) => targetProblem(normalizeName(value)), normalizeName);
 

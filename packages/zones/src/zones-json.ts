@@ -177,7 +177,7 @@ function readRecord(value: unknown, zone: string, number: number, knownData: Kno
   if (hasOrdinaryHead(value, zone)) {
     // JSON shows where it ends, and tells a list from a string that looks like one.
     const key = `${JSON.stringify(value.data)} ${value.type}`;
-    const known = knownData.get(key) ?? checkedData(value, number);
+    const known = knownData.get(key) ?? checked(value, number);
     if (knownData.size < MAX_KNOWN_DATA) knownData.set(key, known);
     return { name: value.name, ttl: value.ttl, type: known.type, data: known.data } as ResourceRecord;
   }
@@ -214,9 +214,4 @@ function checked(value: unknown, number: number): ResourceRecord {
   const parsed = absoluteRecordSchema.safeParse(value, { reportInput: true });
   if (!parsed.success) throw issueFailure(parsed.error, number);
   return parsed.data;
-}
-
-function checkedData(value: unknown, number: number): TypedData {
-  const { name: _name, ttl: _ttl, ...typed } = checked(value, number);
-  return typed;
 }

@@ -34,9 +34,7 @@ export type Pool = Awaited<ReturnType<typeof startPool>>;
 type Member = ReturnType<typeof startWorker>;
 
 /** This file's sibling, as TypeScript in the workspace and as JavaScript in the package. */
-function workerFile(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
-}
+const PROGRAM = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
 
 function isErrorCode(code: string | null): code is ErrorCode {
   return code !== null && code in ERROR_CODES;
@@ -50,7 +48,7 @@ function revive({ code, problems, message, stack }: ErrorData): Error {
 }
 
 function startWorker(task: WorkerTask) {
-  const thread = new Worker(workerFile(), { workerData: task, name: `cannon-${task.share.worker}` });
+  const thread = new Worker(PROGRAM, { workerData: task, name: `cannon-${task.share.worker}` });
   const ready = Promise.withResolvers<TransportFacts>();
   const done = Promise.withResolvers<void>();
   let handler: PoolHandler | null = null;

@@ -75,11 +75,6 @@ function openMain(task: WorkerTask, handler: TransportHandler): Promise<Transpor
   });
 }
 
-function openFallback(task: WorkerTask, handler: TransportHandler): Promise<Transport> | null {
-  const { transport, tcpFallback } = task.options;
-  return transport === 'udp' && tcpFallback ? openConnections('tcp', requestOf(task, handler)) : null;
-}
-
 /** A worker's state once its sockets are open. */
 export type Opened = Awaited<ReturnType<typeof open>>;
 
@@ -100,7 +95,9 @@ export async function open(task: WorkerTask) {
     cookie: options.message.cookie === null ? null : clientCookie(plan),
   });
   const transport = await openMain(task, engine.handler('main'));
-  const fallback = await openFallback(task, engine.handler('fallback'));
+  const fallback = options.tcpFallback
+    ? await openConnections('tcp', requestOf(task, engine.handler('fallback')))
+    : null;
   engine.attach(transport, fallback);
   const transports = fallback === null ? [transport] : [transport, fallback];
   return {

@@ -8,26 +8,22 @@ import type { ResolverPlan } from './workload.ts';
 
 type SearchRules = Pick<Kind<'kubernetes'>, 'namespace' | 'clusterDomain' | 'search' | 'ndots'>;
 
-/** The search list that the kubelet writes into a pod's resolv.conf. */
-function searchList({ namespace, clusterDomain, search }: SearchRules): string[] {
-  return [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain, ...search];
-}
-
-/** Counts the dots that separate labels, not escaped ones. */
-function countDots(name: string): number {
-  return (name.replace(/\\\d{3}|\\./g, '_').match(/\./g) ?? []).length;
-}
-
 /**
  * The names to query for `name`, in order. With a trailing dot: only itself. With at least `ndots` dots: itself
  * first, then with each domain of the search list; with fewer: itself last.
  */
-export function candidateNames(name: string, rules: SearchRules): string[] {
+export function candidateNames(
+  name: string,
+  { namespace, clusterDomain, search, ndots }: SearchRules,
+): string[] {
   if (name.endsWith('.')) return [name];
-  const searched = searchList(rules).map((domain) => `${name}.${domain}`);
+  // The search list that the kubelet writes into a pod's resolv.conf.
+  const list = [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain, ...search];
   // A name that is too long with its search domain is skipped.
-  const valid = searched.filter((candidate) => 'wire' in parseName(candidate));
-  return countDots(name) >= rules.ndots ? [name, ...valid] : [...valid, name];
+  const valid = list.map((domain) => `${name}.${domain}`).filter((candidate) => 'wire' in parseName(candidate));
+  // Only dots that separate labels: an escaped one does not.
+  const dots = name.replace(/\\\d{3}|\\./g, '_').match(/\./g) ?? [];
+  return dots.length >= ndots ? [name, ...valid] : [...valid, name];
 }
 
 /** Maximum queries that one step of a lookup sends at once. */

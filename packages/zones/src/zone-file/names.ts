@@ -1,5 +1,5 @@
 /** Domain names in zone files (RFC 1035, section 5.1): from text, which may be relative, to wire format, and back. */
-import { compareLabels, LOWER_CASE, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
+import { LOWER_CASE, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { TokenError } from './problem.ts';
 
 const DOT = 0x2e;
@@ -115,24 +115,6 @@ export function zoneFileName(name: Uint8Array): string {
     text += '.';
   }
   return text;
-}
-
-/** The offsets of a name's labels, including the root. */
-function labelStarts(name: Uint8Array): number[] {
-  const starts = [0];
-  for (let at = 0; (name[at] ?? 0) !== 0; starts.push(at)) at += (name[at] ?? 0) + 1;
-  return starts;
-}
-
-/** Canonical order (RFC 4034, section 6.1): labels from the right, compared as bytes in lower case. */
-export function compareNames(a: Uint8Array, b: Uint8Array): number {
-  const ours = labelStarts(a);
-  const theirs = labelStarts(b);
-  for (let label = 2; label <= ours.length && label <= theirs.length; label++) {
-    const difference = compareLabels(a, ours.at(-label) ?? 0, b, theirs.at(-label) ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return ours.length - theirs.length;
 }
 
 /** Whether `name` is `zone` or below it. */

@@ -13,7 +13,7 @@ import {
   typeName,
   typeNumber,
 } from '@dinodns-bench/wire';
-import { compareNames } from './names.ts';
+import { isWithin } from './names.ts';
 import { TokenError } from './problem.ts';
 import type { Tokens } from './rdata/field.ts';
 import { MAX_TTL, secondsFromText } from './ttl.ts';
@@ -72,7 +72,8 @@ export class RecordHeads {
    */
   note(owner: Uint8Array, type: number, ttl: number, data: Uint8Array): void {
     if (this.#defaultTtl !== undefined) return;
-    if (this.#owner === undefined || compareNames(owner, this.#owner) !== 0) this.#ttlOfSet.clear();
+    const before = this.#owner;
+    if (before?.length !== owner.length || !isWithin(owner, before)) this.#ttlOfSet.clear();
     this.#owner = owner;
     const key = type === TYPE.RRSIG ? `${type} ${data[0]} ${data[1]}` : String(type);
     const first = this.#ttlOfSet.get(key);

@@ -3,9 +3,16 @@
  * the order of RFC 4034, section 6.1. At each name, SOA and NS come first, then the other types by number, each followed by
  * its signatures. The records of an RRset are in the order of their bytes (section 6.3), one per line. NSEC3 records come last.
  */
-import { className, lowerCaseName, namesIn, TYPE, typeName, typeNumber } from '@dinodns-bench/wire';
+import {
+  className,
+  compareLabels,
+  lowerCaseName,
+  namesIn,
+  TYPE,
+  typeName,
+  typeNumber,
+} from '@dinodns-bench/wire';
 import { dataText, isWithin, type ZoneRecord, zoneFileName } from '../../src/index.ts';
-import { compareNames } from '../../src/zone-file/names.ts';
 
 /** Minimum length of a chunk but the last, in characters. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -14,6 +21,24 @@ const CHUNK_CHARACTERS = 64 * 1024;
 const TTL_COLUMN = 46;
 const DATA_COLUMN = 64;
 const TAB = 8;
+
+/** The offsets of a name's labels, including the root. */
+function labelStarts(name: Uint8Array): number[] {
+  const starts = [0];
+  for (let at = 0; (name[at] ?? 0) !== 0; starts.push(at)) at += (name[at] ?? 0) + 1;
+  return starts;
+}
+
+/** Canonical order (RFC 4034, section 6.1): labels from the right, compared as bytes in lower case. */
+function compareNames(a: Uint8Array, b: Uint8Array): number {
+  const ours = labelStarts(a);
+  const theirs = labelStarts(b);
+  for (let label = 2; label <= ours.length && label <= theirs.length; label++) {
+    const difference = compareLabels(a, ours.at(-label) ?? 0, b, theirs.at(-label) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return ours.length - theirs.length;
+}
 
 /** An RRset: the records of one name and type. Signatures form a set for each type that they cover. */
 interface RecordSet {

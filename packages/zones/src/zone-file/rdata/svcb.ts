@@ -226,17 +226,15 @@ function valueText(key: number, value: Buffer): string {
   return text;
 }
 
-function printParameter(data: DataReader): string {
-  const key = data.u16();
-  const text = valueText(key, data.bytes(data.u16()));
-  return text === '' ? keyText(key) : `${keyText(key)}=${text}`;
-}
-
 const parameters: FieldKind = {
   parse,
   print(data) {
     const texts: string[] = [];
-    while (data.left > 0) texts.push(printParameter(data));
+    while (data.left > 0) {
+      const key = data.u16();
+      const text = valueText(key, data.bytes(data.u16()));
+      texts.push(text === '' ? keyText(key) : `${keyText(key)}=${text}`);
+    }
     return texts.join(' ');
   },
 };
