@@ -3,7 +3,7 @@
  */
 import { type Problem, suggestion } from '@dinodns-bench/program';
 import type { z } from 'zod';
-import { RECORD_EXAMPLES } from './record-text.ts';
+import { parseRecordText, RECORD_EXAMPLES } from './record-text.ts';
 import { isRecordType } from './records.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -23,41 +23,25 @@ export function jsonOf(value: unknown): string {
   return json?.replaceAll('\\\\', '\\') ?? String(value);
 }
 
-/** The branch of a union that the user meant: the first that expects this kind of value. */
-function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
-  const isKindMismatch = ([first]: readonly Issue[]) =>
-    first?.code === 'invalid_type' && first.path.length === 0;
-  return branches.find((branch) => branch.length > 0 && !isKindMismatch(branch));
-}
-
-/** The issues within a union, with full paths, instead of zod's "Invalid input". */
-function flatten(issue: Issue): Issue[] {
-  if (issue.code !== 'invalid_union') return [issue];
-  const branch = meantBranch(issue.errors);
-  if (branch === undefined) return [issue];
-  return branch.flatMap((inner) => flatten({ ...inner, path: [...issue.path, ...inner.path] }));
-}
-
 /** The problem for one issue; `fallbackFix` is the fix for issues that zod itself found. */
 export function describeIssue(issue: Issue, fallbackFix: string): Problem {
-  const [inner = issue] = flatten(issue);
-  const field = inner.path.filter((part) => typeof part === 'string').join('.');
-  switch (inner.code) {
+  const field = issue.path.filter((part) => typeof part === 'string').join('.');
+  switch (issue.code) {
     case 'custom': {
-      const fix: unknown = inner.params?.fix;
-      return { problem: inner.message, fix: typeof fix === 'string' ? fix : fallbackFix };
+      const fix: unknown = issue.params?.fix;
+      return { problem: issue.message, fix: typeof fix === 'string' ? fix : fallbackFix };
     }
     case 'unrecognized_keys':
-      return { problem: `unknown key ${inner.keys.map(shown).join(', ')}`, fix: fallbackFix };
+      return { problem: `unknown key ${issue.keys.map(shown).join(', ')}`, fix: fallbackFix };
     case 'invalid_union':
-      if (inner.discriminator !== undefined && 'options' in inner && Array.isArray(inner.options)) {
-        return unknownWord(inner.input, inner.discriminator, inner.options);
+      if (issue.discriminator !== undefined && 'options' in issue && Array.isArray(issue.options)) {
+        return unknownWord(issue.input, issue.discriminator, issue.options);
       }
       break;
     case 'invalid_value':
-      return unknownWord(inner.input, field, inner.values);
+      return unknownWord(issue.input, field, issue.values);
   }
-  const what = inner.input === undefined ? `${field} is missing` : `${field} cannot be ${shown(inner.input)}`;
+  const what = issue.input === undefined ? `${field} is missing` : `${field} cannot be ${shown(issue.input)}`;
   return { problem: what, fix: fallbackFix };
 }
 
@@ -78,7 +62,7 @@ export function problemsOf(
   help: KeyHelp,
   singular: Readonly<Record<string, string>>,
 ): Problem[] {
-  const problems = issues.flatMap(flatten).map((issue) => {
+  const problems = issues.map((issue) => {
     if (issue.code === 'unrecognized_keys' && issue.path.length === 0) return unknownKeys(issue.keys, help);
     const [key, index] = issue.path;
     if (typeof key !== 'string') {
@@ -98,8 +82,12 @@ export function problemsOf(
   return [...new Map(problems.map((found) => [found.problem, found])).values()];
 }
 
-/** How a record like this one is written, if the element is a record with a known type. */
+/** How a record like this one is written, if the element is a record, or the text of one, with a known type. */
 function exampleFor(element: unknown): string | undefined {
+  if (typeof element === 'string') {
+    const parsed = parseRecordText(element);
+    return 'problem' in parsed ? undefined : `write it like "${RECORD_EXAMPLES[parsed.type]}"`;
+  }
   if (typeof element !== 'object' || element === null || !('type' in element)) return undefined;
   const { type } = element;
   return typeof type === 'string' && isRecordType(type)

@@ -8,8 +8,7 @@ import type { Problem } from '@dinodns-bench/program';
 import { MAX_STRING_BYTES } from '@dinodns-bench/wire';
 import { z } from 'zod';
 import { nameProblem, normalizeName, ownerOfTarget, targetProblem } from './names.ts';
-import { describeIssue } from './problems.ts';
-import { parseRecordText, RECORD_EXAMPLES } from './record-text.ts';
+import { parseRecordText } from './record-text.ts';
 import { MAX_TTL } from './zone-file/ttl.ts';
 
 /** A record's data must fit into a DNS message of 65,535 bytes; this leaves room for the rest of the message. */
@@ -90,9 +89,11 @@ function splitText(value: string): string[] {
 }
 
 const txt = z
-  .union([z.string(), z.array(z.string()).min(1).readonly()])
-  .transform((value, context): string[] => {
-    const strings = typeof value === 'string' ? splitText(value) : [...value];
+  .preprocess(
+    (value: string | readonly string[]) => (typeof value === 'string' ? splitText(value) : value),
+    z.array(z.string()).min(1),
+  )
+  .transform((strings, context) => {
     const long = strings.find((part) => part.length > MAX_STRING_BYTES);
     const found =
       long === undefined
@@ -213,21 +214,14 @@ export type RecordData = { [R in TypedData as R['type']]: R['data'] };
 /** A record of every zone in the set: `name` is relative to the zone, names in `data` may end in `{zone}`. */
 export type SpecRecord = TypedData & { readonly name: string; readonly ttl?: number | undefined };
 
-const recordLineSchema = z.string().transform((line, context): SpecRecord => {
-  const parsed = parseRecordText(line);
-  if ('problem' in parsed) {
+/** A record as an object, or as a line like that of a zone file. */
+export const specRecordSchema = z.preprocess(
+  (record: string | z.input<typeof recordObjectSchema>, context) => {
+    if (typeof record !== 'string') return record;
+    const parsed = parseRecordText(record);
+    if (!('problem' in parsed)) return parsed;
     context.addIssue({ code: 'custom', message: parsed.problem, params: { fix: parsed.fix } });
     return z.NEVER;
-  }
-  const result = recordObjectSchema.safeParse(parsed, { reportInput: true });
-  if (result.success) return result.data;
-  const fallbackFix = `write it like "${RECORD_EXAMPLES[parsed.type]}"`;
-  for (const issue of result.error.issues) {
-    const { problem, fix } = describeIssue(issue, fallbackFix);
-    context.addIssue({ code: 'custom', message: problem, params: { fix } });
-  }
-  return z.NEVER;
-});
-
-/** A record as an object, or as a line like that of a zone file. */
-export const specRecordSchema = z.union([recordLineSchema, recordObjectSchema]);
+  },
+  recordObjectSchema,
+);
