@@ -39,7 +39,6 @@ function checkPlaces(error: ZoneFileError, text: Buffer): void {
 function same(one: ZoneRecord, other: ZoneRecord): boolean {
   return (
     one.type === other.type &&
-    one.class === other.class &&
     one.ttl === other.ttl &&
     Buffer.compare(one.name, other.name) === 0 &&
     Buffer.compare(one.data, other.data) === 0

@@ -98,7 +98,6 @@ type GeneratedRecord = Pick<ZoneRecord, 'name' | 'type' | 'ttl' | 'data'>;
 interface GeneratorContext {
   /** As in BIND, the data of generated records outside of this zone is not read, and they are omitted. */
   readonly zone: Uint8Array;
-  readonly class: number;
   readonly heads: RecordHeads;
   readonly out: DataWriter;
 }
@@ -141,8 +140,7 @@ export class RecordGenerator {
     const entries = new Entries([bytes], bytes.length);
     try {
       entries.next();
-      const { class: classCode, out } = this.#context;
-      return parseData(type, classCode, new Tokens(entries, origin), out);
+      return parseData(type, new Tokens(entries, origin), this.#context.out);
     } catch (error) {
       if (!(error instanceof TokenError) && !(error instanceof LexicalError)) throw error;
       throw new TokenError(`${error.message}, in "${text.slice(0, 80)}"`, error.fix, token);

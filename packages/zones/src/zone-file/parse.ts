@@ -2,7 +2,6 @@
  * Reads zone files (RFC 1035, section 5, RFC 2308, RFC 3597) as BIND does, entry by entry, from chunks of any size,
  * with the directives `$ORIGIN`, `$TTL`, `$INCLUDE` and `$GENERATE`.
  */
-import { CLASS } from '@dinodns-bench/wire';
 import { ZonesError } from '../errors.ts';
 import { Entries } from './entries.ts';
 import { RecordGenerator } from './generate.ts';
@@ -13,12 +12,11 @@ import { parseData } from './rdata/index.ts';
 import { DataWriter } from './record-data.ts';
 import { RecordHeads } from './record-head.ts';
 
-/** A record of a zone file; all names are absolute and uncompressed. */
+/** A record of a zone file, of class IN; all names are absolute and uncompressed. */
 export interface ZoneRecord {
   /** The owner name in wire format, in the letter case of the file. */
   readonly name: Uint8Array;
   readonly type: number;
-  readonly class: number;
   /** In seconds, 0 to 2^31 − 1. */
   readonly ttl: number;
   /** The record data in wire format. */
@@ -39,8 +37,6 @@ export interface ParseOptions {
   readonly file?: string;
   /** The origin of relative names until the first `$ORIGIN`, as text. Default: the root. */
   readonly origin?: string;
-  /** The class of all records. Default: 1, IN. */
-  readonly class?: number;
   /**
    * Opens the file that `$INCLUDE path` in the file `from` names. A `TokenError` that it throws becomes a problem of the
    * directive. Default: `$INCLUDE` is an error.
@@ -92,12 +88,11 @@ export function originFromText(text: string): Buffer {
 
 class ZoneFileParser {
   readonly #options: ParseOptions;
-  readonly #class: number;
   readonly #problems: ZoneFileProblem[] = [];
   readonly #frames: Frame[] = [];
   readonly #out = new DataWriter();
   readonly #file: string;
-  readonly #heads: RecordHeads;
+  readonly #heads = new RecordHeads();
   readonly #generator: RecordGenerator;
   #includes = 0;
   /** Those of the current entry. */
@@ -105,13 +100,10 @@ class ZoneFileParser {
 
   constructor(chunks: Iterable<Uint8Array>, options: ParseOptions) {
     this.#options = options;
-    this.#class = options.class ?? CLASS.IN;
     this.#file = options.file ?? 'zone';
     const zone = originFromText(options.origin ?? '.');
-    this.#heads = new RecordHeads(this.#class);
     this.#generator = new RecordGenerator({
       zone,
-      class: this.#class,
       heads: this.#heads,
       out: this.#out,
     });
@@ -174,11 +166,11 @@ class ZoneFileParser {
 
   #record(frame: Frame, tokens: Tokens, owner: Uint8Array): ZoneRecord {
     const { type, ttl } = this.#heads.read(tokens);
-    const data = parseData(type, this.#class, tokens, this.#out);
+    const data = parseData(type, tokens, this.#out);
     const { file, entries } = frame;
     const found = ttl ?? this.#heads.ttlOfSoa(data);
     this.#heads.note(owner, type, found, data);
-    return { name: owner, type, class: this.#class, ttl: found, data, file, line: entries.line };
+    return { name: owner, type, ttl: found, data, file, line: entries.line };
   }
 
   #directive(frame: Frame, tokens: Tokens): Iterable<ZoneRecord> | undefined {
@@ -219,7 +211,7 @@ class ZoneFileParser {
     const { line } = entries;
     const end = () => this.#endDirective('$GENERATE', tokens);
     for (const record of this.#generator.records(tokens, end)) {
-      yield { ...record, class: this.#class, file, line };
+      yield { ...record, file, line };
     }
   }
 

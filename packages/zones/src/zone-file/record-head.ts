@@ -27,7 +27,6 @@ const TYPE_BY_NAME = new Map(DATA_TYPES.map((name) => [name, typeNumber(name) ??
 const OBSOLETE_TYPES: readonly number[] = [TYPE.MD, TYPE.MF];
 
 export class RecordHeads {
-  readonly #class: number;
   /** The last TTL given, or that of the SOA record. */
   #ttl: number | undefined;
   /** From `$TTL`. */
@@ -35,10 +34,6 @@ export class RecordHeads {
   /** The owner of the last record, and the TTL of each of its RRsets; only while there is no `$TTL`. */
   #owner: Uint8Array | undefined;
   readonly #ttlOfSet = new Map<string, number>();
-
-  constructor(classCode: number) {
-    this.#class = classCode;
-  }
 
   /** Reads a head. `ttl` is undefined for an SOA record from whose data it is taken: see `ttlOfSoa`. */
   read(tokens: Tokens): { readonly type: number; readonly ttl: number | undefined } {
@@ -90,7 +85,7 @@ export class RecordHeads {
       if (word === undefined || USUAL_TYPES.has(word)) return ttl;
       const classCode = hasClass ? undefined : classFromText(word);
       if (classCode !== undefined) {
-        this.#checkClass(classCode, tokens);
+        checkClass(classCode, tokens);
         hasClass = true;
         tokens.next('a class');
         continue;
@@ -101,15 +96,6 @@ export class RecordHeads {
       ttl = checkedTtl(tokens.at - 1, seconds, word);
       this.#ttl = ttl;
     }
-  }
-
-  #checkClass(classCode: number, tokens: Tokens): void {
-    if (classCode === this.#class) return;
-    throw new TokenError(
-      `the class is ${className(classCode)}, but that of the zone is ${className(this.#class)}`,
-      `write ${className(this.#class)}, or omit the class`,
-      tokens.at,
-    );
   }
 
   /** The TTL of a record that does not give one; undefined for an SOA record from whose data it is taken. */
@@ -132,6 +118,12 @@ function checkedTtl(token: number, seconds: number | 'range', text: string): num
   if (seconds !== 'range') return seconds <= MAX_TTL ? seconds : 0;
   const fix = `write at most ${MAX_TTL} seconds (RFC 2181, section 8)`;
   throw new TokenError(`the TTL ${text} is too large`, fix, token);
+}
+
+function checkClass(classCode: number, tokens: Tokens): void {
+  if (classCode === CLASS.IN) return;
+  const problem = `the class is ${className(classCode)}, but that of the zone is IN`;
+  throw new TokenError(problem, 'write IN, or omit the class', tokens.at);
 }
 
 /** The number of a class as a zone file writes it: `IN`, `CHAOS`, `CLASS1`; undefined for other text. */

@@ -4,7 +4,6 @@
  * its signatures. The records of an RRset are in the order of their bytes (section 6.3), one per line. NSEC3 records come last.
  */
 import {
-  className,
   compareLabels,
   lowerCaseName,
   namesIn,
@@ -45,7 +44,6 @@ interface RecordSet {
   /** In the letter case of the set's first record. */
   readonly name: Uint8Array;
   readonly type: number;
-  readonly class: number;
   ttl: number;
   /** In canonical order, without duplicates. */
   readonly data: readonly Uint8Array[];
@@ -98,7 +96,7 @@ class SetCollector {
     return this.#run;
   }
 
-  add({ name, type, class: classCode, ttl, data }: ZoneRecord): void {
+  add({ name, type, ttl, data }: ZoneRecord): void {
     const lower = lowerCaseName(name);
     const key = lower.toString('latin1');
     const run = this.#runOf(key);
@@ -109,7 +107,7 @@ class SetCollector {
     const covered = coveredBy(type, data);
     const set = owner.sets.find((other) => other.type === type && other.covered === covered);
     if (set === undefined) {
-      owner.sets.push({ name, type, class: classCode, ttl, data: [data], covered, run });
+      owner.sets.push({ name, type, ttl, data: [data], covered, run });
       return;
     }
     if (set.run !== run) set.ttl = ttl;
@@ -163,8 +161,8 @@ function* canonicalSets(
       const ordered = sets
         .filter((set) => isHashed(set) === hashed)
         .sort((a, b) => rankOf(a, a.covered) - rankOf(b, b.covered));
-      for (const { name, type, class: classCode, ttl, data } of ordered) {
-        yield { name, type, class: classCode, ttl, data: distinct(type, data) };
+      for (const { name, type, ttl, data } of ordered) {
+        yield { name, type, ttl, data: distinct(type, data) };
       }
     }
   }
@@ -193,9 +191,9 @@ export function recordText(set: Omit<RecordSet, 'data'>, data: Uint8Array): stri
     column = columnAfter(column, space) + text.length;
   };
   add(String(set.ttl), TTL_COLUMN);
-  add(className(set.class), TTL_COLUMN);
+  add('IN', TTL_COLUMN);
   add(typeName(set.type), TTL_COLUMN);
-  add(dataText(set.type, set.class, data), DATA_COLUMN);
+  add(dataText(set.type, data), DATA_COLUMN);
   return line;
 }
 

@@ -1,5 +1,5 @@
 /** Converts the data of records of any type between text and wire format. */
-import { CLASS, fieldsOf, TYPE, typeName } from '@dinodns-bench/wire';
+import { fieldsOf, typeName } from '@dinodns-bench/wire';
 import { zoneFileName } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { DataError, DataReader, type DataWriter, NoTextError } from '../record-data.ts';
@@ -39,60 +39,28 @@ const NO_FIELDS: readonly FieldKind[] = [];
 
 const layouts = new Map<number, readonly FieldKind[]>();
 
-function kindsOf(fields: readonly string[]): FieldKind[] {
-  return fields.map((field) => {
-    const kind = KINDS[field];
-    if (kind === undefined) throw new Error(`the registry has an unknown kind of field: ${field}`);
-    return kind;
-  });
-}
-
 /** The fields of a type's data; none if it has no text form of its own. */
-function layoutOf(type: number, classCode: number): readonly FieldKind[] {
-  if (classCode !== CLASS.IN) return layoutInOtherClass(type, classCode);
+function layoutOf(type: number): readonly FieldKind[] {
   const known = layouts.get(type);
   if (known !== undefined) return known;
   const fields = fieldsOf(type);
   if (fields.length === 0) return NO_FIELDS;
-  const layout = kindsOf(fields);
+  const layout = fields.map((field) => {
+    const kind = KINDS[field];
+    if (kind === undefined) throw new Error(`the registry has an unknown kind of field: ${field}`);
+    return kind;
+  });
   layouts.set(type, layout);
   return layout;
-}
-
-/** Types whose text form exists only in class IN, or for A also in class HS. */
-const INTERNET_TYPES: readonly number[] = [
-  TYPE.A,
-  TYPE.WKS,
-  TYPE.NSAP,
-  TYPE['NSAP-PTR'],
-  TYPE.PX,
-  TYPE.AAAA,
-  TYPE.EID,
-  TYPE.NIMLOC,
-  TYPE.SRV,
-  TYPE.ATMA,
-  TYPE.KX,
-  TYPE.A6,
-  TYPE.APL,
-  TYPE.DHCID,
-  TYPE.SVCB,
-  TYPE.HTTPS,
-];
-const CHAOS_ADDRESS = kindsOf(['name', 'octal']);
-
-function layoutInOtherClass(type: number, classCode: number): readonly FieldKind[] {
-  if (type === TYPE.A && classCode === CLASS.CH) return CHAOS_ADDRESS;
-  const isInternetOnly = INTERNET_TYPES.includes(type) && !(type === TYPE.A && classCode === CLASS.HS);
-  return isInternetOnly ? NO_FIELDS : layoutOf(type, CLASS.IN);
 }
 
 /**
  * Reads the data of a record from its tokens, in the type's own text form or as `\# LENGTH HEX`. Throws a
  * `TokenError`.
  */
-export function parseData(type: number, classCode: number, tokens: Tokens, out: DataWriter): Buffer {
+export function parseData(type: number, tokens: Tokens, out: DataWriter): Buffer {
   out.clear();
-  const layout = layoutOf(type, classCode);
+  const layout = layoutOf(type);
   if (tokens.peek() === '\\#' && !tokens.entry.isQuoted(tokens.at)) {
     return parseGeneric(type, layout, tokens, out);
   }
@@ -134,8 +102,8 @@ function parseGeneric(type: number, layout: readonly FieldKind[], tokens: Tokens
 }
 
 /** The text of a record's data: in its type's form, or as `\# LENGTH HEX` if the type has none. Throws a `DataError`. */
-export function dataText(type: number, classCode: number, data: Uint8Array): string {
-  const layout = layoutOf(type, classCode);
+export function dataText(type: number, data: Uint8Array): string {
+  const layout = layoutOf(type);
   try {
     if (layout !== NO_FIELDS) return printFields(layout, data);
   } catch (error) {

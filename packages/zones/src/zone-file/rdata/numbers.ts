@@ -1,7 +1,6 @@
 /** Fields that hold a number: plain, as a time, or as a mnemonic of a registry. */
 import { typeName, typeNumber } from '@dinodns-bench/wire';
-import { TokenError } from '../problem.ts';
-import type { DataReader, DataWriter } from '../record-data.ts';
+import type { DataReader } from '../record-data.ts';
 import { secondsFromText } from '../ttl.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 
@@ -153,13 +152,6 @@ const keyFlags: FieldKind = {
   print: (data) => String(data.u16()),
 };
 
-function octal(tokens: Tokens, out: DataWriter): void {
-  const text = tokens.next('an octal address');
-  const value = /^[0-7]{1,6}$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
-  if (!(value <= MAXIMA.u16)) throw new TokenError(`"${text}" is not an octal address`, 'write octal digits');
-  out.u16(value);
-}
-
 export const NUMBER_KINDS = {
   u8: plain('u8'),
   u16: plain('u16'),
@@ -175,6 +167,4 @@ export const NUMBER_KINDS = {
   typeCovered,
   oldTypeCovered,
   keyFlags,
-  /** An address in class CH (Chaosnet). */
-  octal: { parse: octal, print: (data: DataReader) => data.u16().toString(8) },
 } satisfies Record<string, FieldKind>;
