@@ -177,7 +177,7 @@ class IntervalQueue {
   readonly #all: Interval[] = [];
   #over = false;
   #error: unknown = null;
-  #waiting: (() => void)[] = [];
+  #news = Promise.withResolvers<void>();
 
   push(interval: Interval): void {
     this.#all.push(interval);
@@ -195,23 +195,19 @@ class IntervalQueue {
   }
 
   async *iterate(): AsyncGenerator<Interval, void, void> {
-    for (let index = 0; ; index++) {
-      for (;;) {
-        const interval = this.#all[index];
-        if (interval !== undefined) {
-          yield interval;
-          break;
-        }
-        if (this.#error !== null) throw this.#error;
-        if (this.#over) return;
-        await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      }
+    for (let index = 0; ; ) {
+      const interval = this.#all[index];
+      if (interval !== undefined) {
+        index += 1;
+        yield interval;
+      } else if (this.#error !== null) throw this.#error;
+      else if (this.#over) return;
+      else await this.#news.promise;
     }
   }
 
   #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
   }
 }

@@ -59,15 +59,32 @@ function orderText({ popularity, zipfExponent, randomLabelLength }: Ordered, wei
   return randomLabelLength === null ? order : `${order}, each with a random label prepended`;
 }
 
+/** A plan of messages in the order that the options ask for. */
+function ordered(
+  arena: ReturnType<typeof arenaBuilder>,
+  options: Ordered,
+  weights: ArrayLike<number> | null,
+  what: string,
+): WorkloadPlan {
+  return {
+    ...NOTHING_SPECIAL,
+    description: `${what}, ${orderText(options, weights !== null)}`,
+    arena: arena.finish(),
+    order: weights !== null || options.popularity !== 'sequence' ? 'random' : 'sequence',
+    cumulativeWeights: weights === null ? null : cumulate(weights),
+    randomLabelLength: options.randomLabelLength,
+  };
+}
+
 /** Every name with every type, weighted by the product of both weights if there are any. */
 function planNames(
   list: NameList,
-  types: readonly string[],
-  typeWeights: readonly number[] | null,
-  options: Ordered,
+  options: Ordered & Pick<Kind<'names'>, 'types' | 'typeWeights'>,
   message: MessageOptions,
   what: (names: number) => string,
 ): WorkloadPlan {
+  const { types } = options;
+  const typeWeights = checkedWeights(options.typeWeights, types.length, 'types');
   const encode = withRandomLabel(encoderFor(message), options.randomLabelLength);
   const arena = arenaBuilder();
   const numbers = typeNumbers(types);
@@ -82,14 +99,7 @@ function planNames(
     names += 1;
   }
   const asked = types.length === 1 ? `type ${types[0]}` : `types ${types.join(', ')}`;
-  return {
-    ...NOTHING_SPECIAL,
-    description: `${what(names)}, ${asked}, ${orderText(options, weighted)}`,
-    arena: arena.finish(),
-    order: weighted || options.popularity !== 'sequence' ? 'random' : 'sequence',
-    cumulativeWeights: weighted ? cumulate(weights) : null,
-    randomLabelLength: options.randomLabelLength,
-  };
+  return ordered(arena, options, weighted ? weights : null, `${what(names)}, ${asked}`);
 }
 
 function planGivenNames(options: Kind<'names'>, message: MessageOptions): WorkloadPlan {
@@ -98,24 +108,16 @@ function planGivenNames(options: Kind<'names'>, message: MessageOptions): Worklo
   if (given !== null && popularity === 'zipf')
     throw loadError('E_WORKLOAD', 'names have weights and Zipf popularity', 'choose one of them');
   const weights = given ?? popularityWeights(options, names.length);
-  const typeWeights = checkedWeights(options.typeWeights, options.types.length, 'types');
-  return planNames({ names, weights }, options.types, typeWeights, options, message, (count) =>
+  return planNames({ names, weights }, options, message, (count) =>
     count === 1 ? `${names[0]}` : `${count} names`,
   );
 }
 
 function planZones(options: Kind<'zones'>, message: MessageOptions): WorkloadPlan {
   const { pattern, from, to, hitRatio } = options;
-  const typeWeights = checkedWeights(options.typeWeights, options.types.length, 'types');
   const hits = hitRatio === null ? '' : `, ${Number((hitRatio * 100).toFixed(2))} % of them odd`;
-  return planNames(
-    zoneNames(options),
-    options.types,
-    typeWeights,
-    options,
-    message,
-    () => `${pattern} for X from ${from} to ${to}${hits}`,
-  );
+  const what = `${pattern} for X from ${from} to ${to}${hits}`;
+  return planNames(zoneNames(options), options, message, () => what);
 }
 
 async function planFile(options: Kind<'file'>, message: MessageOptions): Promise<WorkloadPlan> {
@@ -125,16 +127,8 @@ async function planFile(options: Kind<'file'>, message: MessageOptions): Promise
     throw unreadable(options.path, error);
   });
   const count = parseQueryFile(options.path, content, (name, type) => arena.add(encode(name, type)));
-  const weights = popularityWeights(options, count);
   const queries = count === 1 ? 'the one query' : `${count} queries`;
-  return {
-    ...NOTHING_SPECIAL,
-    description: `${queries} of ${options.path}, ${orderText(options, weights !== null)}`,
-    arena: arena.finish(),
-    order: options.popularity === 'sequence' ? 'sequence' : 'random',
-    cumulativeWeights: weights === null ? null : cumulate(weights),
-    randomLabelLength: options.randomLabelLength,
-  };
+  return ordered(arena, options, popularityWeights(options, count), `${queries} of ${options.path}`);
 }
 
 function planPod(options: Kind<'kubernetes'>, message: MessageOptions): WorkloadPlan {
@@ -194,9 +188,7 @@ export async function planWorkload(options: WorkloadOptions, message: MessageOpt
     case 'reverse':
       return planNames(
         reverseNames(options),
-        ['PTR'],
-        null,
-        options,
+        { ...options, types: ['PTR'], typeWeights: null },
         message,
         (count) => `the ${count} addresses of ${options.network}`,
       );
