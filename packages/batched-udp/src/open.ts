@@ -1,5 +1,5 @@
 /** Chooses the backend and opens a socket. */
-import { DgramUdpSocket } from './dgram/socket.ts';
+import { DgramUdpSocket } from './dgram.ts';
 import { UdpError } from './errors.ts';
 import { loadLibc } from './native/koffi.ts';
 import { NativeUdpSocket } from './native/socket.ts';

@@ -11,13 +11,16 @@ export type { DriverEvent } from './driver.ts';
 export type { Counts } from './engine/measurements.ts';
 export type { SocketReport } from './engine/sockets.ts';
 export { ERROR_CODES, type ErrorCode, LoadError } from './errors.ts';
-export { type FindMaxOptions, type FindMaxResult, type FindMaxTrial, findMax } from './find-max/find-max.ts';
 export {
+  type FindMaxOptions,
+  type FindMaxResult,
+  type FindMaxTrial,
+  findMax,
   type RateAttempt,
   type RateSearch,
   type RateSearchOptions,
   searchMaxRate,
-} from './find-max/search.ts';
+} from './find-max.ts';
 export type { GateAddress } from './gate.ts';
 export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/encoding.ts';
 export { renderHgrm } from './histogram/hgrm.ts';
@@ -29,8 +32,10 @@ export {
   type CapturedQuery,
   type ReadCaptureOptions,
   readCapture,
+  readTcpSegments,
+  TCP_FLAG,
+  type TcpSegment,
 } from './pcap/read-capture.ts';
-export { readTcpSegments, TCP_FLAG, type TcpSegment } from './pcap/tcp-segments.ts';
 export type {
   CannonResult,
   EndedBy,

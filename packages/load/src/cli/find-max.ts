@@ -1,7 +1,7 @@
 /** `--find-max` on the command line. */
 
 import { EXIT_STATUS, type ProgramWorld, say, writeOut } from '@dinodns-bench/program';
-import { type FindMaxResult, type FindMaxTrial, findMax } from '../find-max/find-max.ts';
+import { type FindMaxResult, type FindMaxTrial, findMax } from '../find-max.ts';
 import type { CannonInput } from '../options.ts';
 import { duration, many, percent, whole } from '../report/numbers.ts';
 import type { Flags } from './flags.ts';

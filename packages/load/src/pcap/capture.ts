@@ -1,7 +1,6 @@
 /** The DNS queries of a capture file, with their times, as a workload keeps them: all at once, in one block. */
 
-import { arenaBuilder } from '../workload/arena.ts';
-import type { QueryArena } from '../workload/workload.ts';
+import { arenaBuilder, type QueryArena } from '../workload/workload.ts';
 import type { Skipped } from './packet.ts';
 import { Capture } from './read-capture.ts';
 

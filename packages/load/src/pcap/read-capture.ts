@@ -1,4 +1,5 @@
-/** The DNS queries of a capture file, one after the other, in constant memory. */
+/** The DNS queries and the TCP segments of a capture file, one after the other, in constant memory. */
+import { open } from 'node:fs/promises';
 import {
   className,
   findNameEnd,
@@ -8,8 +9,60 @@ import {
   typeName,
   u16,
 } from '@dinodns-bench/wire';
-import { noQueries, readPieces } from './capture-file.ts';
-import { addressIn, type FoundSegment, PROTOCOL, readPacket, type Skipped } from './packet.ts';
+import { type LoadError, loadError, unreadable } from '../errors.ts';
+import { CaptureError, createCaptureReader, type OnPacket } from './file-format.ts';
+import { addressIn, type FoundSegment, findSegment, PROTOCOL, readPacket, type Skipped } from './packet.ts';
+
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * Reads a file piece by piece: `onPacket` gets each frame, and adds what it finds in it. `isComplete`: the file has ended,
+ * between two packets.
+ * @throws LoadError `E_UNREADABLE` or `E_PCAP`.
+ */
+async function* readPieces<Item>(
+  path: string,
+  onPacket: (add: (item: Item) => void) => OnPacket,
+): AsyncGenerator<{ readonly items: readonly Item[]; readonly isComplete: boolean }, void, void> {
+  let items: Item[] = [];
+  const reader = createCaptureReader(onPacket((item) => items.push(item)));
+  try {
+    const file = await open(path);
+    try {
+      const buffer = new Uint8Array(PIECE_BYTES);
+      for (let bytesRead = 1; bytesRead > 0; ) {
+        ({ bytesRead } = await file.read(buffer, 0, PIECE_BYTES));
+        if (bytesRead > 0) reader.push(buffer.subarray(0, bytesRead));
+        yield { items, isComplete: bytesRead === 0 && reader.end() };
+        items = [];
+      }
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw captureError(path, error);
+  }
+}
+
+function captureError(path: string, error: unknown): LoadError {
+  if (!(error instanceof CaptureError)) return unreadable(path, error);
+  return loadError(
+    'E_PCAP',
+    `${path} is not a capture that can be replayed: ${error.message}`,
+    'give a file written by tcpdump -w, dumpcap or Wireshark',
+    error,
+  );
+}
+
+/** A capture without a query is one clear error: it says what else is in it. */
+function noQueries(path: string, port: number, skipped: ReadonlyMap<Skipped, number>): LoadError {
+  const seen = [...skipped].map(([reason, count]) => `${count} × ${reason}`).join(', ');
+  return loadError(
+    'E_PCAP',
+    `${path} contains no DNS query to port ${port}${seen === '' ? '' : ` (packets: ${seen})`}`,
+    'give the port that the captured server listened on, or capture with: tcpdump -w FILE port 53',
+  );
+}
 
 /** A query as it was captured. */
 export interface CapturedQuery {
@@ -120,4 +173,53 @@ export class Capture implements AsyncIterable<CapturedQuery> {
  */
 export function readCapture(path: string, options: ReadCaptureOptions = {}): Capture {
   return new Capture(path, options);
+}
+
+/** Bits of `TcpSegment.flags` (RFC 9293 §3.1, RFC 3168 §6.1). */
+export const TCP_FLAG = { fin: 1, syn: 2, rst: 4, psh: 8, ack: 16, urg: 32, ece: 64, cwr: 128 } as const;
+
+export interface TcpSegment {
+  /** Since 1970. */
+  readonly seconds: number;
+  readonly ipVersion: 4 | 6;
+  readonly source: string;
+  readonly sourcePort: number;
+  readonly destination: string;
+  readonly destinationPort: number;
+  readonly sequence: number;
+  /** See `TCP_FLAG`. */
+  readonly flags: number;
+}
+
+/** Ports, sequence and acknowledgement numbers, and flags. */
+const HEADER_BYTES_READ = 14;
+
+function segmentIn(linkType: number, seconds: number, frame: Uint8Array): TcpSegment | null {
+  const found = findSegment(linkType, frame);
+  if (typeof found === 'string' || found.protocol !== PROTOCOL.tcp) return null;
+  const { at, ipVersion } = found;
+  if (at + HEADER_BYTES_READ > frame.length) return null;
+  return {
+    seconds,
+    ipVersion: ipVersion === 4 ? 4 : 6,
+    source: addressIn(frame, found, 'source'),
+    sourcePort: u16(frame, at),
+    destination: addressIn(frame, found, 'destination'),
+    destinationPort: u16(frame, at + 2),
+    sequence: u16(frame, at + 4) * 0x10000 + u16(frame, at + 6),
+    flags: frame[at + 13] ?? 0,
+  };
+}
+
+/**
+ * The TCP segments of a pcap or pcapng file in the order of its packets. A file that ends within a packet is read up to
+ * there. Throws a `LoadError`: `E_UNREADABLE`, or `E_PCAP` for another or a damaged file.
+ */
+export async function* readTcpSegments(path: string): AsyncGenerator<TcpSegment, void, void> {
+  const onPacket =
+    (add: (segment: TcpSegment) => void) => (linkType: number, seconds: number, frame: Uint8Array) => {
+      const segment = segmentIn(linkType, seconds, frame);
+      if (segment !== null) add(segment);
+    };
+  for await (const { items } of readPieces(path, onPacket)) yield* items;
 }

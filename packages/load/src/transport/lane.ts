@@ -3,11 +3,13 @@
  * business of `StreamLane` and `HttpsLane`.
  */
 import type { ClientHttp2Session } from 'node:http2';
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 import { nowNs } from '../clock.ts';
-import type { Dial } from './dial.ts';
 import { laneFailureOf } from './failures.ts';
 import type { LaneFailure, TransportRequest } from './transport.ts';
+
+/** Resolves with a connection that is up: TLS has shaken hands and the certificate is verified. */
+export type Dial = (lane: number, onread?: OnReadOpts) => Promise<Socket>;
 
 /** What all lanes of a transport share. */
 export interface LaneShared extends TransportRequest {

@@ -19,9 +19,8 @@ import {
   type TransportRequest,
 } from '../transport/transport.ts';
 import { openUdp } from '../transport/udp.ts';
-import { longestOf } from '../workload/arena.ts';
 import { startWorkload } from '../workload/start.ts';
-import type { Workload } from '../workload/workload.ts';
+import { longestOf } from '../workload/workload.ts';
 import { type Share, STOP, type WorkerTask } from './thread-messages.ts';
 
 /** Retries and lookups of several steps may end a little after the timeout. */

@@ -6,7 +6,6 @@ import { loadError, unreadable } from '../errors.ts';
 import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
 import type { MessageOptions } from '../message/options.ts';
 import { loadCapture } from '../pcap/capture.ts';
-import { arenaBuilder } from './arena.ts';
 import type { Kind, WorkloadOptions } from './options.ts';
 import { candidateNames } from './pod-lookups.ts';
 import { parseQueryFile } from './query-file.ts';
@@ -20,7 +19,7 @@ import {
   zoneNames,
 } from './questions.ts';
 import { cumulate } from './weights.ts';
-import type { WorkloadPlan } from './workload.ts';
+import { arenaBuilder, type WorkloadPlan } from './workload.ts';
 
 type Ordered = Pick<Kind<'names'>, 'popularity' | 'zipfExponent' | 'randomLabelLength'>;
 
