@@ -3,7 +3,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Address, parseAddress } from './address.ts';
 import { systemError, UdpError } from './errors.ts';
-import { emptyTally } from './native/calls.ts';
+import { emptyTally } from './native/transmit.ts';
 import { peerTarget, type Settings } from './options.ts';
 import type { Batch, Endpoint, Peer, UdpSocket, UdpSocketCounters } from './socket.ts';
 

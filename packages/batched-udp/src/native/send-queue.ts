@@ -6,7 +6,7 @@ import type { Libc } from './libc.ts';
 import { layMessages, type Messages, words } from './message-memory.ts';
 import { Segments } from './segments.ts';
 import { sockaddrLength } from './sockaddr.ts';
-import type { Tally, Transmit } from './calls.ts';
+import type { Tally, Transmit } from './transmit.ts';
 
 /** What sending runs needs from the socket. */
 export interface Segmentation {

@@ -3,13 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { UdpError } from '../errors.ts';
 import { peerTarget, type Settings } from '../options.ts';
 import type { Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
-import { emptyTally, makeRead, makeTransmit, type Read, type Tally, type Transmit } from './calls.ts';
 import { type Descriptor, openDescriptor } from './descriptor.ts';
 import { waitInKernel } from './kernel-wait.ts';
 import type { Libc } from './libc.ts';
+import { makeRead, type Read } from './read.ts';
 import { ReceiveArena } from './receive-arena.ts';
 import { SendQueue } from './send-queue.ts';
 import { encodeSockaddr, peerOfSockaddr } from './sockaddr.ts';
+import { emptyTally, makeTransmit, type Tally, type Transmit } from './transmit.ts';
 import { LEFT, type Left, LoopWait, type Wait } from './wait.ts';
 
 /**

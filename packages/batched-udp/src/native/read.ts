@@ -1,0 +1,39 @@
+/** recvmmsg(2) until it brings datagrams, or the socket is empty. */
+import { systemError, type UdpError } from '../errors.ts';
+import { constants } from './layout.ts';
+import type { Libc } from './libc.ts';
+import type { ReceiveArena } from './receive-arena.ts';
+import type { Tally } from './transmit.ts';
+
+/** Returns how many datagrams it has read into the arena, without waiting; 0: there are none now. */
+export type Read = () => number;
+
+/** Errors that one call ignores before it gives up until the next wake-up. */
+const errorsPerRead = 8;
+
+/** `onError` hears of errors that the kernel reports; `refused`: one of an earlier send (ECONNREFUSED). */
+export function makeRead(
+  libc: Libc,
+  fd: number,
+  batchSize: number,
+  arena: ReceiveArena,
+  tally: Tally,
+  onError: (error: UdpError, refused: boolean) => void,
+): Read {
+  const { EAGAIN, EINTR, ECONNREFUSED, MSG_DONTWAIT } = constants;
+  return () => {
+    arena.messages.assertAttached();
+    for (let errors = 0; errors < errorsPerRead; errors++) {
+      const count = libc.recvmmsg(fd, arena.address, batchSize, MSG_DONTWAIT, 0);
+      tally.receiveCalls++;
+      if (count >= 0) return count;
+      const errno = libc.errno();
+      if (errno === EAGAIN) return 0;
+      if (errno === EINTR) continue;
+      const refused = errno === ECONNREFUSED;
+      if (refused) tally.refused++;
+      onError(systemError('recvmmsg', libc.errnoName(errno), ''), refused);
+    }
+    return 0;
+  };
+}
