@@ -85,14 +85,8 @@ function hgrmOf({ latencySeconds }: CannonResult): string {
 }
 
 async function writeTo(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text);
-  } catch (error) {
-    throw loadError(
-      'E_WRITE_FAILED',
-      `cannot write ${path}: ${messageOf(error)}`,
-      'choose a writable file',
-      error,
-    );
-  }
+  await writeFile(path, text).catch((error: unknown) => {
+    const problem = `cannot write ${path}: ${messageOf(error)}`;
+    throw loadError('E_WRITE_FAILED', problem, 'choose a writable file', error);
+  });
 }

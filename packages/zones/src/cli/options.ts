@@ -34,7 +34,11 @@ export function collect(value: string, previous: readonly string[] | undefined):
 /** Reads a specification from a JSON file; without a file it is empty. */
 async function readConfig(file: string | undefined, world: CliWorld): Promise<Record<string, unknown>> {
   if (file === undefined) return {};
-  const text = await readText(resolve(world.cwd, file));
+  const path = resolve(world.cwd, file);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    const problem = `${path} ${whyUnreadable(error)}`;
+    throw new ZonesError('E_UNREADABLE', problem, 'check the path and its permissions', error);
+  });
   const fix = 'write a JSON object such as { "pattern": "example{X}.com", "to": 1000 }';
   let value: unknown;
   try {
@@ -48,19 +52,6 @@ async function readConfig(file: string | undefined, world: CliWorld): Promise<Re
     throw new ZonesError('E_CONFIG', problem, fix);
   }
   return { ...value };
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new ZonesError(
-      'E_UNREADABLE',
-      `${path} ${whyUnreadable(error)}`,
-      'check the path and its permissions',
-      error,
-    );
-  }
 }
 
 /** Flags of both commands; numbers are checked with the rest of the specification. */

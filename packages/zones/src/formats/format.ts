@@ -124,14 +124,11 @@ export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes' 
 
 /** Makes a format from its definition. Checks and defaults are the same for all formats. */
 export function defineFormat(definition: FormatDefinition): Format {
-  const { name, title, description, files } = definition;
+  const { name, files } = definition;
   const recordTypes = definition.recordTypes ?? RECORD_TYPES;
   const encrypts = definition.encrypts ?? [];
   return {
-    name,
-    title,
-    description,
-    files,
+    ...definition,
     recordTypes,
     encrypts,
     render(zoneSet, options = {}) {

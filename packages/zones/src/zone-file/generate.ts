@@ -111,8 +111,8 @@ export class RecordGenerator {
     this.#context = context;
   }
 
-  /** Reads the directive's arguments; `end` checks that nothing follows. The data is one word, or quoted text. */
-  *records(tokens: Tokens, end: () => void): Generator<GeneratedRecord, void, void> {
+  /** Reads the directive's arguments. The data is one word, or quoted text. */
+  *records(tokens: Tokens): Generator<GeneratedRecord, void, void> {
     const range = rangeFromText(tokens.next('a range'));
     this.#generated += sizeOf(range);
     if (this.#generated > MAX_GENERATED) {
@@ -124,7 +124,7 @@ export class RecordGenerator {
     const { type, ttl = 0 } = heads.read(tokens);
     const data = templateFromText(tokens.next('the data'));
     const last = tokens.at - 1;
-    end();
+    tokens.end('$GENERATE');
     for (let number = range.start; number <= range.stop; number += range.step) {
       const name = generatedName(owner(number), tokens.origin);
       if (isWithin(name, zone)) yield { name, type, ttl, data: this.#data(tokens, type, data(number), last) };

@@ -196,21 +196,14 @@ class ZoneFileParser {
           'write $ORIGIN, $TTL, $INCLUDE or $GENERATE, or \\$ if it is the name of a record',
         );
     }
-    this.#endDirective(word, tokens);
+    tokens.end(word);
     return undefined;
-  }
-
-  #endDirective(word: string, tokens: Tokens): void {
-    if (!tokens.hasMore) return;
-    const problem = `there is text after the end of ${word}: "${tokens.peek()}"`;
-    throw new TokenError(problem, 'remove it, or put a ; before of a comment', tokens.at);
   }
 
   *#generate(frame: Frame, tokens: Tokens): Generator<ZoneRecord, void, void> {
     const { file, entries } = frame;
     const { line } = entries;
-    const end = () => this.#endDirective('$GENERATE', tokens);
-    for (const record of this.#generator.records(tokens, end)) {
+    for (const record of this.#generator.records(tokens)) {
       yield { ...record, file, line };
     }
   }
@@ -219,7 +212,7 @@ class ZoneFileParser {
     const path = tokens.nextBytes('the name of a file').toString('utf8');
     const at = tokens.at - 1;
     const origin = tokens.hasMore ? tokens.nextName('the origin') : frame.origin;
-    this.#endDirective('$INCLUDE', tokens);
+    tokens.end('$INCLUDE');
     if (this.#frames.length > MAX_INCLUDE_DEPTH) {
       const fix = 'look for a file that includes itself';
       throw new TokenError(`$INCLUDE is nested more than ${MAX_INCLUDE_DEPTH} files deep`, fix, at);

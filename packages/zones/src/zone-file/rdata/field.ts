@@ -61,6 +61,13 @@ export class Tokens {
     return text;
   }
 
+  /** Throws a `TokenError` if there is more after the end of `what`. */
+  end(what: string): void {
+    if (!this.hasMore) return;
+    const problem = `there is text after the end of ${what}: "${this.peek()}"`;
+    throw new TokenError(problem, 'remove it, or put a ; before of a comment', this.at);
+  }
+
   #take(what: string): number {
     if (!this.hasMore)
       throw new TokenError(`the record ends where ${what} should follow`, `add ${what}`, this.at);

@@ -71,18 +71,8 @@ export function parseData(type: number, tokens: Tokens, out: DataWriter): Buffer
     );
   }
   for (const field of layout) field.parse(tokens, out);
-  endOf(type, tokens);
+  tokens.end(`the ${typeName(type)} record`);
   return out.copy();
-}
-
-function endOf(type: number, tokens: Tokens): void {
-  if (!tokens.hasMore) return;
-  const extra = tokens.peek() ?? '';
-  throw new TokenError(
-    `there is text after the end of the ${typeName(type)} record: "${extra}"`,
-    'remove it, or put a ; before of a comment',
-    tokens.at,
-  );
 }
 
 function parseGeneric(type: number, layout: readonly FieldKind[], tokens: Tokens, out: DataWriter): Buffer {
