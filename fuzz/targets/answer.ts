@@ -76,7 +76,7 @@ function acceptable(text: Buffer): ZoneRecord[] | undefined {
     if (error instanceof ZoneFileError) return undefined;
     throw error;
   }
-  const { findings } = checkZone(apex, records);
+  const findings = checkZone(apex, records);
   return findings.some(({ severity }) => severity === 'error') ? undefined : records;
 }
 

@@ -108,7 +108,7 @@ function zoneProblems({ records }: Plan): Problem[] {
     const { name, type, ttl, data } = instantiate(record, STAND_IN);
     return { name: encodeName(name), type: TYPE[type], ttl, data: encodeData(type, data) };
   });
-  return checkZone(encodeName(STAND_IN), zone).findings.map(({ rule, problem, fix }) => ({
+  return checkZone(encodeName(STAND_IN), zone).map(({ rule, problem, fix }) => ({
     problem: problem.replaceAll(`${STAND_IN}.`, ZONE_PLACEHOLDER),
     // SOA and NS records are added to every zone, so those cannot go.
     fix: rule === 'cname-and-other' && problem.startsWith(`${STAND_IN}. `) ? NO_APEX_CNAME : fix,

@@ -8,7 +8,6 @@ export {
   checkZone,
   hashFinding,
   MAX_NSEC3_ITERATIONS,
-  type ZoneCheck,
   type ZoneFinding,
 } from './zone-check/zone-check.ts';
 export { isWithin, zoneFileName } from './zone-file/names.ts';

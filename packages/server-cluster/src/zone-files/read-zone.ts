@@ -97,7 +97,7 @@ export async function faultsOf(
     }
     if (slices.isOver) await slices.pause();
   }
-  const { findings } = checkZone(
+  const findings = checkZone(
     zone,
     found.flatMap(({ records }) => records),
   );

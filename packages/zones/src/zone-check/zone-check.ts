@@ -28,11 +28,6 @@ export interface ZoneFinding {
   readonly record?: CheckedRecord;
 }
 
-export interface ZoneCheck {
-  /** Errors first, in the order of the rules. */
-  readonly findings: readonly ZoneFinding[];
-}
-
 /** Types of which a name has at most one record (RFC 1035, section 5.2; RFC 2181, section 10.1; RFC 6672, section 2.4). */
 const SINGLE_TYPES = new Map<number, 'two-soa' | 'two-cname' | 'two-dname'>([
   [TYPE.SOA, 'two-soa'],
@@ -77,13 +72,15 @@ const RULES = {
   'no-address': ['warning', HOST_FIX],
 } as const satisfies Record<string, readonly [ZoneFinding['severity'], fix: string]>;
 
-/** `origin`: the zone's name. Records may come in any order; places are used if they are known. */
-export function checkZone(origin: Uint8Array, records: Iterable<CheckedRecord>): ZoneCheck {
-  const contents = contentsOf(origin, records);
-  const found = [...findingsOf(contents)];
+/**
+ * What is wrong with a zone: errors first, in the order of the rules. `origin` is the zone's name. Records may come in any
+ * order; places are used if they are known.
+ */
+export function checkZone(origin: Uint8Array, records: Iterable<CheckedRecord>): readonly ZoneFinding[] {
+  const found = [...findingsOf(contentsOf(origin, records))];
   const errors = found.filter(({ severity }) => severity === 'error');
   const warnings = found.filter(({ severity }) => severity === 'warning');
-  return { findings: [...errors, ...warnings] };
+  return [...errors, ...warnings];
 }
 
 type Findings = Generator<ZoneFinding, void, void>;
@@ -93,10 +90,10 @@ function* findingsOf(contents: ZoneContents): Findings {
   yield* hashFindings(contents);
   for (const record of contents.outside)
     yield finding('outside-zone', record, `the ${labelOf(record)} is outside the zone and is ignored`);
-  for (const [key, name] of contents.names) {
-    yield* nameFindings(contents, key, name);
-    yield* placeFindings(contents, key, name);
-    yield* hostFindings(contents, name);
+  for (const [key, types] of contents.names) {
+    yield* nameFindings(contents, key, types);
+    yield* placeFindings(contents, key, types);
+    yield* hostFindings(contents, types);
   }
 }
 
@@ -119,7 +116,7 @@ function labelOf(record: CheckedRecord): string {
 
 /** A zone has one SOA record, and NS records, at its name (RFC 1035, section 5.2). */
 function* apexFindings({ names, origin }: ZoneContents): Findings {
-  const types = names.get(origin)?.types;
+  const types = names.get(origin);
   if (!types?.has(TYPE.SOA)) yield finding('no-soa', undefined, `${textOf(origin)} has no SOA record`);
   if (!types?.has(TYPE.NS)) yield finding('no-ns', undefined, `${textOf(origin)} has no NS record`);
 }
@@ -136,7 +133,7 @@ export function hashFinding(record: CheckedRecord): ZoneFinding | undefined {
 
 /** The first of them: a signed zone has one for each name. */
 function* hashFindings({ names }: ZoneContents): Findings {
-  for (const { types } of names.values()) {
+  for (const types of names.values()) {
     for (const record of [...(types.get(TYPE.NSEC3PARAM) ?? []), ...(types.get(TYPE.NSEC3) ?? [])]) {
       const found = hashFinding(record);
       if (found === undefined) continue;
@@ -147,7 +144,7 @@ function* hashFindings({ names }: ZoneContents): Findings {
 }
 
 /** Rules for the records of one name. */
-function* nameFindings({ origin }: ZoneContents, key: string, { types }: CheckedName): Findings {
+function* nameFindings({ origin }: ZoneContents, key: string, types: RecordsByType): Findings {
   for (const [type, records] of types) {
     const [first, second] = records;
     const rule = SINGLE_TYPES.get(type);
@@ -179,7 +176,7 @@ function* nameFindings({ origin }: ZoneContents, key: string, { types }: Checked
 }
 
 /** Rules for where a name is: below a DNAME record, at or below a delegation, or a wildcard. */
-function* placeFindings({ names, origin }: ZoneContents, key: string, { types }: CheckedName): Findings {
+function* placeFindings({ names, origin }: ZoneContents, key: string, types: RecordsByType): Findings {
   const first = types.values().next().value?.[0];
   const ns = types.get(TYPE.NS)?.[0];
   const dname = types.get(TYPE.DNAME)?.[0];
@@ -196,7 +193,7 @@ function* placeFindings({ names, origin }: ZoneContents, key: string, { types }:
     yield finding('occluded', types.get(stray)?.[0], problem);
   }
   for (const above of keysAbove(key, origin)) {
-    const upper = names.get(above)?.types;
+    const upper = names.get(above);
     const isDelegated = above !== origin && upper?.has(TYPE.NS) === true;
     if (upper?.has(TYPE.DNAME) === true && !isDelegated) {
       yield finding('below-dname', first, `${textOf(key)} is below the DNAME record at ${textOf(above)}`);
@@ -212,7 +209,7 @@ function* placeFindings({ names, origin }: ZoneContents, key: string, { types }:
 }
 
 /** Hosts in the zone that records point to need an address, and must not be aliases (RFC 2181, section 10.3). */
-function* hostFindings(contents: ZoneContents, { types }: CheckedName): Findings {
+function* hostFindings(contents: ZoneContents, types: RecordsByType): Findings {
   for (const record of [...types.values()].flat()) {
     const host = hostOf(record);
     if (host === undefined || !isInside(host, contents.origin)) continue;
@@ -229,12 +226,11 @@ function hostRule(
   host: string,
   type: number,
 ): 'host-is-alias' | 'no-address' | undefined {
-  const types = names.get(host)?.types;
+  const types = names.get(host);
   if (types?.has(TYPE.CNAME)) return 'host-is-alias';
   if (types?.has(TYPE.A) || types?.has(TYPE.AAAA)) return undefined;
-  const [, ...uppers] = [host, ...keysAbove(host, origin)];
-  const isElsewhere = uppers.some((above) => {
-    const upper = names.get(above)?.types;
+  const isElsewhere = [...keysAbove(host, origin)].some((above) => {
+    const upper = names.get(above);
     // The child zone answers for names below a cut, but its name servers need glue here; wildcards and DNAME records answer too.
     const isCut = above !== origin && upper?.has(TYPE.NS) === true && type !== TYPE.NS;
     return isCut || upper?.has(TYPE.DNAME) === true || names.has(WILDCARD_LABEL + above);
@@ -243,15 +239,12 @@ function hostRule(
 }
 
 /** What a name holds: the records of each type, in their order. */
-interface CheckedName {
-  readonly name: Uint8Array;
-  readonly types: ReadonlyMap<number, readonly CheckedRecord[]>;
-}
+type RecordsByType = ReadonlyMap<number, readonly CheckedRecord[]>;
 
 interface ZoneContents {
   readonly origin: string;
   /** By key, see `keyOf`. */
-  readonly names: ReadonlyMap<string, CheckedName>;
+  readonly names: ReadonlyMap<string, RecordsByType>;
   readonly outside: readonly CheckedRecord[];
 }
 
@@ -269,9 +262,7 @@ function* keysAbove(key: string, origin: string): Generator<string, void, void> 
 }
 
 function isInside(key: string, origin: string): boolean {
-  if (key === origin) return true;
-  for (const above of keysAbove(key, origin)) if (above === origin) return true;
-  return false;
+  return key === origin || [...keysAbove(key, origin)].includes(origin);
 }
 
 /** From this many records of one type at one name on, a further one is looked up instead of compared with each. */
@@ -301,7 +292,7 @@ function addOnce(same: CheckedRecord[], record: CheckedRecord, long: LongLists):
 /** Groups records by name and type; those outside the zone are kept apart. Duplicates count once. */
 function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): ZoneContents {
   const origin = keyOf(zone);
-  const names = new Map<string, { name: Uint8Array; types: Map<number, CheckedRecord[]> }>();
+  const names = new Map<string, Map<number, CheckedRecord[]>>();
   const outside: CheckedRecord[] = [];
   const long: LongLists = new Map();
   for (const record of records) {
@@ -311,10 +302,10 @@ function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): ZoneCon
       outside.push(record);
       continue;
     }
-    const entry = known ?? { name: record.name, types: new Map<number, CheckedRecord[]>() };
-    if (known === undefined) names.set(key, entry);
-    const same = entry.types.get(record.type);
-    if (same === undefined) entry.types.set(record.type, [record]);
+    const types = known ?? new Map<number, CheckedRecord[]>();
+    if (known === undefined) names.set(key, types);
+    const same = types.get(record.type);
+    if (same === undefined) types.set(record.type, [record]);
     else addOnce(same, record, long);
   }
   return { origin, names, outside };

@@ -27,9 +27,9 @@ const TYPE_BY_NAME = new Map(DATA_TYPES.map((name) => [name, typeNumber(name) ??
 const OBSOLETE_TYPES: readonly number[] = [TYPE.MD, TYPE.MF];
 
 export class RecordHeads {
-  /** The last TTL given, or that of the SOA record. */
+  /** The last TTL given. */
   #ttl: number | undefined;
-  /** From `$TTL`. */
+  /** From `$TTL` or the SOA record. */
   #defaultTtl: number | undefined;
   /** The owner of the last record, and the TTL of each of its RRsets; only while there is no `$TTL`. */
   #owner: Uint8Array | undefined;
@@ -50,15 +50,12 @@ export class RecordHeads {
       throw new TokenError(`"${text}" is not a TTL`, 'write seconds, or a time such as 1h30m');
     }
     this.#defaultTtl = checkedTtl(tokens.at - 1, seconds, text);
-    this.#ttl = this.#defaultTtl;
   }
 
   /** The TTL if none is given up to the SOA record: its MINIMUM field, as before RFC 2308. */
   ttlOfSoa(data: Buffer): number {
-    const ttl = Math.min(data.readUInt32BE(data.length - 4), MAX_TTL);
-    this.#ttl = ttl;
-    this.#defaultTtl = ttl;
-    return ttl;
+    this.#defaultTtl = Math.min(data.readUInt32BE(data.length - 4), MAX_TTL);
+    return this.#defaultTtl;
   }
 
   /**
@@ -100,16 +97,10 @@ export class RecordHeads {
 
   /** The TTL of a record that does not give one; undefined for an SOA record from whose data it is taken. */
   #inheritedTtl(tokens: Tokens, type: number): number | undefined {
-    if (this.#defaultTtl !== undefined) {
-      this.#ttl = this.#defaultTtl;
-      return this.#defaultTtl;
-    }
-    if (this.#ttl === undefined) {
-      if (type === TYPE.SOA) return undefined;
-      const problem = 'the record has no TTL, and there is none before it';
-      throw new TokenError(problem, 'begin the file with $TTL 3600', tokens.at - 1);
-    }
-    return this.#ttl;
+    const ttl = this.#defaultTtl ?? this.#ttl;
+    if (ttl !== undefined || type === TYPE.SOA) return ttl;
+    const problem = 'the record has no TTL, and there is none before it';
+    throw new TokenError(problem, 'begin the file with $TTL 3600', tokens.at - 1);
   }
 }
 
