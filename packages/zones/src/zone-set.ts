@@ -5,7 +5,7 @@
 import { MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { checkZoneSet } from './check.ts';
 import { ZonesError } from './errors.ts';
-import { normalizeName, ownerOfTarget } from './names.ts';
+import { normalizeName, ownerOfTarget, wireLength } from './names.ts';
 import {
   isInRange,
   type NumberRange,
@@ -164,8 +164,7 @@ function redirected(place: Place, plan: Plan, type: string, redirection: Redirec
   const dname = instantiate(redirection, zone);
   const alias = aliasOf(redirection, owner);
   const cname = instantiate(alias, zone);
-  // The wire format adds the first length byte and the root.
-  if (cname.type === 'CNAME' && cname.data.length + 2 > MAX_NAME_BYTES) {
+  if (cname.type === 'CNAME' && wireLength(cname.data) > MAX_NAME_BYTES) {
     return { kind: 'name-too-long', zone, records: [dname] };
   }
   const aliases = [dname, cname];

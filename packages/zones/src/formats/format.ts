@@ -179,8 +179,12 @@ function settingsOf(options: RenderOptions) {
 }
 
 /** Configuration files quote paths, each in its own way. */
-function isPlainPath(path: string): boolean {
-  return !/["\\\p{Cc}]/u.test(path);
+function pathProblem(path: string | undefined, what: 'directory' | 'path'): Problem | undefined {
+  if (path === undefined || !/["\\\p{Cc}]/u.test(path)) return undefined;
+  return {
+    problem: `the ${what} ${jsonOf(path)} has a quote, a backslash or a control character, which some servers cannot read`,
+    fix: `use a ${what} without them`,
+  };
 }
 
 /** More than any machine has CPUs: a larger number is a mistake. */
@@ -204,13 +208,7 @@ function optionProblems(options: RenderOptions): Problem[] {
       fix: 'give an IPv4 or IPv6 address, such as 127.0.0.1, ::1 or 0.0.0.0',
     });
   }
-  for (const path of [directory, stateDirectory, zoneFiles]) {
-    if (path === undefined || isPlainPath(path)) continue;
-    problems.push({
-      problem: `the directory ${jsonOf(path)} has a quote, a backslash or a control character, which some servers cannot read`,
-      fix: 'use a directory without them',
-    });
-  }
+  problems.push(...[directory, stateDirectory, zoneFiles].map((path) => pathProblem(path, 'directory')));
   return problems.filter((problem) => problem !== undefined);
 }
 
@@ -222,11 +220,8 @@ function encryptionProblems(
   if (encryption === undefined) return [];
   const { transport, certificateFile, keyFile } = encryption;
   const problems = [certificateFile, keyFile]
-    .filter((path) => !isPlainPath(path))
-    .map((path) => ({
-      problem: `the path ${jsonOf(path)} has a quote, a backslash or a control character, which some servers cannot read`,
-      fix: 'use a path without them',
-    }));
+    .map((path) => pathProblem(path, 'path'))
+    .filter((problem) => problem !== undefined);
   if (encrypts.includes(transport)) return problems;
   const known = encrypts.length === 0 ? 'neither TLS nor HTTPS' : `only ${encrypts.join(', ')}`;
   return [

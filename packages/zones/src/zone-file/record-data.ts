@@ -102,6 +102,13 @@ export class DataReader {
     return this.bytes(this.left);
   }
 
+  /** What `read` reads, once and again until the end of the data. */
+  untilEnd<T>(read: () => T): T[] {
+    const items = [read()];
+    while (this.left > 0) items.push(read());
+    return items;
+  }
+
   /** An uncompressed name. */
   name(): Buffer {
     const start = this.at;

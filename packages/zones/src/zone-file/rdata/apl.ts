@@ -51,11 +51,7 @@ const prefixes: FieldKind = {
   parse(tokens, out) {
     while (tokens.hasMore) parsePrefix(tokens.next('a prefix'), out);
   },
-  print(data) {
-    const texts: string[] = [];
-    while (data.left > 0) texts.push(printPrefix(data));
-    return texts.join(' ');
-  },
+  print: (data) => (data.left > 0 ? data.untilEnd(() => printPrefix(data)).join(' ') : ''),
 };
 
 export const APL_KINDS = { prefixes } satisfies Record<string, FieldKind>;

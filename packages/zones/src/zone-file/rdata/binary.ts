@@ -151,12 +151,12 @@ function base32Text(bytes: Uint8Array): string {
 }
 
 /** A digest, whose length in bytes depends on the type before it; that of a type not in `lengths` is at least `min`. */
-function digestOf(lengths: ReadonlyMap<number, number>, min: number): FieldKind {
+function digestOf(lengths: Readonly<Record<number, number>>, min: number): FieldKind {
   return {
     parse(tokens, out) {
       const type = out.at(out.length - 1);
       const bytes = hexBytes(rest(tokens, 'the digest'));
-      const wanted = lengths.get(type);
+      const wanted = lengths[type];
       if (wanted === undefined ? bytes.length < min : bytes.length !== wanted) {
         const problem = `a digest of type ${type} has ${wanted ?? `at least ${min}`} bytes, not ${bytes.length}`;
         const digits = 2 * (wanted ?? min);
@@ -169,24 +169,10 @@ function digestOf(lengths: ReadonlyMap<number, number>, min: number): FieldKind 
 }
 
 /** ZONEMD (RFC 8976, section 2.2.3). */
-const zoneDigest = digestOf(
-  new Map([
-    [1, 48],
-    [2, 64],
-  ]),
-  12,
-);
+const zoneDigest = digestOf({ 1: 48, 2: 64 }, 12);
 
 /** DS and similar records (RFC 4034, RFC 4509, RFC 6605). */
-const digest = digestOf(
-  new Map([
-    [1, 20],
-    [2, 32],
-    [3, 32],
-    [4, 48],
-  ]),
-  0,
-);
+const digest = digestOf({ 1: 20, 2: 32, 3: 32, 4: 48 }, 0);
 
 /** RFC 3597, section 5: `\# LENGTH HEX`. */
 export const GENERIC: FieldKind = {

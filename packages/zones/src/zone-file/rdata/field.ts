@@ -1,6 +1,6 @@
 /** A kind of field: how it is read from text, and printed from wire format. */
 import type { Entries } from '../entries.ts';
-import { escapeAt, nameFromText } from '../names.ts';
+import { escapeAt, nameFromText, zoneFileName } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { type DataReader, DataWriter } from '../record-data.ts';
 
@@ -105,3 +105,11 @@ export function written(write: (out: DataWriter) => void): Buffer {
   write(out);
   return out.copy();
 }
+
+/** A domain name, which is never compressed here. */
+const name: FieldKind = {
+  parse: (tokens, out) => out.bytes(tokens.nextName()),
+  print: (data) => zoneFileName(data.name()),
+};
+
+export const NAME_KINDS = { name } satisfies Record<string, FieldKind>;

@@ -7,49 +7,36 @@ import { addressText } from '@dinodns-bench/wire';
 import { zoneFileName } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { DataError, type DataReader, type DataWriter } from '../record-data.ts';
-import { ipv4Bytes, ipv6Bytes } from './addresses.ts';
+import { ADDRESS_KINDS, ipv6Bytes } from './addresses.ts';
 import { base64Bytes, hexBytes, hexText } from './binary.ts';
-import { type FieldKind, type Tokens, wrongToken } from './field.ts';
+import { type FieldKind, NAME_KINDS, type Tokens, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
 
+const none: FieldKind = {
+  parse(tokens) {
+    const text = tokens.next('a dot, because there is no gateway');
+    if (text !== '.')
+      throw wrongToken(text, 'a dot', 'write . where the gateway type is 0, or correct the type');
+  },
+  print: () => '.',
+};
+
+/** By gateway type. */
+const GATEWAYS: readonly FieldKind[] = [none, ADDRESS_KINDS.ipv4, ADDRESS_KINDS.ipv6, NAME_KINDS.name];
+
 function parseGateway(form: number, tokens: Tokens, out: DataWriter): void {
-  switch (form) {
-    case 0: {
-      const text = tokens.next('a dot, because there is no gateway');
-      if (text !== '.')
-        throw wrongToken(text, 'a dot', 'write . where the gateway type is 0, or correct the type');
-      return;
-    }
-    case 1:
-      out.bytes(ipv4Bytes(tokens.next('an IPv4 address')));
-      return;
-    case 2:
-      out.bytes(ipv6Bytes(tokens.next('an IPv6 address')));
-      return;
-    case 3:
-      out.bytes(tokens.nextName());
-      return;
-    default:
-      throw new TokenError(
-        `the gateway type ${form} is unknown`,
-        'write 0 (none), 1 (IPv4), 2 (IPv6) or 3 (a name)',
-      );
+  const gateway = GATEWAYS[form];
+  if (gateway === undefined) {
+    const fix = 'write 0 (none), 1 (IPv4), 2 (IPv6) or 3 (a name)';
+    throw new TokenError(`the gateway type ${form} is unknown`, fix);
   }
+  gateway.parse(tokens, out);
 }
 
 function printGateway(form: number, data: DataReader): string {
-  switch (form) {
-    case 0:
-      return '.';
-    case 1:
-      return addressText(data.bytes(4));
-    case 2:
-      return addressText(data.bytes(16));
-    case 3:
-      return zoneFileName(data.name());
-    default:
-      throw new DataError(`the gateway type ${form} is unknown`);
-  }
+  const gateway = GATEWAYS[form];
+  if (gateway === undefined) throw new DataError(`the gateway type ${form} is unknown`);
+  return gateway.print(data);
 }
 
 /** Gateway type, algorithm, gateway. */

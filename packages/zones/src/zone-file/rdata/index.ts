@@ -1,25 +1,18 @@
 /** Converts the data of records of any type between text and wire format. */
 import { fieldsOf, typeName } from '@dinodns-bench/wire';
-import { zoneFileName } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { DataError, DataReader, type DataWriter, NoTextError } from '../record-data.ts';
 import { ADDRESS_KINDS } from './addresses.ts';
 import { APL_KINDS } from './apl.ts';
 import { BINARY_KINDS, GENERIC } from './binary.ts';
 import { BITMAP_KINDS } from './bitmap.ts';
-import type { FieldKind, Tokens } from './field.ts';
+import { type FieldKind, NAME_KINDS, type Tokens } from './field.ts';
 import { GATEWAY_KINDS } from './gateway.ts';
 import { LEGACY_KINDS } from './legacy.ts';
 import { LOC_KINDS } from './loc.ts';
 import { NUMBER_KINDS } from './numbers.ts';
 import { STRING_KINDS } from './strings.ts';
 import { SVCB_KINDS } from './svcb.ts';
-
-/** A domain name, which is never compressed here. */
-const name: FieldKind = {
-  parse: (tokens, out) => out.bytes(tokens.nextName()),
-  print: (data) => zoneFileName(data.name()),
-};
 
 const KINDS: Readonly<Record<string, FieldKind>> = {
   ...ADDRESS_KINDS,
@@ -29,10 +22,10 @@ const KINDS: Readonly<Record<string, FieldKind>> = {
   ...GATEWAY_KINDS,
   ...LEGACY_KINDS,
   ...LOC_KINDS,
+  ...NAME_KINDS,
   ...NUMBER_KINDS,
   ...STRING_KINDS,
   ...SVCB_KINDS,
-  name,
 };
 
 const NO_FIELDS: readonly FieldKind[] = [];

@@ -42,11 +42,7 @@ const strings: FieldKind = {
     do parseString(tokens, out);
     while (tokens.hasMore);
   },
-  print(data) {
-    const texts = [printString(data)];
-    while (data.left > 0) texts.push(printString(data));
-    return texts.join(' ');
-  },
+  print: (data) => data.untilEnd(() => printString(data)).join(' '),
 };
 
 /** One string, or none: ISDN's subaddress. */

@@ -11,12 +11,13 @@ import { quotedText } from './strings.ts';
 
 /** How the value of a key is read and printed. */
 interface Parameter {
-  readonly key: number;
   /** `text` is the value with its escapes; undefined for a key without `=`. */
   parse(text: Uint8Array | undefined, name: string): Buffer;
   print(value: DataReader): string;
 }
 
+const MANDATORY = 0;
+const ALPN = 1;
 const NO_DEFAULT_ALPN = 2;
 const MAX_KEY = 65_535;
 
@@ -48,22 +49,15 @@ function eachOf(text: Uint8Array | undefined, name: string, bytesOf: (item: stri
   return Buffer.concat(listOf(needed(text, name), name).map((item) => bytesOf(item.toString('latin1'))));
 }
 
-function untilEnd<T>(value: DataReader, read: () => T): T[] {
-  const items = [read()];
-  while (value.left > 0) items.push(read());
-  return items;
-}
-
 function u16(value: number): Buffer {
   return Buffer.of(value >> 8, value & 0xff);
 }
 
 const mandatory: Parameter = {
-  key: 0,
   parse(text, name) {
     const keys = listOf(needed(text, name), name).map((item) => keyOf(item.toString('latin1')));
     keys.sort((a, b) => a - b);
-    if (new Set(keys).size < keys.length || keys.includes(0)) {
+    if (new Set(keys).size < keys.length || keys.includes(MANDATORY)) {
       throw new TokenError(
         'the list of mandatory keys has a key twice, or "mandatory" itself',
         'list each other key once',
@@ -71,14 +65,13 @@ const mandatory: Parameter = {
     }
     return Buffer.concat(keys.map(u16));
   },
-  print: (value) => untilEnd(value, () => keyText(value.u16())).join(','),
+  print: (value) => value.untilEnd(() => keyText(value.u16())).join(','),
 };
 
 /** Characters with a special meaning in lists. */
 const COMMA_OR_BACKSLASH = /[,\\]/g;
 
 const alpn: Parameter = {
-  key: 1,
   parse: (text, name) =>
     written((out) => {
       for (const protocol of listOf(needed(text, name), name)) {
@@ -88,7 +81,7 @@ const alpn: Parameter = {
       }
     }),
   print(value) {
-    const items = untilEnd(value, () => value.bytes(value.u8()).toString('latin1'));
+    const items = value.untilEnd(() => value.bytes(value.u8()).toString('latin1'));
     return quotedText(
       Buffer.from(items.map((item) => item.replace(COMMA_OR_BACKSLASH, '\\$&')).join(','), 'latin1'),
     );
@@ -96,7 +89,6 @@ const alpn: Parameter = {
 };
 
 const flag: Parameter = {
-  key: NO_DEFAULT_ALPN,
   parse(text, name) {
     if (text === undefined || text.length === 0) return Buffer.alloc(0);
     throw new TokenError(`the key ${name} has a value`, `write ${name} alone`);
@@ -105,56 +97,41 @@ const flag: Parameter = {
 };
 
 const port: Parameter = {
-  key: 3,
   parse: (text, name) => u16(wholeNumber(Buffer.from(needed(text, name)).toString('latin1'), 65_535)),
   print: (value) => String(value.u16()),
 };
 
 const ipv4hint: Parameter = {
-  key: 4,
   parse: (text, name) => eachOf(text, name, ipv4Bytes),
-  print: (value) => untilEnd(value, () => addressText(value.bytes(4))).join(','),
+  print: (value) => value.untilEnd(() => addressText(value.bytes(4))).join(','),
 };
 
 const ech: Parameter = {
-  key: 5,
   parse: (text, name) => base64Bytes(Buffer.from(needed(text, name)).toString('latin1').replaceAll(' ', '')),
   print: (value) => value.rest().toString('base64'),
 };
 
 const ipv6hint: Parameter = {
-  key: 6,
   parse: (text, name) => eachOf(text, name, ipv6Bytes),
-  print: (value) => untilEnd(value, () => addressText(value.bytes(16))).join(','),
+  print: (value) => value.untilEnd(() => addressText(value.bytes(16))).join(','),
 };
 
-const KNOWN: Readonly<Record<string, Parameter>> = {
-  mandatory,
-  alpn,
-  'no-default-alpn': flag,
-  port,
-  ipv4hint,
-  ech,
-  ipv6hint,
-};
-
-const KEYS = new Map(Object.entries(KNOWN).map(([name, { key }]) => [name, key]));
-/** Keys that are read by name but printed by number, because older programs do not know them (RFC 9461, 9540). */
-const READ_BY_NAME = new Map([...KEYS, ['dohpath', 7], ['ohttp', 8]]);
-
-const NAMES = new Map(Array.from(KEYS, ([name, key]) => [key, name]));
-const BY_KEY = new Map(Object.values(KNOWN).map((parameter) => [parameter.key, parameter]));
+/** By key, as their names. */
+const KNOWN: readonly Parameter[] = [mandatory, alpn, flag, port, ipv4hint, ech, ipv6hint];
+const NAMES = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint'];
+/** The last two are read by name but printed by number, because older programs do not know them (RFC 9461, 9540). */
+const READ_BY_NAME = [...NAMES, 'dohpath', 'ohttp'];
 
 function keyOf(name: string): number {
-  const known = READ_BY_NAME.get(name);
-  if (known !== undefined) return known;
+  const known = READ_BY_NAME.indexOf(name);
+  if (known !== -1) return known;
   const [, digits] = /^key(0|[1-9]\d{0,4})$/.exec(name) ?? [];
   if (digits !== undefined && Number(digits) <= MAX_KEY) return Number(digits);
-  throw wrongToken(name, 'a key', `write ${Object.keys(KNOWN).join(', ')}, or keyNNNNN`);
+  throw wrongToken(name, 'a key', `write ${NAMES.join(', ')}, or keyNNNNN`);
 }
 
 function keyText(key: number): string {
-  return NAMES.get(key) ?? `key${key}`;
+  return NAMES[key] ?? `key${key}`;
 }
 
 /** A key with its value: the rest of the token, or a quoted token right after it. */
@@ -167,7 +144,7 @@ function parseParameter(tokens: Tokens): { key: number; value: Buffer } {
   if (isQuoted && tokens.entry.isAttached(tokens.at)) text = tokens.nextRaw('a value');
   const key = keyOf(name);
   // `key1` instead of `alpn` takes the value as plain bytes.
-  const known = KEYS.has(name) ? BY_KEY.get(key) : undefined;
+  const known = NAMES.includes(name) ? KNOWN[key] : undefined;
   const value = known?.parse(text, name) ?? (text === undefined ? Buffer.alloc(0) : unescaped(text));
   if (known === undefined) checkBytes(key, value);
   return { key, value };
@@ -186,7 +163,7 @@ function checkBytes(key: number, value: Buffer): void {
 }
 
 function check(values: ReadonlyMap<number, Buffer>): void {
-  const required = values.get(mandatory.key) ?? Buffer.alloc(0);
+  const required = values.get(MANDATORY) ?? Buffer.alloc(0);
   for (let at = 0; at < required.length; at += 2) {
     const key = required.readUInt16BE(at);
     if (values.has(key)) continue;
@@ -195,7 +172,7 @@ function check(values: ReadonlyMap<number, Buffer>): void {
       'add it, or remove it from the list',
     );
   }
-  if (values.has(NO_DEFAULT_ALPN) && !values.has(alpn.key)) {
+  if (values.has(NO_DEFAULT_ALPN) && !values.has(ALPN)) {
     throw new TokenError('no-default-alpn needs alpn', 'add alpn=…, or remove it (RFC 9460, section 7.1.1)');
   }
 }
@@ -217,7 +194,7 @@ function parse(tokens: Tokens, out: DataWriter): void {
 
 /** The text after the `=` of a key; empty if there is none. */
 function valueText(key: number, value: Buffer): string {
-  const known = BY_KEY.get(key);
+  const known = KNOWN[key];
   if (known === undefined) return value.length === 0 ? '' : quotedText(value);
   if (key === NO_DEFAULT_ALPN && value.length === 0) return '';
   const reader = new DataReader(value);
