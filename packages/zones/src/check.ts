@@ -23,7 +23,7 @@ import { checkZone } from './zone-check/zone-check.ts';
 const MAX_ANSWER_BYTES = 65_000;
 
 /** What is wrong with a range, if anything. */
-export function rangeProblem(from: number, to: number, parity: Parity): Problem | undefined {
+function rangeProblem(from: number, to: number, parity: Parity): Problem | undefined {
   if (from > to) {
     return {
       problem: `the range is reversed: from ${from} to ${to}`,
@@ -39,24 +39,27 @@ export function rangeProblem(from: number, to: number, parity: Parity): Problem 
   return undefined;
 }
 
-/** All problems between parts that are valid on their own. */
-export function checkZoneSet(spec: Partial<ZoneSetSpec>): Problem[] {
+/** The zones that a specification names, where all of that is known; or what is wrong with it. */
+export function checkNames(spec: Partial<Pick<ZoneSetSpec, 'pattern' | 'from' | 'to' | 'parity'>>) {
   // A wrong parity is a separate problem; the range can still be reversed.
   const { pattern, from, to, parity = 'all' } = spec;
-  const problems: (Problem | undefined)[] = [];
-  let range: NumberRange | undefined;
-  if (from !== undefined && to !== undefined) {
-    problems.push(rangeProblem(from, to, parity));
-    range = numberRange(from, to, parity);
-  }
-  const ownPatternProblem = pattern === undefined ? undefined : patternProblem(pattern, range?.last);
-  problems.push(ownPatternProblem);
+  const isKnown = from !== undefined && to !== undefined;
+  const range = isKnown ? numberRange(from, to, parity) : undefined;
+  const problems = [
+    isKnown ? rangeProblem(from, to, parity) : undefined,
+    pattern === undefined ? undefined : patternProblem(pattern, range?.last),
+  ].filter((problem) => problem !== undefined);
+  const isSound = problems.length === 0 && pattern !== undefined && range !== undefined;
+  return { problems, set: isSound ? { pattern: parsePattern(pattern), range } : undefined };
+}
+
+/** All problems between parts that are valid on their own. */
+export function checkZoneSet(spec: Partial<ZoneSetSpec>): Problem[] {
+  const { problems, set } = checkNames(spec);
   const { records, hosts, ttl } = spec;
   if (records !== undefined && hosts !== undefined && ttl !== undefined) {
     problems.push(...hostProblems(records, hosts));
     const plan = planOf({ pattern: '', from: 0, to: 0, parity: 'all', ttl, records, hosts });
-    const isKnown = pattern !== undefined && ownPatternProblem === undefined;
-    const set = isKnown && range !== undefined ? { pattern: parsePattern(pattern), range } : undefined;
     // Without a set, the shortest of all names.
     const tooLong = lengthProblems(plan, set === undefined ? 'x' : nameOf(set.pattern, set.range.last));
     problems.push(...tooLong, ...(tooLong.length > 0 ? [] : zoneProblems(plan)));
@@ -68,7 +71,7 @@ export function checkZoneSet(spec: Partial<ZoneSetSpec>): Problem[] {
     );
     if (set !== undefined) problems.push(...targetsInSet(plan, set.pattern, set.range));
   }
-  return problems.filter((problem) => problem !== undefined);
+  return problems;
 }
 
 function hostProblems(records: ZoneSetSpec['records'], hosts: readonly string[]): Problem[] {

@@ -3,10 +3,10 @@
  */
 import { type Problem, suggestion } from '@dinodns-bench/program';
 import { z } from 'zod';
-import { rangeProblem } from './check.ts';
+import { checkNames } from './check.ts';
 import { ZonesError } from './errors.ts';
 import { nameProblem } from './names.ts';
-import { MAX_NUMBER, nameOf, numberRange, PARITIES, parsePattern, patternProblem } from './pattern.ts';
+import { MAX_NUMBER, nameOf, numberRange, PARITIES, parsePattern } from './pattern.ts';
 import { ownerName } from './plan.ts';
 import { parseByKey } from './problems.ts';
 import { ownerSchema } from './record-schema.ts';
@@ -76,16 +76,11 @@ export interface Workload {
   queries(): Iterable<Query>;
 }
 
-function crossProblems({ pattern, from, to, parity = 'all', hosts = [] }: Partial<WorkloadSpec>): Problem[] {
-  const known = from !== undefined && to !== undefined;
-  const range = known ? numberRange(from, to, parity) : undefined;
-  const found = [
-    known ? rangeProblem(from, to, parity) : undefined,
-    pattern === undefined ? undefined : patternProblem(pattern, range?.last),
-  ].filter((problem) => problem !== undefined);
-  if (found.length > 0 || pattern === undefined || range === undefined) return found;
-  const zone = nameOf(parsePattern(pattern), range.last);
-  return hosts
+function crossProblems(spec: Partial<WorkloadSpec>): Problem[] {
+  const { problems, set } = checkNames(spec);
+  if (set === undefined) return problems;
+  const zone = nameOf(set.pattern, set.range.last);
+  return (spec.hosts ?? [])
     .map((host) => nameProblem(ownerName(host, zone), 'the name'))
     .filter((problem) => problem !== undefined);
 }

@@ -5,15 +5,15 @@ import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import type { MeasurementData } from '../engine/measurements.ts';
 import { ERROR_CODES, type ErrorCode, LoadError } from '../errors.ts';
 import type { TransportFacts } from '../transport/transport.ts';
-import type {
-  ErrorData,
-  GoMessage,
-  QuitMessage,
-  WorkerMessage,
-  WorkerSummary,
-  WorkerTask,
+import {
+  type ErrorData,
+  type GoMessage,
+  type QuitMessage,
+  STOP,
+  type WorkerMessage,
+  type WorkerSummary,
+  type WorkerTask,
 } from './thread-messages.ts';
-import { STOP } from './thread-messages.ts';
 
 /** Delay between the last worker being ready and the first query, so that all receive the start message. */
 const START_DELAY_NS = 20_000_000n;

@@ -4,15 +4,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { isExplained, messageOf } from '@dinodns-bench/program';
 import { monotonicOffsetNs, nowNs } from '../clock.ts';
 import { type Opened, open, runShare } from './share-run.ts';
-import type {
-  ErrorData,
-  GoMessage,
-  QuitMessage,
-  ThreadUse,
-  WorkerMessage,
-  WorkerTask,
+import {
+  type ErrorData,
+  type GoMessage,
+  type QuitMessage,
+  STOP,
+  type ThreadUse,
+  type WorkerMessage,
+  type WorkerTask,
 } from './thread-messages.ts';
-import { STOP } from './thread-messages.ts';
 import { warmUp } from './warm-up.ts';
 
 /**

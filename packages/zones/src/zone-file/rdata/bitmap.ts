@@ -1,7 +1,6 @@
 /** Fields that hold a set of record types: in windows (RFC 4034, section 4.1.2), or in NXT's form (RFC 2535, section 5.2). */
 import { typeName } from '@dinodns-bench/wire';
-import type { DataReader } from '../record-data.ts';
-import { DataError } from '../record-data.ts';
+import { DataError, type DataReader } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 import { nextType } from './numbers.ts';
 
