@@ -10,6 +10,10 @@ const MAX_RATE = 1e8;
 
 const seconds = z.number().positive().max(MAX_SECONDS);
 const rate = z.number().positive().max(MAX_RATE);
+const addresses = z
+  .array(z.union([z.ipv4(), z.ipv6()]))
+  .readonly()
+  .default([]);
 
 /**
  * When queries are sent.
@@ -55,10 +59,7 @@ export const optionsSchema = z.strictObject({
   /** Sockets or connections over all workers, each with a source port of its own; null: one for each worker. */
   clients: z.int().min(1).max(1_000_000).nullable().default(null),
   /** Local addresses to send from, used in turn by the sockets; empty: the kernel chooses. */
-  sources: z
-    .array(z.union([z.ipv4(), z.ipv6()]))
-    .readonly()
-    .default([]),
+  sources: addresses,
   /** First local port; the sockets take consecutive ones. 0: the kernel chooses. */
   sourcePort: z.int().min(0).max(65_535).default(0),
   /** A query unanswered for this long is lost. */
@@ -70,11 +71,14 @@ export const optionsSchema = z.strictObject({
   /** What is checked in every response; null: nothing but id and question. */
   expect: z
     .strictObject({
+      /** Response codes that are accepted; empty: any. */
       codes: z.array(z.int().min(0).max(4095)).readonly().default([]),
-      addresses: z
-        .array(z.union([z.ipv4(), z.ipv6()]))
-        .readonly()
-        .default([]),
+      /** A NOERROR answer must have one of them in an A or AAAA record; empty: any. */
+      addresses,
+      /**
+       * Answers older than this are stale. Their IPv4 address tells when they were made: 10, and 24 bits of the tenths of a second of
+       * Unix time, as the upstream of `dinodns-cluster` gives it. Other addresses have no age. Null: ages are not read.
+       */
       maxAgeSeconds: seconds.nullable().default(null),
     })
     .nullable()

@@ -50,7 +50,7 @@ async function serve(onConnection: (socket: Socket) => void): Promise<number> {
 
 /** Whether the answer to a question for `name` holds the address. */
 function holds(answer: Buffer | undefined, name: string, address: string): boolean {
-  const check = responseCheck({ codes: [0], addresses: [address] });
+  const check = responseCheck({ codes: [0], addresses: [address], maxAgeSeconds: null });
   if (answer === undefined || check === null) return false;
   return check(answer, 0, answer.length, 12 + name.length + 2 + 4) === VERDICT.asExpected;
 }

@@ -11,19 +11,10 @@ import {
   TYPE,
   u16,
 } from '@dinodns-bench/wire';
+import type { CannonOptions } from '../options.ts';
 
-/** What is expected of answers. Both empty: nothing is checked. */
-export interface Expected {
-  /** Response codes that are accepted, 0 to 15 (`NOERROR`, `NXDOMAIN`, …). Empty: any. */
-  readonly codes: readonly number[];
-  /** Addresses: a NOERROR answer must have one of them in an A or AAAA record. Empty: any. */
-  readonly addresses: readonly string[];
-  /**
-   * Answers older than this, in seconds, are stale. Their IPv4 address tells when they were made: 10, and 24 bits of the tenths of a second
-   * of Unix time, as the upstream of `dinodns-cluster` gives it. Other addresses have no age. Absent or null: ages are not read.
-   */
-  readonly maxAgeSeconds?: number | null;
-}
+/** What is expected of answers. */
+type Expected = NonNullable<CannonOptions['expect']>;
 
 /** As expected, or the first mismatch. */
 export const VERDICT = { asExpected: 0, wrongCode: 1, wrongAddress: 2, malformed: 3, stale: 4 } as const;
@@ -128,7 +119,7 @@ function ageOf(bytes: Uint8Array, offset: number, end: number, answersOffset: nu
 export function responseCheck(expected: Expected): Check | null {
   const codes = new Set(expected.codes);
   const addresses = expected.addresses.map(addressBytes);
-  const { maxAgeSeconds = null } = expected;
+  const { maxAgeSeconds } = expected;
   if (codes.size === 0 && addresses.length === 0 && maxAgeSeconds === null) return null;
   return (bytes, offset, length, answersOffset) => {
     const end = offset + length;
@@ -156,7 +147,9 @@ export function responseCheck(expected: Expected): Check | null {
  * Parses the value of `--expect`: response codes and addresses, separated by commas or spaces, such as
  * `NOERROR,NXDOMAIN,127.0.0.1`. An address alone means NOERROR with that address.
  */
-export function parseExpected(text: string): { readonly value: Expected } | { readonly problem: string } {
+export function parseExpected(
+  text: string,
+): { readonly value: Omit<Expected, 'maxAgeSeconds'> } | { readonly problem: string } {
   const codes: number[] = [];
   const addresses: string[] = [];
   for (const part of text.split(/[\s,]+/).filter((item) => item !== '')) {
