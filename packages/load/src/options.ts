@@ -1,7 +1,6 @@
 /** All options of a run as one validated record: the library's argument, and what the flags become. */
 import { DOH_PATH } from '@dinodns-bench/wire';
 import { z } from 'zod';
-import { messageOptionsSchema } from './message/options.ts';
 import { workloadOptionsSchema } from './workload/options.ts';
 
 /** One year: longer than any run, and far below where nanoseconds in a double lose precision (104 days: ±1 ns). */
@@ -40,6 +39,32 @@ export const loadSchema = z.discriminatedUnion('kind', [
   /** At the times that the workload itself gives (a capture's). */
   z.strictObject({ kind: z.literal('timed') }),
 ]);
+
+/** How each query is encoded: header flags, class and EDNS. */
+export const messageOptionsSchema = z.strictObject({
+  /** Recursion desired. */
+  recursionDesired: z.boolean().default(true),
+  /** CD (RFC 4035): asks the resolver not to validate. */
+  checkingDisabled: z.boolean().default(false),
+  /** AD in the query (RFC 6840 §5.7): asks the resolver to report whether it validated. */
+  authenticData: z.boolean().default(false),
+  class: z.enum(['IN', 'CH', 'HS', 'ANY']).default('IN'),
+  /** UDP payload size in EDNS, 512 to 65535; null: no EDNS, unless another option needs it. */
+  ednsSize: z.int().min(512).max(65_535).nullable().default(null),
+  /** DNSSEC OK. */
+  dnssec: z.boolean().default(false),
+  /** Name server identifier (RFC 5001). */
+  nsid: z.boolean().default(false),
+  /** Client subnet (RFC 7871) as `address/prefix`; null: none. */
+  clientSubnet: z.string().nullable().default(null),
+  /**
+   * DNS cookie (RFC 7873): `random` or 16 hexadecimal digits: a client cookie, to which each socket adds the server
+   * cookie it received; 32 to 80 digits: client and server cookie, sent unchanged; null: none.
+   */
+  cookie: z.string().nullable().default(null),
+  /** Further EDNS options as `code:hexdigits`. */
+  options: z.array(z.string()).readonly().default([]),
+});
 
 export const optionsSchema = z.strictObject({
   /** `host`, `host:port`, `[address]:port`; for DoH also an `https://` URL. A name is looked up once. */
@@ -138,3 +163,5 @@ export const optionsSchema = z.strictObject({
 export type CannonOptions = z.output<typeof optionsSchema>;
 export type CannonInput = z.input<typeof optionsSchema>;
 export type LoadOptions = z.output<typeof loadSchema>;
+export type MessageOptions = z.output<typeof messageOptionsSchema>;
+export type MessageInput = z.input<typeof messageOptionsSchema>;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { InFlight, NONE, STATE } from '../src/engine/in-flight.ts';
 import { hasAdditional, hashQuestion, questionEnds, sameQuestion } from '../src/engine/questions.ts';
 import { SendQueue } from '../src/engine/send-queue.ts';
-import { messageOptionsSchema } from '../src/message/options.ts';
+import { messageOptionsSchema } from '../src/options.ts';
 import { workloadOptionsSchema } from '../src/workload/options.ts';
 import { planWorkload } from '../src/workload/plan.ts';
 

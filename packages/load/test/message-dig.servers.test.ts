@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { needs } from '@dinodns-bench/test-support';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encoderFor } from '../src/message/encoder.ts';
-import { type MessageInput, messageOptionsSchema } from '../src/message/options.ts';
+import { type MessageInput, messageOptionsSchema } from '../src/options.ts';
 import { type RecordingServer, startRecordingServer } from './support/recording-server.ts';
 import { wireOf } from './support/wire-of.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { encoderFor } from '../src/message/encoder.ts';
-import { messageOptionsSchema } from '../src/message/options.ts';
 import { parseExpected, responseCheck, VERDICT } from '../src/message/response.ts';
+import { messageOptionsSchema } from '../src/options.ts';
 import { createRandom } from '../src/workload/random.ts';
 import { wireOf } from './support/wire-of.ts';
 

@@ -2,7 +2,7 @@
  * Runs before and after each test file: gives it a temporary folder, marks everything it starts, and checks at the end
  * that nothing is left. Leftovers are reported, removed, and fail the file.
  */
-import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,21 +17,16 @@ import {
   namespacePrefix,
   PATH_VARIABLE,
   RUN_VARIABLE,
+  statOf,
   TEMPORARY_FOLDER,
 } from './marks.ts';
 
 const GRACE_SECONDS = graceSeconds();
 const REMOVAL_SECONDS = 10;
 
-/** The fields of proc(5), /proc/pid/stat, from the third on: `state` is number 0. */
-function ownStat(): string[] {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
 /** `<pid>-<start>` of this process, as in the names of control groups. */
 function ownOwner(): string {
-  return process.platform === 'linux' ? `${process.pid}-${ownStat()[19]}` : '';
+  return process.platform === 'linux' ? `${process.pid}-${statOf('self')[19]}` : '';
 }
 
 /** `USER_HZ` of every Linux: the unit of times in /proc/pid/stat. */
@@ -39,7 +34,7 @@ const TICKS_PER_SECOND = 100;
 
 function noteCost(costs: string): void {
   const { user, system } = process.cpuUsage();
-  const [children = 0, childrenInKernel = 0] = ownStat().slice(13, 15).map(Number);
+  const [children = 0, childrenInKernel = 0] = statOf('self').slice(13, 15).map(Number);
   const cost: FileCost = {
     file: expect.getState().testPath ?? '',
     process: ownOwner(),

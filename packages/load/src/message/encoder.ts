@@ -13,7 +13,7 @@ import {
   prefixBytes,
 } from '@dinodns-bench/wire';
 import { LoadError } from '../errors.ts';
-import type { MessageOptions } from './options.ts';
+import type { MessageOptions } from '../options.ts';
 
 /** RFC 7873 §4.1. */
 const CLIENT_COOKIE_BYTES = 8;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { joinNames, nameText } from '@dinodns-bench/wire';
 import { loadError, unreadable } from '../errors.ts';
 import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
-import type { MessageOptions } from '../message/options.ts';
+import type { MessageOptions } from '../options.ts';
 import { loadCapture } from '../pcap/capture.ts';
 import type { Kind, WorkloadOptions } from './options.ts';
 import { candidateNames } from './pod-lookups.ts';

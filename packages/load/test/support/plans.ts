@@ -1,6 +1,6 @@
 /** Plans made from options as users give them, and what workers ask from them. */
 import { nameText } from '@dinodns-bench/wire';
-import { type MessageInput, messageOptionsSchema } from '../../src/message/options.ts';
+import { type MessageInput, messageOptionsSchema } from '../../src/options.ts';
 import { type WorkloadInput, workloadOptionsSchema } from '../../src/workload/options.ts';
 import { planWorkload } from '../../src/workload/plan.ts';
 import { startWorkload } from '../../src/workload/start.ts';

@@ -178,6 +178,18 @@ function settingsOf(options: RenderOptions) {
   };
 }
 
+/**
+ * What NSD and Unbound need for encryption. All TCP connections to the port are then TLS, and DNS over HTTPS on the path /dns-query
+ * where that is asked for; NSD still answers over UDP there.
+ */
+export function encryptedService({ port, encryption }: Settings): string {
+  if (encryption === undefined) return '';
+  return `  ${encryption.transport}-port: ${port}
+  tls-service-pem: "${encryption.certificateFile}"
+  tls-service-key: "${encryption.keyFile}"
+`;
+}
+
 /** Configuration files quote paths, each in its own way. */
 function pathProblem(path: string | undefined, what: 'directory' | 'path'): Problem | undefined {
   if (path === undefined || !/["\\\p{Cc}]/u.test(path)) return undefined;

@@ -1,15 +1,6 @@
 /** NSD 4. */
-import { defineFormat, type Encryption } from './format.ts';
+import { defineFormat, encryptedService } from './format.ts';
 import { inDirectory, SHARED_ZONE_FILE, withZoneFiles } from './paths.ts';
-
-/** All TCP connections to this port are then TLS; NSD still answers over UDP there. */
-function tlsService(port: number, encryption: Encryption | undefined): string {
-  if (encryption === undefined) return '';
-  return `  tls-port: ${port}
-  tls-service-pem: "${encryption.certificateFile}"
-  tls-service-key: "${encryption.keyFile}"
-`;
-}
 
 export const nsd = defineFormat({
   name: 'nsd',
@@ -18,7 +9,7 @@ export const nsd = defineFormat({
   files: ['nsd.conf', SHARED_ZONE_FILE],
   encrypts: ['tls'],
   render(context) {
-    const { directory, stateDirectory, address, port, workers, encryption } = context.settings;
+    const { directory, stateDirectory, address, port, workers } = context.settings;
     const head = `# ${context.heading}
 # Start: nsd -d -c nsd.conf
 server:
@@ -40,7 +31,7 @@ server:
   # By default, Debian's NSD answers each client (a /24) at most 200 times a second.
   rrl-ratelimit: 0
   rrl-whitelist-ratelimit: 0
-${tlsService(port, encryption)}remote-control:
+${encryptedService(context.settings)}remote-control:
   control-enable: no
 `;
     return withZoneFiles(context, head, (name, file) => `zone:\n  name: "${name}"\n  zonefile: "${file}"\n`);

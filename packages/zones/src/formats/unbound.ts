@@ -4,19 +4,10 @@ import { resolveTarget } from '../names.ts';
 import { ownerName } from '../plan.ts';
 import { absolute, dataText } from '../presentation.ts';
 import type { ZoneReference } from '../zone-text.ts';
-import { defineFormat, type Encryption, WITHOUT_DNAME } from './format.ts';
+import { defineFormat, encryptedService, WITHOUT_DNAME } from './format.ts';
 
 /** Unbound does not follow a CNAME in local data, as an authoritative server must (RFC 1034 §4.3.2). */
 const TYPES = WITHOUT_DNAME.filter((type) => type !== 'CNAME');
-
-/** All TCP connections to this port are then TLS, and DNS over HTTPS on the path /dns-query where that is asked for. */
-function encryptedService(port: number, encryption: Encryption | undefined): string {
-  if (encryption === undefined) return '';
-  return `  ${encryption.transport}-port: ${port}
-  tls-service-pem: "${encryption.certificateFile}"
-  tls-service-key: "${encryption.keyFile}"
-`;
-}
 
 export const unbound = defineFormat({
   name: 'unbound',
@@ -26,7 +17,7 @@ export const unbound = defineFormat({
   recordTypes: TYPES,
   encrypts: ['tls', 'https'],
   render({ plan, settings, heading, eachZone }) {
-    const { directory, address, port, workers, encryption } = settings;
+    const { directory, address, port, workers } = settings;
     const head = `# ${heading}
 # Start: unbound -d -c unbound.conf
 server:
@@ -46,7 +37,7 @@ server:
   module-config: "iterator"
   do-not-query-localhost: yes
   local-zone: "." refuse
-${encryptedService(port, encryption)}`;
+${encryptedService(settings)}`;
     const textOf = ({ name }: ZoneReference) => {
       const lines = plan.records.map((record) => {
         const data = dataText(record, (target) => absolute(resolveTarget(target, name)));
