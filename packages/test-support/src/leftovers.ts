@@ -75,7 +75,14 @@ function removeGroup(path: string): void {
 }
 
 /** The current leftovers, in the order in which they can be removed. */
-export function findLeftovers({ mark, ancestor, except, namespacePrefix, owners, folder }: LeftBy): Leftover[] {
+export function findLeftovers({
+  mark,
+  ancestor,
+  except,
+  namespacePrefix,
+  owners,
+  folder,
+}: LeftBy): Leftover[] {
   const processes = markedProcesses(mark, ancestor).filter(({ pid }) => !except.has(pid));
   const namespaces = namesIn(NAMESPACES).filter((name) => name.startsWith(namespacePrefix));
   const files = namesIn(folder).map((name) => join(folder, name));

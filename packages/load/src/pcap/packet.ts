@@ -67,7 +67,15 @@ const ETHER_IPV6 = 0x86dd;
 /** 802.1Q, 802.1ad, and older values for stacked VLANs. */
 const VLAN_TYPES = new Set([0x8100, 0x88a8, 0x9100, 0x9200]);
 
-export const PROTOCOL = { hopByHop: 0, tcp: 6, udp: 17, routing: 43, fragment: 44, authentication: 51, options: 60 };
+export const PROTOCOL = {
+  hopByHop: 0,
+  tcp: 6,
+  udp: 17,
+  routing: 43,
+  fragment: 44,
+  authentication: 51,
+  options: 60,
+};
 
 /** Where the network layer begins in a frame. */
 type Network = { readonly at: number } | Skipped;

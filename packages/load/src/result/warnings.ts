@@ -73,7 +73,10 @@ function ms(ns: number): string {
 }
 
 /** Why the generator was the limit, as sentences; empty if it was not. */
-export function limitReasons({ total, workers }: Pick<Tally, 'total' | 'workers'>, load: LoadOptions): string[] {
+export function limitReasons(
+  { total, workers }: Pick<Tally, 'total' | 'workers'>,
+  load: LoadOptions,
+): string[] {
   const { counts, lateness } = total;
   const openLoop = load.kind !== 'closed';
   const reasons: string[] = [];

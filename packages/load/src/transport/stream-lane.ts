@@ -88,7 +88,8 @@ export class StreamLane extends Lane<Socket> {
   get isReady(): boolean {
     const socket = this.connection;
     const { pipelining } = this.shared.stream;
-    if (socket === null || this.isUsedUp || (pipelining !== null && this.unanswered >= pipelining)) return false;
+    if (socket === null || this.isUsedUp || (pipelining !== null && this.unanswered >= pipelining))
+      return false;
     return socket.writableLength < MAX_WAITING_BYTES;
   }
 

@@ -20,7 +20,9 @@ export function candidateNames(
   // The search list that the kubelet writes into a pod's resolv.conf.
   const list = [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain, ...search];
   // A name that is too long with its search domain is skipped.
-  const valid = list.map((domain) => `${name}.${domain}`).filter((candidate) => 'wire' in parseName(candidate));
+  const valid = list
+    .map((domain) => `${name}.${domain}`)
+    .filter((candidate) => 'wire' in parseName(candidate));
   // Only dots that separate labels: an escaped one does not.
   const dots = name.replace(/\\\d{3}|\\./g, '_').match(/\./g) ?? [];
   return dots.length >= ndots ? [name, ...valid] : [...valid, name];

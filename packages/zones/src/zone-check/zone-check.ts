@@ -3,7 +3,7 @@
  * should. Errors are what most of BIND, NSD, Knot DNS and PowerDNS refuse; warnings are what some of them refuse or
  * warn about. test/zone-check/zone-check.servers.test.ts compares their verdicts.
  */
-import { lowerCaseName, nameText, namesAt, TYPE, typeName } from '@dinodns-bench/wire';
+import { lowerCaseName, namesAt, nameText, TYPE, typeName } from '@dinodns-bench/wire';
 
 /** A record to check; its place is optional. Names are absolute and uncompressed. */
 export interface CheckedRecord {

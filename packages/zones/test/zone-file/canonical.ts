@@ -3,14 +3,7 @@
  * the order of RFC 4034, section 6.1. At each name, SOA and NS come first, then the other types by number, each followed by
  * its signatures. The records of an RRset are in the order of their bytes (section 6.3), one per line. NSEC3 records come last.
  */
-import {
-  compareLabels,
-  lowerCaseName,
-  namesIn,
-  TYPE,
-  typeName,
-  typeNumber,
-} from '@dinodns-bench/wire';
+import { compareLabels, lowerCaseName, namesIn, TYPE, typeName, typeNumber } from '@dinodns-bench/wire';
 import { dataText, isWithin, type ZoneRecord, zoneFileName } from '../../src/index.ts';
 
 /** Minimum length of a chunk but the last, in characters. */
@@ -147,10 +140,7 @@ function distinct(type: number, data: readonly Uint8Array[]): Uint8Array[] {
 /**
  * The RRsets of a zone in canonical order. Records outside `zone` are omitted. Keeps all records in memory.
  */
-function* canonicalSets(
-  records: Iterable<ZoneRecord>,
-  zone?: Uint8Array,
-): Generator<RecordSet, void, void> {
+function* canonicalSets(records: Iterable<ZoneRecord>, zone?: Uint8Array): Generator<RecordSet, void, void> {
   const collector = new SetCollector();
   for (const record of records) if (zone === undefined || isWithin(record.name, zone)) collector.add(record);
   const owners = [...collector.owners.values()].sort((a, b) => compareNames(a.name, b.name));

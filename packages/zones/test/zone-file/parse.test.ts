@@ -26,8 +26,7 @@ const HEAD = '$ORIGIN example.\n$TTL 60\n@ SOA ns host 1 2 3 4 5\n@ NS ns.other.
 function texts(text: string, options?: ParseOptions): string[] {
   return Array.from(
     parseZoneFile(HEAD + text, options),
-    (record) =>
-      `${zoneFileName(record.name)} ${record.ttl} ${dataText(record.type, record.data)}`,
+    (record) => `${zoneFileName(record.name)} ${record.ttl} ${dataText(record.type, record.data)}`,
   ).slice(2);
 }
 
