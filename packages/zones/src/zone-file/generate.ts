@@ -95,56 +95,58 @@ const OWNER_TOKEN = 2;
 
 type GeneratedRecord = Pick<ZoneRecord, 'name' | 'type' | 'ttl' | 'data'>;
 
-interface GeneratorContext {
+export interface Generation {
   /** As in BIND, the data of generated records outside of this zone is not read, and they are omitted. */
   readonly zone: Uint8Array;
   readonly heads: RecordHeads;
   readonly out: DataWriter;
+  /** Records of all directives so far. */
+  generated: number;
 }
 
-export class RecordGenerator {
-  readonly #context: GeneratorContext;
-  /** Records of all directives so far. */
-  #generated = 0;
-
-  constructor(context: GeneratorContext) {
-    this.#context = context;
+/** The records of a directive whose arguments are next in `tokens`. The data is one word, or quoted text. */
+export function* generatedRecords(
+  tokens: Tokens,
+  generation: Generation,
+): Generator<GeneratedRecord, void, void> {
+  const { heads, zone, out } = generation;
+  const range = rangeFromText(tokens.next('a range'));
+  generation.generated += sizeOf(range);
+  if (generation.generated > MAX_GENERATED) {
+    const fix = 'generate fewer, or write the records to a file';
+    throw new TokenError(`$GENERATE makes more than ${MAX_GENERATED} records`, fix);
   }
-
-  /** Reads the directive's arguments. The data is one word, or quoted text. */
-  *records(tokens: Tokens): Generator<GeneratedRecord, void, void> {
-    const range = rangeFromText(tokens.next('a range'));
-    this.#generated += sizeOf(range);
-    if (this.#generated > MAX_GENERATED) {
-      const fix = 'generate fewer, or write the records to a file';
-      throw new TokenError(`$GENERATE makes more than ${MAX_GENERATED} records`, fix);
-    }
-    const owner = templateFromText(tokens.next('a name'));
-    const { heads, zone } = this.#context;
-    const { type, ttl = 0 } = heads.read(tokens);
-    const data = templateFromText(tokens.next('the data'));
-    const last = tokens.at - 1;
-    tokens.end('$GENERATE');
-    for (let number = range.start; number <= range.stop; number += range.step) {
-      const name = generatedName(owner(number), tokens.origin);
-      if (isWithin(name, zone)) yield { name, type, ttl, data: this.#data(tokens, type, data(number), last) };
-    }
+  const owner = templateFromText(tokens.next('a name'));
+  const { type, ttl = 0 } = heads.read(tokens);
+  const data = templateFromText(tokens.next('the data'));
+  const last = tokens.at - 1;
+  tokens.end('$GENERATE');
+  for (let number = range.start; number <= range.stop; number += range.step) {
+    const name = generatedName(owner(number), tokens.origin);
+    if (!isWithin(name, zone)) continue;
+    yield { name, type, ttl, data: generatedData(data(number), tokens.origin, type, out, last) };
   }
+}
 
-  /** The data of one record: `text` is split into tokens again. Problems are reported at the template, `token`. */
-  #data({ origin }: Tokens, type: number, text: string, token: number): Buffer {
-    if (text.length > MAX_TEMPLATE_BYTES) {
-      throw new TokenError('the data of $GENERATE is too long', 'shorten it', token);
-    }
-    const bytes = Buffer.from(text, 'latin1');
-    const entries = new Entries([bytes], bytes.length);
-    try {
-      entries.next();
-      return parseData(type, new Tokens(entries, origin), this.#context.out);
-    } catch (error) {
-      if (!(error instanceof TokenError) && !(error instanceof LexicalError)) throw error;
-      throw new TokenError(`${error.message}, in "${text.slice(0, 80)}"`, error.fix, token);
-    }
+/** The data of one record: `text` is split into tokens again. Problems are reported at the template, `token`. */
+function generatedData(
+  text: string,
+  origin: Uint8Array,
+  type: number,
+  out: DataWriter,
+  token: number,
+): Buffer {
+  if (text.length > MAX_TEMPLATE_BYTES) {
+    throw new TokenError('the data of $GENERATE is too long', 'shorten it', token);
+  }
+  const bytes = Buffer.from(text, 'latin1');
+  const entries = new Entries([bytes], bytes.length);
+  try {
+    entries.next();
+    return parseData(type, new Tokens(entries, origin), out);
+  } catch (error) {
+    if (!(error instanceof TokenError) && !(error instanceof LexicalError)) throw error;
+    throw new TokenError(`${error.message}, in "${text.slice(0, 80)}"`, error.fix, token);
   }
 }
 

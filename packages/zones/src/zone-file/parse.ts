@@ -4,7 +4,7 @@
  */
 import { ZonesError } from '../errors.ts';
 import { Entries } from './entries.ts';
-import { RecordGenerator } from './generate.ts';
+import { type Generation, generatedRecords } from './generate.ts';
 import { nameFromText, ROOT } from './names.ts';
 import { LexicalError, problemAt, TokenError, ZoneFileError, type ZoneFileProblem } from './problem.ts';
 import { Tokens } from './rdata/field.ts';
@@ -93,7 +93,7 @@ class ZoneFileParser {
   readonly #out = new DataWriter();
   readonly #file: string;
   readonly #heads = new RecordHeads();
-  readonly #generator: RecordGenerator;
+  readonly #generation: Generation;
   #includes = 0;
   /** Those of the current entry. */
   #tokens: Tokens | undefined;
@@ -102,11 +102,7 @@ class ZoneFileParser {
     this.#options = options;
     this.#file = options.file ?? 'zone';
     const zone = originFromText(options.origin ?? '.');
-    this.#generator = new RecordGenerator({
-      zone,
-      heads: this.#heads,
-      out: this.#out,
-    });
+    this.#generation = { zone, heads: this.#heads, out: this.#out, generated: 0 };
     this.#push(this.#file, chunks, zone, undefined);
   }
 
@@ -203,9 +199,7 @@ class ZoneFileParser {
   *#generate(frame: Frame, tokens: Tokens): Generator<ZoneRecord, void, void> {
     const { file, entries } = frame;
     const { line } = entries;
-    for (const record of this.#generator.records(tokens)) {
-      yield { ...record, file, line };
-    }
+    for (const record of generatedRecords(tokens, this.#generation)) yield { ...record, file, line };
   }
 
   #include(frame: Frame, tokens: Tokens): void {
