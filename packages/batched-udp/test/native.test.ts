@@ -7,6 +7,7 @@ import { collector, copyOf, echo, open, openWith, text, turn } from './support/s
 
 const EPERM = 1;
 const EINTR = 4;
+const ENOENT = 2;
 const ENETDOWN = 100;
 const EHOSTUNREACH = 113;
 const EACCES = 13;
@@ -329,6 +330,22 @@ describe('errors of the kernel', () => {
     client.queue(Buffer.from('x'));
     await expect.poll(() => text(received)).toEqual(['x']);
     expect(errors).toEqual([expect.objectContaining({ code: 'ENETDOWN', syscall: 'recvmmsg' })]);
+  });
+
+  it('asks again where errno is that of another call, and reports it if it stays', async () => {
+    const libc = await faultyLibc();
+    const errors: unknown[] = [];
+    const { received, onBatch } = collector();
+    const server = openWith(libc, { onBatch, onError: (error) => errors.push(error) });
+    const { client } = await clientOf(server.local.port);
+    libc.receiveFaults.push(ENOENT);
+    client.queue(Buffer.from('x'));
+    await expect.poll(() => text(received)).toEqual(['x']);
+    expect(errors).toEqual([]);
+    libc.receiveFaults.push(...new Array(8).fill(ENOENT));
+    client.queue(Buffer.from('y'));
+    await expect.poll(() => text(received)).toEqual(['x', 'y']);
+    expect(errors).toEqual([expect.objectContaining({ code: 'ENOENT', syscall: 'recvmmsg' })]);
   });
 
   it.each([
