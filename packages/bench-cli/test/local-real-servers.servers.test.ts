@@ -9,7 +9,7 @@ import { DEFAULTS } from '../src/config/settings.ts';
 import { createDnsClient } from '../src/dns/client.ts';
 import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
 import { checkAnswers } from '../src/measure/answer-check.ts';
-import { createProvisioner } from '../src/provision/provisioner.ts';
+import { createProvisioner } from '../src/provision/provision.ts';
 import { isEncrypted } from '../src/results/record.ts';
 import { withClusterNames } from '../src/servers/cluster-names.ts';
 import { findServers, SERVER_KINDS, serverNames } from '../src/servers/registry.ts';

@@ -31,13 +31,13 @@ import { rolloutOf } from '../src/cluster-changes/rollout.ts';
 import { NotSettled, takeOver } from '../src/cluster-changes/take-over.ts';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { versionPrinted } from '../src/experiments/swap/builds.ts';
-import { openCanary } from '../src/experiments/swap/in-place/canary.ts';
 import {
   type CanarySecond,
   countSeconds,
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
+import { openCanary } from '../src/experiments/swap/in-place/canary.ts';
 import {
   closeWatched,
   demandFigures,
@@ -45,11 +45,10 @@ import {
   strategyOf,
 } from '../src/experiments/swap/in-place/in-place.ts';
 import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
-import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
 import { sharedSecrets } from '../src/experiments/swap/open-phases.ts';
 import type { SwapPlan, SwapRequest } from '../src/experiments/swap/placed.ts';
-import { summaryOf } from '../src/experiments/swap/plan.ts';
+import { summaryOf, targetImage } from '../src/experiments/swap/plan.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { demandShares } from '../src/experiments/swap/rate-held.ts';

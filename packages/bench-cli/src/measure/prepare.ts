@@ -4,7 +4,7 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { describeEnvironment } from '../environment/describe.ts';
 import { BenchError } from '../errors.ts';
 import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
-import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
+import { createDnsperfJob } from '../loaders/dnsperf/dnsperf.ts';
 import { obstacleToCounters } from '../observe/hardware-counters.ts';
 import { planWithDuet } from '../plan/duet.ts';
 import { blocksOfTrials, type Plan, type PlannedCase } from '../plan/plan.ts';
@@ -18,12 +18,12 @@ import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { coresOfServerNode, createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
 import { cpusText, demandPlaces } from '../targets/kubernetes/node-room.ts';
-import { type OpenedCluster, openCluster } from '../targets/kubernetes/open-cluster.ts';
+import { openCluster, type OpenedCluster } from '../targets/kubernetes/open-cluster.ts';
 import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 import { echoOf, needsCalibration } from './needs-calibration.ts';
 import { demandRunning } from './preflight.ts';
-import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
+import { openLocalSession, preparePrograms, type Programs, type Session } from './session.ts';
 import {
   answerWarnings,
   clusterNameWarnings,

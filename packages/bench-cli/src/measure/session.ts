@@ -14,10 +14,14 @@ import type { PlannedCase } from '../plan/plan.ts';
 import { runToEnd } from '../process.ts';
 import type { Display } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
-import type { Program, ProvideTool, ProvisionOptions } from '../provision/provision.ts';
-import { createProvisioner } from '../provision/provisioner.ts';
+import {
+  createProvisioner,
+  type Program,
+  type ProvideTool,
+  type ProvisionOptions,
+} from '../provision/provision.ts';
 import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } from '../results/record.ts';
-import { AS_FOUND, answersOf, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
+import { answersOf, AS_FOUND, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
 import { signZones } from '../signing/sign-zones.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';

@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import { inParallel } from '../../kubernetes-api/in-parallel.ts';
 import { createBuiltinJob } from '../../loaders/builtin/builtin-job.ts';
-import { createDnsperfJob } from '../../loaders/dnsperf/dnsperf-job.ts';
+import { createDnsperfJob } from '../../loaders/dnsperf/dnsperf.ts';
 import type { Loader } from '../../loaders/loader.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';

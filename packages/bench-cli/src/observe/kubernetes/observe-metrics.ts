@@ -4,12 +4,11 @@
  */
 
 import { BenchError } from '../../errors.ts';
-import { sampleEvery } from '../../observe/sample-every.ts';
-import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
 import { mean, sum } from '../../stats/intervals.ts';
 import type { Clock } from '../../world.ts';
+import { type ObservationWindow, sampleEvery } from '../window.ts';
 import type { PodWindow } from './metrics-api.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';
 

@@ -4,10 +4,9 @@
  * load, however rarely the kubelet updates them; only the samples in between are sparse.
  */
 import { BenchError } from '../../errors.ts';
-import { sampleEvery } from '../../observe/sample-every.ts';
-import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { Clock } from '../../world.ts';
+import { type ObservationWindow, sampleEvery } from '../window.ts';
 import {
   cpuBetween,
   idleCoresBetween,
