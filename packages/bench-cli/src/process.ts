@@ -202,6 +202,47 @@ export async function runToEnd(
   return { ...exit, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
 }
 
+type Sleep = { readonly sleep: (seconds: number, signal?: AbortSignal) => Promise<void> };
+
+/** What `heard` resolves with; null where the process ends first, this time passes, or `signal` is aborted. */
+export async function heardWithin<T>(
+  clock: Sleep,
+  { exited }: RunningProcess,
+  heard: Promise<T>,
+  seconds: number,
+  signal?: AbortSignal,
+): Promise<T | null> {
+  const over = new AbortController();
+  const nothing = () => null;
+  const signals = signal === undefined ? [over.signal] : [over.signal, signal];
+  const late = clock.sleep(seconds, AbortSignal.any(signals)).then(nothing, nothing);
+  const first = await Promise.race([heard, exited.then(nothing), late]);
+  over.abort();
+  return first;
+}
+
+/** True if the process ends within this time, and before `signal` is aborted. */
+export async function endsWithin(
+  clock: Sleep,
+  running: RunningProcess,
+  seconds: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return (await heardWithin(clock, running, running.exited, seconds, signal)) !== null;
+}
+
+/** Asks the process to end, and kills it where it has not within this time. */
+export async function endProcess(
+  clock: Sleep,
+  running: RunningProcess,
+  ask: 'SIGTERM' | 'SIGINT',
+  seconds: number,
+): Promise<void> {
+  running.kill(ask);
+  if (!(await endsWithin(clock, running, seconds))) running.kill('SIGKILL');
+  await running.exited;
+}
+
 /** Does it when it is first asked for; then it is the same result. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly result: T } | undefined;

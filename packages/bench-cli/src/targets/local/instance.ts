@@ -9,7 +9,7 @@ import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError, LateError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
-import type { Exit, RunningProcess } from '../../process.ts';
+import { endsWithin, type Exit, once, type RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import {
   type ConfigurationFile,
@@ -191,24 +191,6 @@ function startError(
   );
 }
 
-/** True if the process ends within this time, and before `force` is aborted. */
-async function endWithin(
-  world: World,
-  process: RunningProcess,
-  seconds: number,
-  force?: AbortSignal,
-): Promise<boolean> {
-  const waiting = new AbortController();
-  const signals = force === undefined ? [waiting.signal] : [waiting.signal, force];
-  const expired = world.clock.sleep(seconds, AbortSignal.any(signals)).then(
-    () => false,
-    () => process.exit !== undefined,
-  );
-  const ended = await Promise.race([process.exited.then(() => true), expired]);
-  waiting.abort();
-  return ended;
-}
-
 async function stop(
   settings: InstanceSettings,
   process: RunningProcess,
@@ -216,7 +198,7 @@ async function stop(
 ): Promise<void> {
   process.kill(signal);
   const { world, stopSeconds, force } = settings;
-  if (!(await endWithin(world, process, stopSeconds, force))) process.kill('SIGKILL');
+  if (!(await endsWithin(world.clock, process, stopSeconds, force))) process.kill('SIGKILL');
 }
 
 /** One command, because a group may be able to run only one. */
@@ -287,20 +269,17 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
     process = running;
   };
   let stopSignal: StopSignal | undefined;
-  let removal: Promise<void> | undefined;
+  let isRemoved = false;
   let companions = NO_COMPANIONS;
-  const removeAll = async () => {
+  const remove = once(async () => {
+    isRemoved = true;
     if (process !== undefined) await stop(settings, process, stopSignal);
     await group?.remove();
     // Bounded: a process that escaped from its group could hold the output open for ever.
-    if (process !== undefined) await endWithin(world, process, OUTPUT_SECONDS);
+    if (process !== undefined) await endsWithin(world.clock, process, OUTPUT_SECONDS);
     await companions.stop();
     await world.fs.rm(directory, { recursive: true, force: true });
-  };
-  const remove = () => {
-    removal ??= removeAll();
-    return removal;
-  };
+  });
   try {
     const needed = request.server.companions?.(endpoint.address) ?? [];
     if (needed.length > 0) companions = await startCompanions(world, needed, `${logFile}.companions`);
@@ -345,7 +324,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
         await stop(settings, before, stopSignal);
         await before.exited;
         await down();
-        if (removal === undefined) await start(settings, plan, inGroup, own);
+        if (!isRemoved) await start(settings, plan, inGroup, own);
       },
       companionPorts: companions.ports,
       companionPids: companions.pids,

@@ -133,13 +133,12 @@ function deploymentOf(
   request: DeployRequest,
   instances: readonly Instance[],
 ): Deployment {
-  let removal: Promise<void> | undefined;
-  const remove = () => {
-    removal ??= Promise.all(instances.map((instance) => instance.remove())).then(() => {
-      request.signal.removeEventListener('abort', onAbort);
-    });
-    return removal;
-  };
+  let isRemoved = false;
+  const remove = once(async () => {
+    isRemoved = true;
+    await Promise.all(instances.map((instance) => instance.remove()));
+    request.signal.removeEventListener('abort', onAbort);
+  });
   // The interrupted run also waits for `remove`, which reports a failure.
   const onAbort = () => {
     remove().catch(() => undefined);
@@ -152,7 +151,7 @@ function deploymentOf(
     watch = (instance) => {
       const { process } = instance;
       process.exited.then(() => {
-        if (removal === undefined && !ended.has(process)) reject(deathOf(request.server.name, instance));
+        if (!isRemoved && !ended.has(process)) reject(deathOf(request.server.name, instance));
       });
     };
   });
