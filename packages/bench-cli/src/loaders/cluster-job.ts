@@ -5,10 +5,10 @@ import { BenchError } from '../errors.ts';
 import { cpuQuantity } from '../quantity.ts';
 import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
-import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { authorityFiles, QUERY_DIRECTORY } from '../targets/kubernetes/objects/encryption.ts';
 import { runLabels } from '../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
+import { uploadFiles } from '../targets/kubernetes/programs.ts';
 import { runOnce } from '../targets/kubernetes/run-job.ts';
 import type { LoadOutcome, LoadRequest } from './loader.ts';
 
@@ -66,11 +66,8 @@ export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Pr
   const uploaded = new Map<string, Promise<ConfigMapMount>>();
   const upload = async ({ queryFile, signal, endpoint }: LoadRequest, name: string) => {
     const text = await run.world.fs.readFile(queryFile, 'utf8');
-    const metadata = { name, namespace: run.namespace, labels: runLabels(run.runId) };
     const files = [{ path: QUERY_FILE, chunks: [text] }, ...authorityFiles(endpoint.trust)];
-    const { object, mount } = configMapOf(metadata, 'the query file', files);
-    await run.client.create('ConfigMap', object, signal);
-    return mount;
+    return uploadFiles(run, { name, labels: runLabels(run.runId), what: 'the query file', files }, signal);
   };
   return (request) => {
     const key = `${request.endpoint.trust === undefined ? 'plain' : 'encrypted'} ${request.queryFile}`;
