@@ -16,10 +16,8 @@ import { realWorld } from '../src/world.ts';
 function process(pid: number, parentPid: number, changes: Partial<ProcessStat> = {}): ProcessStat {
   return {
     pid,
-    command: 'server',
     state: 'S',
     parentPid,
-    processGroup: pid,
     session: pid,
     userTicks: 0,
     systemTicks: 0,

@@ -47,8 +47,6 @@ export interface DnsClient {
    * Rejects with a `DnsQueryError` or with the signal's reason.
    */
   ask(query: DnsQuery, options?: AskOptions): Promise<DecodedAnswer>;
-  /** Messages that matched no query in flight: late, duplicate, or with a wrong ID. */
-  readonly unexpectedMessages: number;
   /** Fails the queries in flight with `closed`. Safe to call twice. */
   close(): void;
 }
@@ -90,7 +88,7 @@ interface PendingQueries {
   /** Settles the query that `message` answers. */
   answer(message: Buffer): void;
   failAll(failure: DnsFailure, reason: string, cause?: unknown): void;
-  /** Messages that matched no query. */
+  /** Messages that matched no query in flight: late, duplicate, or with a wrong ID. */
   readonly unexpected: number;
 }
 
@@ -202,9 +200,6 @@ export function createDnsClient(
         if (closed) throw new DnsQueryError('closed', query, 'the client was closed');
         return await exchange(channel, pending, after, query, options);
       }),
-    get unexpectedMessages() {
-      return pending.unexpected;
-    },
     close: () => {
       if (closed) return;
       closed = true;

@@ -133,7 +133,6 @@ export async function openCheckedClient(run: ClusterRun, request: CheckRequest):
         throw new DnsQueryError('undecodable', query, `cannot decode ${shown} (${messageOf(cause)})`, cause);
       }
     },
-    unexpectedMessages: 0,
     close: () => undefined,
   };
 }
