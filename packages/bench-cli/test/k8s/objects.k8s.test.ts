@@ -70,7 +70,7 @@ describe.each(findServers(serverNames(), DEFAULTS).filter(({ image }) => image !
           transport: 'udp',
           certificates: null,
           allowances: mode === 'single' ? [0.75, 0.75] : [2],
-          nodeCpus: null,
+          coresOfNode: null,
           pullSecrets: ['registry'],
         });
         await client.create('ConfigMap', built.configMap, signal, dryRun);
