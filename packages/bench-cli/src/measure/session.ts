@@ -14,12 +14,7 @@ import type { PlannedCase } from '../plan/plan.ts';
 import { runToEnd } from '../process.ts';
 import type { Display } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
-import {
-  createProvisioner,
-  type Program,
-  type ProvideTool,
-  type ProvisionOptions,
-} from '../provision/provision.ts';
+import { createProvisioner, type Program, type ProvisionOptions } from '../provision/provision.ts';
 import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } from '../results/record.ts';
 import { answersOf, AS_FOUND, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
 import { signZones } from '../signing/sign-zones.ts';
@@ -108,8 +103,8 @@ export async function preparePrograms(
   display: Display,
   signal: AbortSignal,
   helpers: readonly Server[] = [],
-  provide: ProvideTool = createProvisioner(world),
 ): Promise<Programs> {
+  const provide = createProvisioner(world);
   // If one cannot be had, the other is not waited for.
   const failed = new AbortController();
   const optionsFor = (version: string | null): ProvisionOptions => ({
