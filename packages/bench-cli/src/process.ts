@@ -6,6 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import type { z } from 'zod';
 import { BenchError } from './errors.ts';
+import { jsonIn } from './text.ts';
 
 export interface StartOptions {
   cwd?: string;
@@ -254,11 +255,5 @@ export function once<T>(make: () => T): () => T {
 
 /** What a program of ours printed; null for a line that is not the program's, such as a warning of Node.js, or is cut short. */
 export function parseLine<S extends z.ZodType>(schema: S, line: string): z.output<S> | null {
-  if (!line.startsWith('{')) return null;
-  try {
-    return schema.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    // Not JSON after all.
-    return null;
-  }
+  return line.startsWith('{') ? (schema.safeParse(jsonIn(line)).data ?? null) : null;
 }

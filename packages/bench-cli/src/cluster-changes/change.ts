@@ -56,27 +56,22 @@ function setOperation({ pointer }: Edit, from: Json, to: Json): PatchOperation {
   return { op: from === null ? 'add' : 'replace', path: pointer, value: to };
 }
 
-function testsOf({ object, pinned }: PlannedEdit): PatchOperation[] {
-  return [test(UID, object.uid), ...pinned.map(({ pointer, value }) => test(pointer, value))];
+type Side = 'before' | 'after';
+
+function patchBetween({ object, pinned, edits }: PlannedEdit, from: Side, to: Side): PatchOperation[] {
+  return [
+    test(UID, object.uid),
+    ...pinned.map(({ pointer, value }) => test(pointer, value)),
+    ...edits.map((edit) => test(edit.pointer, edit[from])),
+    ...edits.map((edit) => setOperation(edit, edit[from], edit[to])),
+  ];
 }
 
 /** From before to after, and only from there. */
-export function forwardPatch(change: PlannedEdit): PatchOperation[] {
-  return [
-    ...testsOf(change),
-    ...change.edits.map(({ pointer, before }) => test(pointer, before)),
-    ...change.edits.map((edit) => setOperation(edit, edit.before, edit.after)),
-  ];
-}
+export const forwardPatch = (change: PlannedEdit) => patchBetween(change, 'before', 'after');
 
 /** From after to before, and only from there. */
-export function inversePatch(change: PlannedEdit): PatchOperation[] {
-  return [
-    ...testsOf(change),
-    ...change.edits.map(({ pointer, after }) => test(pointer, after)),
-    ...change.edits.map((edit) => setOperation(edit, edit.after, edit.before)),
-  ];
-}
+export const inversePatch = (change: PlannedEdit) => patchBetween(change, 'after', 'before');
 
 export const testMark = (token: string): PatchOperation => test(MARK_POINTER, token);
 

@@ -1,6 +1,7 @@
 /** What the queues of network devices (qdiscs) dropped, as `tc` of iproute2 says: the kernel tells nobody but netlink. */
 import { z } from 'zod';
 import { runToEnd } from '../process.ts';
+import { jsonIn } from '../text.ts';
 import type { World } from '../world.ts';
 
 const queuesSchema = z.array(
@@ -24,7 +25,7 @@ export interface QueueCounters {
 
 /** Parses `tc -s -j qdisc show`; without `devices`, all of them. Pure. */
 export function parseQueues(text: string, devices?: readonly string[]): QueueCounters | null {
-  const parsed = queuesSchema.safeParse(jsonOf(text));
+  const parsed = queuesSchema.safeParse(jsonIn(text));
   if (!parsed.success) return null;
   const counted = parsed.data.filter(
     ({ kind, dev, root }) =>
@@ -33,14 +34,6 @@ export function parseQueues(text: string, devices?: readonly string[]): QueueCou
       (devices?.includes(dev) ?? true),
   );
   return { dropped: counted.reduce((sum, { drops }) => sum + drops, 0), canDrop: counted.length > 0 };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Runs a program within the namespace of a process; null where it is missing or fails. */
@@ -56,7 +49,7 @@ async function outputOf(
 /** The devices by which packets leave for an address; null if `ip` does not say: all of them, then. */
 async function devicesTo(world: World, enter: readonly string[], address: string): Promise<string[] | null> {
   const text = await outputOf(world, enter, ['ip', '-j', 'route', 'get', address]);
-  const routes = z.array(z.object({ dev: z.string() })).safeParse(jsonOf(text ?? ''));
+  const routes = z.array(z.object({ dev: z.string() })).safeParse(jsonIn(text ?? ''));
   return routes.success ? routes.data.map(({ dev }) => dev) : null;
 }
 

@@ -28,6 +28,9 @@ import { withBeside } from './wrapping.ts';
 /** What is shown of a server's log in an error. */
 const LOG_LINES_SHOWN = 15;
 
+/** How long a server may take to end after SIGTERM. */
+const STOP_SECONDS = 3;
+
 /** For reading what a killed process had written last. */
 const OUTPUT_SECONDS = 1;
 
@@ -58,7 +61,6 @@ export interface InstanceSettings {
   readonly group: GroupRequest;
   readonly allowance: number;
   readonly logFile: string;
-  readonly stopSeconds: number;
   /** Aborted when servers should be killed at once. */
   readonly force: AbortSignal | undefined;
   /** Names that exist; see `Readiness`. */
@@ -197,8 +199,8 @@ async function stop(
   signal: StopSignal = 'SIGTERM',
 ): Promise<void> {
   process.kill(signal);
-  const { world, stopSeconds, force } = settings;
-  if (!(await endsWithin(world.clock, process, stopSeconds, force))) process.kill('SIGKILL');
+  const { world, force } = settings;
+  if (!(await endsWithin(world.clock, process, STOP_SECONDS, force))) process.kill('SIGKILL');
 }
 
 /** One command, because a group may be able to run only one. */

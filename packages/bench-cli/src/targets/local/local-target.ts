@@ -25,18 +25,13 @@ export interface LocalTargetOptions {
   readonly address?: string;
   /** Chooses a port for an instance; default: one that is free for UDP and TCP. */
   readonly choosePort?: (address: string) => Promise<number>;
-  /** How long a server may take to end after SIGTERM; default 3. */
-  readonly stopSeconds?: number;
   /** Aborted by the second Ctrl-C: kill servers instead of asking them to stop. */
   readonly force?: AbortSignal;
-  /** Default 0.5. */
-  readonly sampleIntervalSeconds?: number;
   /** Writes signed zone files into a directory, before the first deployment. Default: servers have unsigned zones. */
   readonly signZones?: (directory: string) => Promise<void>;
 }
 
 const DEFAULT_ADDRESS = '127.0.0.1';
-const DEFAULT_STOP_SECONDS = 3;
 
 /** The certificate of all servers of the run, made for the first that needs one. */
 function createEncryption(world: World, directory: string, address: string): () => Promise<LocalEncryption> {
@@ -84,7 +79,6 @@ async function startOnFreePort(
       group: { name: place.name, cpuAllowance: place.allowance, cpuSet: place.cpuSet },
       logFile: join(request.logDirectory, `${request.server.name}-${place.index + 1}.log`),
       readinessQueries: options.readinessQueries(request.zoneSet),
-      stopSeconds: options.stopSeconds ?? DEFAULT_STOP_SECONDS,
       force: options.force,
     }),
   );
@@ -169,9 +163,6 @@ function deploymentOf(
       observeGroups(
         world,
         instances.map(({ group }) => group),
-        options.sampleIntervalSeconds === undefined
-          ? {}
-          : { sampleIntervalSeconds: options.sampleIntervalSeconds },
       ),
     usage: async () => {
       const counters = await Promise.all(instances.map(({ group }) => group.counters()));
