@@ -98,7 +98,7 @@ export function unmarkPatch(token: string): PatchOperation[] {
 
 /** What an object is like now, compared with a change. */
 export type Finding =
-  | { readonly kind: 'before' | 'after' }
+  | { readonly kind: Side }
   | { readonly kind: 'foreign'; readonly found: string };
 
 const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value));
@@ -134,7 +134,7 @@ export function findingOf(planned: PlannedEdit, object: unknown): Finding {
     const now = shown(valueAt(object, moved.pointer));
     return { kind: 'foreign', found: `${moved.pointer} is ${now}, not ${shown(moved.value)}` };
   }
-  const isAt = (side: 'before' | 'after') =>
+  const isAt = (side: Side) =>
     change.edits.every((edit) => isEqual(valueAt(object, edit.pointer), edit[side]));
   if (isAt('before')) return { kind: 'before' };
   if (isAt('after')) return { kind: 'after' };
