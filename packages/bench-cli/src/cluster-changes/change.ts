@@ -49,6 +49,16 @@ const UID = '/metadata/uid';
 const LABELS = '/metadata/labels';
 const MARK_POINTER = pointerOf('metadata', 'labels', MARK);
 
+/** The change of one value of an object as it was read. */
+export function editOf(
+  what: string,
+  { path, title }: Pick<ChangedObject, 'path' | 'title'>,
+  object: unknown,
+  edit: Edit,
+): PlannedEdit {
+  return { what, object: { path, title, uid: textAt(object, UID) }, edits: [edit], pinned: [] };
+}
+
 const test = (path: string, value: Json): PatchOperation => ({ op: 'test', path, value });
 
 function setOperation({ pointer }: Edit, from: Json, to: Json): PatchOperation {
