@@ -153,13 +153,10 @@ export async function adoptService(
     (pod) => cpuLimitOf(pod, found.podPort) ?? run.nodeCpus.get(pod.spec?.nodeName ?? '') ?? 1,
   );
   return deploymentOf({
+    ...found,
     run,
     request: { ...request, allowances },
-    namespace: found.namespace,
-    pods: found.pods,
-    labels: found.labels,
     service: { address: found.address, port: found.port, instances: found.pods.length },
-    podPort: found.podPort,
     command: [],
     workers: null,
     files: {},
