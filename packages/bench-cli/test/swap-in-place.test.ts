@@ -31,13 +31,13 @@ import { rolloutOf } from '../src/cluster-changes/rollout.ts';
 import { NotSettled, takeOver } from '../src/cluster-changes/take-over.ts';
 import { kubernetesOf } from '../src/config/kubernetes-settings.ts';
 import { versionPrinted } from '../src/experiments/swap/builds.ts';
+import { openCanary } from '../src/experiments/swap/in-place/canary.ts';
 import {
   type CanarySecond,
   countSeconds,
   losingSeconds,
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
-import { openCanary } from '../src/experiments/swap/in-place/canary.ts';
 import {
   closeWatched,
   demandFigures,

@@ -18,12 +18,12 @@ import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { coresOfServerNode, createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
 import { cpusText, demandPlaces } from '../targets/kubernetes/node-room.ts';
-import { openCluster, type OpenedCluster } from '../targets/kubernetes/open-cluster.ts';
+import { type OpenedCluster, openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 import { echoOf, needsCalibration } from './needs-calibration.ts';
 import { demandRunning } from './preflight.ts';
-import { openLocalSession, preparePrograms, type Programs, type Session } from './session.ts';
+import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
 import {
   answerWarnings,
   clusterNameWarnings,

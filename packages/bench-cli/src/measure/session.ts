@@ -16,7 +16,7 @@ import type { Display } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
 import { createProvisioner, type Program, type ProvisionOptions } from '../provision/provision.ts';
 import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } from '../results/record.ts';
-import { answersOf, AS_FOUND, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
+import { AS_FOUND, answersOf, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
 import { signZones } from '../signing/sign-zones.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { KUBERNETES_DEFAULTS, type KubernetesSettings } from '../../src/config/kubernetes-settings.ts';
 import { DEFAULTS } from '../../src/config/settings.ts';
 import type { KubeClient } from '../../src/kubernetes-api/client.ts';
-import { findServers, serverNames } from '../../src/servers/registry.ts';
+import { findServer, serverNames } from '../../src/servers/registry.ts';
 import { jobOf } from '../../src/targets/kubernetes/objects/job.ts';
 import { unitLabels } from '../../src/targets/kubernetes/objects/labels.ts';
 import { namespaceObject } from '../../src/targets/kubernetes/objects/namespace.ts';
@@ -51,7 +51,9 @@ afterAll(() => core().deleteNamespace({ name: namespace }));
 
 const dryRun = { dryRun: true } as const;
 
-describe.each(findServers(serverNames(), DEFAULTS).filter(({ image }) => image !== null))(
+const servers = serverNames().map((name) => findServer(name, DEFAULTS));
+
+describe.each(servers.filter(({ image }) => image !== null))(
   'the objects of $name',
   (server) => {
     it.each(['single', 'multi'] as const)(

@@ -27,7 +27,7 @@ import { ROLE_FILE, watchingRights } from './in-place/preflight.ts';
 import type { SwapPlan } from './placed.ts';
 import { readOwnQueries } from './query-files.ts';
 import { demandShares } from './rate-held.ts';
-import { sequenceOf, type SwapSettings } from './settings.ts';
+import { type SwapSettings, sequenceOf } from './settings.ts';
 
 /**
  * `1.13.1` is that version of the image that runs (`registry.k8s.io/coredns/coredns:v1.11.3` → `…:v1.13.1`, with the `v` of

@@ -9,7 +9,7 @@ import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError, LateError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
-import { endsWithin, type Exit, once, type RunningProcess } from '../../process.ts';
+import { type Exit, endsWithin, once, type RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import {
   type ConfigurationFile,

@@ -53,7 +53,11 @@ function pinning(counting: ResourceGroups, taskset: string): ResourceGroups {
 }
 
 /** Affinity, or nothing where even that cannot be set; `reason` says why it is not the requested quota. */
-async function affinityBackend(world: World, runName: string, reason: string | null): Promise<ResourceGroups> {
+async function affinityBackend(
+  world: World,
+  runName: string,
+  reason: string | null,
+): Promise<ResourceGroups> {
   const taskset = await findExecutable(world, 'taskset');
   if (taskset !== null) {
     return pinning(await countingBackend(world, runName, { method: 'affinity', reason }), taskset);

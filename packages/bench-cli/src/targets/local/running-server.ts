@@ -22,11 +22,7 @@ async function allProcessesIn(world: World, directory: string): Promise<number[]
  * A control group that somebody else made: its counters and its processes, read and never changed.
  * @throws BenchError `E_CONFIG` if `directory` is no control group that counts CPU time.
  */
-async function openNamedCgroup(
-  world: World,
-  server: string,
-  directory: string,
-): Promise<ObservedGroup> {
+async function openNamedCgroup(world: World, server: string, directory: string): Promise<ObservedGroup> {
   const counters = async () => {
     const read = await readCgroupCounters(world, directory);
     if (read !== null) return read;
