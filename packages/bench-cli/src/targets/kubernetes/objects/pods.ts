@@ -194,7 +194,12 @@ export function containerOf(
   };
 }
 
-export function podTemplate(request: PodRequest): V1PodTemplateSpec {
+/** A pod of one container. */
+export interface PodTemplate extends V1PodTemplateSpec {
+  readonly spec: V1PodSpec & { readonly containers: [V1Container] };
+}
+
+export function podTemplate(request: PodRequest): PodTemplate {
   const { settings, labels, component, mounts, pullSecrets, restartPolicy, inNodeNetwork = false } = request;
   const chosen = settings.runAsUser === 'image' ? undefined : Number(settings.runAsUser);
   const user = inNodeNetwork ? 0 : chosen;

@@ -1,12 +1,6 @@
 /** The objects of one deployed server: its files, its instances, and the Service over them. Pure. */
 
-import type {
-  V1ConfigMap,
-  V1Deployment,
-  V1DeploymentSpec,
-  V1PodTemplateSpec,
-  V1Service,
-} from '@kubernetes/client-node';
+import type { V1ConfigMap, V1Deployment, V1DeploymentSpec, V1Service } from '@kubernetes/client-node';
 import { type Certificates, certificateFilesIn } from '../../../certificates/certificates.ts';
 import { BenchError } from '../../../errors.ts';
 import { cpuQuantity } from '../../../quantity.ts';
@@ -16,7 +10,7 @@ import type { ClusterRun } from '../cluster-run.ts';
 import { configMapOf } from './config-map.ts';
 import { certificateFiles, withoutCertificates } from './encryption.ts';
 import { LABELS, labelValue, unitLabels, unitSelector } from './labels.ts';
-import { podTemplate, SCRATCH_DIRECTORY } from './pods.ts';
+import { type PodTemplate, podTemplate, SCRATCH_DIRECTORY } from './pods.ts';
 
 /** In the pod, because a port below 1024 needs a capability. The Service uses port 53. */
 export const POD_PORT = 5353;
@@ -93,10 +87,10 @@ export function objectName(unit: string): string {
 }
 
 /** The pod with the companions as sidecars (Kubernetes 1.29), which start before the server and have no part in its CPU limit. */
-function withCompanions(template: V1PodTemplateSpec, request: ServerRequest, plan: InstancePlan) {
+function withCompanions(template: PodTemplate, request: ServerRequest, plan: InstancePlan) {
   const companions = companionsOf(request);
-  const [main] = template.spec?.containers ?? [];
-  if (template.spec === undefined || main === undefined || companions.length === 0) return template;
+  if (companions.length === 0) return template;
+  const [main] = template.spec.containers;
   const { args: _args, ports: _ports, resources: _resources, env: _env, ...common } = main;
   const http = plan.readiness.kind === 'answer' ? plan.readiness.http : undefined;
   const server = {
