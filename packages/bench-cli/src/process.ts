@@ -244,6 +244,20 @@ export async function endProcess(
   await running.exited;
 }
 
+/** As `Promise.all`, but nothing is under way any more when it rejects: the first to fail aborts the others. */
+export async function allOrAbort<const T extends readonly Promise<unknown>[]>(
+  tasks: T,
+  failed: AbortController,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  try {
+    return (await Promise.all(tasks)) as { -readonly [K in keyof T]: Awaited<T[K]> };
+  } catch (error) {
+    failed.abort(error);
+    await Promise.allSettled(tasks);
+    throw error;
+  }
+}
+
 /** Does it when it is first asked for; then it is the same result. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly result: T } | undefined;

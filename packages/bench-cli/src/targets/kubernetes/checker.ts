@@ -43,18 +43,6 @@ export function parseCheckerLine(line: string): { index: number; answer: Buffer 
   return { index: Number(index), answer: failed === '!' ? rest : Buffer.from(rest, 'base64') };
 }
 
-function* chunked(queries: Iterable<DnsQuery>): Generator<DnsQuery[]> {
-  let chunk: DnsQuery[] = [];
-  for (const query of queries) {
-    chunk.push(query);
-    if (chunk.length === QUERIES_PER_JOB) {
-      yield chunk;
-      chunk = [];
-    }
-  }
-  if (chunk.length > 0) yield chunk;
-}
-
 async function askAll(
   run: ClusterRun,
   request: Omit<CheckRequest, 'workload'>,
@@ -118,8 +106,10 @@ export async function waitUntilReached(
 /** Sends every distinct query of the workload inside the cluster; the client answers from the results. */
 export async function openCheckedClient(run: ClusterRun, request: CheckRequest): Promise<DnsClient> {
   const answers = new Map<string, Buffer | string>();
-  for (const queries of chunked(request.workload.queries())) {
-    for (const [key, answer] of await askAll(run, request, queries)) answers.set(key, answer);
+  const queries = [...request.workload.queries()];
+  for (let from = 0; from < queries.length; from += QUERIES_PER_JOB) {
+    const part = await askAll(run, request, queries.slice(from, from + QUERIES_PER_JOB));
+    for (const [key, answer] of part) answers.set(key, answer);
   }
   return {
     async ask(query): Promise<DecodedAnswer> {

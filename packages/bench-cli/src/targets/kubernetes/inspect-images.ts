@@ -3,6 +3,7 @@
  * before a trial, and one that a node cannot get is known before anything starts.
  */
 import { BenchError } from '../../errors.ts';
+import { allOrAbort } from '../../process.ts';
 import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import { answersOf, identityOf, type Server } from '../../servers/server.ts';
@@ -113,20 +114,15 @@ async function askAll(
 ): Promise<ReadonlyMap<string, Answer>> {
   const failed = new AbortController();
   const limit = AbortSignal.any([signal, failed.signal]);
-  const answers = await Promise.allSettled(
+  const found = await allOrAbort(
     [...questions].flatMap(([key, question]) =>
       nodesFor(run, question).map(async (node): Promise<[string, Answer]> => {
-        try {
-          return [key, await askImage(run, question, node, limit)];
-        } catch (error) {
-          failed.abort(error);
-          throw error;
-        }
+        return [key, await askImage(run, question, node, limit)];
       }),
     ),
+    failed,
   );
-  limit.throwIfAborted();
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  signal.throwIfAborted();
   for (const [key, { image, what }] of questions) {
     demandOneImage(
       image,
