@@ -204,19 +204,15 @@ function carriedAffinity(affinity: V1PodAffinity, pods: CopiedPods): V1PodAffini
   const { requiredDuringSchedulingIgnoredDuringExecution: required } = affinity;
   const { preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity;
   return {
-    ...(required === undefined
-      ? {}
-      : {
-          requiredDuringSchedulingIgnoredDuringExecution: required.map((term) => carriedTerm(term, pods)),
-        }),
-    ...(preferred === undefined
-      ? {}
-      : {
-          preferredDuringSchedulingIgnoredDuringExecution: preferred.map((each) => ({
-            ...each,
-            podAffinityTerm: carriedTerm(each.podAffinityTerm, pods),
-          })),
-        }),
+    ...(required && {
+      requiredDuringSchedulingIgnoredDuringExecution: required.map((term) => carriedTerm(term, pods)),
+    }),
+    ...(preferred && {
+      preferredDuringSchedulingIgnoredDuringExecution: preferred.map((each) => ({
+        ...each,
+        podAffinityTerm: carriedTerm(each.podAffinityTerm, pods),
+      })),
+    }),
   };
 }
 
@@ -234,14 +230,12 @@ export function carriedRules(
   return {
     ...(affinity === undefined ? {} : { affinity: carried }),
     // They count pods of their own namespace only.
-    ...(spread === undefined
-      ? {}
-      : {
-          topologySpreadConstraints: spread.map((rule) => ({
-            ...rule,
-            labelSelector: { matchLabels: { ...pods.labels } },
-          })),
-        }),
+    ...(spread && {
+      topologySpreadConstraints: spread.map((rule) => ({
+        ...rule,
+        labelSelector: { matchLabels: { ...pods.labels } },
+      })),
+    }),
   };
 }
 
