@@ -140,15 +140,13 @@ function deploymentOf(
   request.signal.addEventListener('abort', onAbort, { once: true });
 
   const ended = new Set<RunningProcess>();
-  let watch: (instance: Instance) => void = () => undefined;
-  const died = new Promise<never>((_, reject) => {
-    watch = (instance) => {
-      const { process } = instance;
-      process.exited.then(() => {
-        if (!isRemoved && !ended.has(process)) reject(deathOf(request.server.name, instance));
-      });
-    };
-  });
+  const { promise: died, reject } = Promise.withResolvers<never>();
+  const watch = (instance: Instance) => {
+    const { process } = instance;
+    process.exited.then(() => {
+      if (!isRemoved && !ended.has(process)) reject(deathOf(request.server.name, instance));
+    });
+  };
   for (const instance of instances) watch(instance);
   // It may reject when nobody waits for it, between two steps of a trial.
   died.catch(() => undefined);

@@ -65,20 +65,18 @@ export async function observedGroup(
 
 /** Rejects when the process ends, until `stop` is called. */
 function watchProcess(world: World, server: string, pid: number): { died: Promise<never>; stop: () => void } {
-  let stop: () => void = () => undefined;
-  const died = new Promise<never>((_, reject) => {
-    const before = readProcessStat(world, pid);
-    stop = world.clock.every(LOOK_SECONDS, () => {
-      Promise.all([before, readProcessStat(world, pid)]).then(([first, now]) => {
-        if (now !== null && isRunning(now) && now.startTicks === first?.startTicks) return;
-        stop();
-        reject(
-          new BenchError('E_SERVER_DIED', `${server}: process ${pid} ended while it was being measured`, {
-            fix: 'Its own log says why; bench did not start it and cannot see it.',
-          }),
-        );
-      }, reject);
-    });
+  const { promise: died, reject } = Promise.withResolvers<never>();
+  const before = readProcessStat(world, pid);
+  const stop = world.clock.every(LOOK_SECONDS, () => {
+    Promise.all([before, readProcessStat(world, pid)]).then(([first, now]) => {
+      if (now !== null && isRunning(now) && now.startTicks === first?.startTicks) return;
+      stop();
+      reject(
+        new BenchError('E_SERVER_DIED', `${server}: process ${pid} ended while it was being measured`, {
+          fix: 'Its own log says why; bench did not start it and cannot see it.',
+        }),
+      );
+    }, reject);
   });
   // It may reject when nobody waits for it, between two steps of a trial.
   died.catch(() => undefined);
