@@ -55,12 +55,8 @@ export interface ProcessWindow extends ObservationWindow {
   end(): Promise<Observation>;
 }
 
-export interface ObserveOptions {
-  /** Default 0.5, or 1 where CPU time comes from /proc, which costs more. */
-  readonly sampleIntervalSeconds?: number;
-}
-
-const DEFAULT_INTERVAL_SECONDS = { 'cgroup-v1': 0.5, 'cgroup-v2': 0.5, proc: 1 } as const;
+/** Longer where CPU time comes from /proc, which costs more. */
+const INTERVAL_SECONDS = { 'cgroup-v1': 0.5, 'cgroup-v2': 0.5, proc: 1 } as const;
 
 /** The share of the time that reading memory may take. */
 const MEMORY_SHARE = 0.005;
@@ -167,15 +163,11 @@ function untilNext({ clock }: World, beginSeconds: number, intervalSeconds: numb
  * that was called.
  * Calling `end` again returns the same observation. Rejects if a group cannot be read.
  */
-export async function observeGroups(
-  world: World,
-  groups: readonly ObservedGroup[],
-  options: ObserveOptions = {},
-): Promise<ProcessWindow> {
+export async function observeGroups(world: World, groups: readonly ObservedGroup[]): Promise<ProcessWindow> {
   const stop = new AbortController();
   const samples: Observation['samples'] = [];
   const { cpuSource } = await readCounters(world, groups);
-  const sampleIntervalSeconds = options.sampleIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS[cpuSource];
+  const sampleIntervalSeconds = INTERVAL_SECONDS[cpuSource];
   const memory = memorySampler(world, groups, sampleIntervalSeconds);
   await memory.take();
   const begin = await readCounters(world, groups);

@@ -151,20 +151,17 @@ function deploymentOf(
   // It may reject when nobody waits for it, between two steps of a trial.
   died.catch(() => undefined);
 
+  const groups = instances.map(({ group }) => group);
   return {
     instances: instances.map(({ record }) => record),
     endpoints: instances.map(({ endpoint }) => endpoint),
     companionPorts: instances[0]?.companionPorts ?? {},
     files: instances[0]?.files ?? {},
     openClient: async (endpoint) => createDnsClient(endpoint, request.transport, world.clock),
-    observe: () =>
-      observeGroups(
-        world,
-        instances.map(({ group }) => group),
-      ),
+    observe: () => observeGroups(world, groups),
     usage: async () => {
-      const counters = await Promise.all(instances.map(({ group }) => group.counters()));
-      const pids = await Promise.all(instances.map(({ group }) => group.pids()));
+      const counters = await Promise.all(groups.map((group) => group.counters()));
+      const pids = await Promise.all(groups.map((group) => group.pids()));
       return {
         cpuSeconds: mergeCounters(counters).cpuSeconds,
         pids: pids.flat(),
