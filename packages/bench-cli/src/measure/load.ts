@@ -262,7 +262,7 @@ export async function loadAndObserve(
   const { clock } = context.world;
   const { durationSeconds } = stage;
   const meter = await meterOf(context, planned, deployment);
-  const before = await meter?.read();
+  const before = await meter?.();
   const window = await deployment.observe();
   const { length: count } = placesOf(context, deployment);
   let isLoaded = false;
@@ -280,7 +280,7 @@ export async function loadAndObserve(
         },
       }),
   );
-  const evidence = meter === null || before === undefined ? null : { before, after: await meter.read() };
+  const evidence = meter === null || before === undefined ? null : { before, after: await meter() };
   const losses = lossesOf(planned, outcomes, evidence);
   return { outcomes, observation, instances: window.instances?.() ?? null, losses };
 }

@@ -63,7 +63,7 @@ const MAX_LAG = 0.25;
 export async function createNeighbourMeter(world: World): Promise<NeighbourMeter> {
   const meter = await createMachineMeter(world);
   const read = async (pids: readonly number[], beside: readonly number[] = []) => {
-    const machine = await meter.read();
+    const machine = await meter();
     if (machine === null) return null;
     const waitSeconds = await runQueueWait(world, pids);
     const benchSeconds = await ownSeconds(world, beside);

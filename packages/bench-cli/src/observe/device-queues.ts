@@ -53,13 +53,8 @@ async function devicesTo(world: World, enter: readonly string[], address: string
   return routes.success ? routes.data.map(({ dev }) => dev) : null;
 }
 
-export interface QueueReader {
-  /** Packets dropped so far; null if it cannot be read. */
-  read(): Promise<number | null>;
-}
-
-const NOTHING: QueueReader = { read: async () => 0 };
-const UNREADABLE: QueueReader = { read: async () => null };
+/** Reads how many packets were dropped so far; null if that cannot be read. */
+export type QueueReader = () => Promise<number | null>;
 
 /**
  * Looks once at which queues there are. `enter`: the command that enters their namespace, empty for that of bench. `to`: only
@@ -74,6 +69,6 @@ export async function openQueueReader(
   const devices = to === undefined ? null : await devicesTo(world, enter, to);
   const parse = (text: string | null) => (text === null ? null : parseQueues(text, devices ?? undefined));
   const first = parse(await show());
-  if (first === null) return UNREADABLE;
-  return first.canDrop ? { read: async () => parse(await show())?.dropped ?? null } : NOTHING;
+  if (first === null) return async () => null;
+  return first.canDrop ? async () => parse(await show())?.dropped ?? null : async () => 0;
 }
