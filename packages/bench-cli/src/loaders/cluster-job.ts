@@ -1,5 +1,5 @@
 /** What the loaders have in common when they run as Jobs in a cluster. */
-import type { V1Pod, V1ResourceRequirements } from '@kubernetes/client-node';
+import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import { PUBLISHED_CPU } from '../config/kubernetes-settings.ts';
 import { BenchError } from '../errors.ts';
 import { cpuQuantity } from '../quantity.ts';
@@ -9,7 +9,7 @@ import { authorityFiles, QUERY_DIRECTORY } from '../targets/kubernetes/objects/e
 import { runLabels } from '../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
 import { uploadFiles } from '../targets/kubernetes/programs.ts';
-import { runOnce } from '../targets/kubernetes/run-job.ts';
+import { type JobOutcome, runOnce } from '../targets/kubernetes/run-job.ts';
 import type { LoadOutcome, LoadRequest } from './loader.ts';
 
 const QUERY_FILE = 'queries.txt';
@@ -77,14 +77,8 @@ export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Pr
   };
 }
 
-export interface LoaderJobOutcome {
-  readonly lines: readonly string[];
-  readonly exitCode: number | null;
-  readonly pod: V1Pod;
-}
-
 /** The node on which a loader ran, for its outcome. */
-export function nodeOf({ pod }: LoaderJobOutcome): Pick<LoadOutcome, 'node'> {
+export function nodeOf({ pod }: JobOutcome): Pick<LoadOutcome, 'node'> {
   const node = pod.spec?.nodeName;
   return node === undefined ? {} : { node };
 }
@@ -126,22 +120,19 @@ export function secondsOfLoad({ durationSeconds, timeoutSeconds }: LoadRequest):
 }
 
 /** Runs a loader's Job, and resolves with its output. */
-export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<LoaderJobOutcome> {
-  const { command, args, signal, onNode } = job;
-  const lines: string[] = [];
-  const { pod, exitCode } = await runOnce(run, {
-    ...{ name: 'load', label: 'loader', image: run.images.loader, what: 'the loader', command, args, signal },
+export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<JobOutcome> {
+  const { command, args, onLine, signal, onNode } = job;
+  const outcome = await runOnce(run, {
+    ...{ name: 'load', label: 'loader', image: run.images.loader, what: 'the loader' },
+    ...{ command, args, onLine, signal },
     resources: loaderResources(run, job.cpu),
     mounts: { [QUERY_DIRECTORY]: job.queries },
     ...(onNode === undefined ? {} : { node: onNode }),
     runSeconds: job.runSeconds + GRACE_SECONDS,
-    onLine: (line) => {
-      lines.push(line);
-      job.onLine(line);
-    },
   });
-  if (pod.spec?.nodeName !== undefined) run.placement.loaders.add(pod.spec.nodeName);
-  return { lines, exitCode, pod };
+  const { nodeName } = outcome.pod.spec ?? {};
+  if (nodeName !== undefined) run.placement.loaders.add(nodeName);
+  return outcome;
 }
 
 /** Keeps the raw output of a load. */

@@ -78,17 +78,13 @@ async function askOn(
   node: string,
   signal: AbortSignal,
 ): Promise<{ id: string; printed: PrintedVersion }> {
-  const lines: string[] = [];
-  const { pod, exitCode } = await runOnce(run, {
+  const { pod, exitCode, lines } = await runOnce(run, {
     ...{ name: 'image', label: 'inspector', component: 'server', image, args: ['-version'], signal },
     what: `the check of ${image}`,
     needsBindService: true,
     // Whatever it repels: its DNS pod tolerates that.
     node,
     runSeconds: RUN_SECONDS,
-    onLine: (line) => {
-      lines.push(line);
-    },
   }).catch((error: unknown) => {
     throw explainPull(error);
   });

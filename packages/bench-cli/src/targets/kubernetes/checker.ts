@@ -52,9 +52,7 @@ async function askAll(
   const { trust } = service;
   const all = [readiness, ...queries];
   const text = all.map((query) => encodeQuery(0, query).toString('base64')).join('\n');
-  const answers = new Map<string, Buffer | string>();
-  const said: string[] = [];
-  const { exitCode } = await runOnce(run, {
+  const { exitCode, lines } = await runOnce(run, {
     ...{ name: 'check', label: 'checker', image: run.images.checker, what: 'the answer check', signal },
     program: PROGRAM,
     env: {
@@ -66,14 +64,16 @@ async function askAll(
     },
     files: { list: [{ path: 'queries.txt', chunks: [text] }, ...authorityFiles(trust)] },
     runSeconds: READY_SECONDS * (pods.length + 1) + CHECK_SECONDS,
-    onLine: (line) => {
-      const parsed = parseCheckerLine(line);
-      const query = parsed === null ? undefined : all[parsed.index];
-      // Index 0 is the readiness query.
-      if (parsed === null || query === undefined) said.push(line);
-      else if (parsed.index > 0) answers.set(keyOf(query), parsed.answer);
-    },
   });
+  const answers = new Map<string, Buffer | string>();
+  const said: string[] = [];
+  for (const line of lines) {
+    const parsed = parseCheckerLine(line);
+    const query = parsed === null ? undefined : all[parsed.index];
+    // Index 0 is the readiness query.
+    if (parsed === null || query === undefined) said.push(line);
+    else if (parsed.index > 0) answers.set(keyOf(query), parsed.answer);
+  }
   if (exitCode !== 0 || !said.includes('done')) throw notAnswering(said, exitCode);
   return answers;
 }

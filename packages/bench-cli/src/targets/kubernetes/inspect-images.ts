@@ -49,16 +49,12 @@ async function askImage(
   node: string | null,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const lines: string[] = [];
-  const { pod } = await runOnce(run, {
+  const { pod, lines } = await runOnce(run, {
     ...request,
     ...{ name: 'version', label: 'inspector', signal, runSeconds: RUN_SECONDS },
     // The images must be pulled where servers run and where the loader runs.
     component: request.atLoader ? 'loader' : 'server',
     ...(node === null ? {} : { node }),
-    onLine: (line) => {
-      lines.push(line);
-    },
   });
   const status = pod.status?.containerStatuses?.[0];
   const { nodeName = '' } = pod.spec ?? {};
