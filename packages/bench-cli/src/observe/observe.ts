@@ -13,41 +13,25 @@ import type { World } from '../world.ts';
 import { addThrottling, type GroupCounters, type ObservedGroup, throttlingBetween } from './group.ts';
 import { type ObservationWindow, sampleEvery } from './window.ts';
 
-interface MemoryMeter {
-  /** Sum over `pids`; null if none of them could be read. Ended processes are omitted. */
-  read(pids: readonly number[]): Promise<{ bytes: number | null; processes: number }>;
-  /** `rss` once one process had to be measured that way. */
-  readonly source: 'pss' | 'rss';
-}
+type MemorySource = 'pss' | 'rss';
 
 /**
- * Memory of a set of processes. The proportional set size divides each shared page among the processes that share
- * it, so the sum over the workers of a cluster is what they really use. Where it may not be read (a server that
- * changed its user), the resident set size is used, and the record says so.
+ * Memory of a process. The proportional set size divides each shared page among the processes that share it, so the sum
+ * over the workers of a cluster is what they really use. Where it may not be read (a server that changed its user), the
+ * resident set size is used, and the record says so.
  */
-function createMemoryMeter(world: World): MemoryMeter {
-  let source: 'pss' | 'rss' = 'pss';
-
-  const readOne = async (pid: number): Promise<number | null> => {
-    if (source === 'pss') {
-      const pss = bytesIn(await readIfThere(world, `/proc/${pid}/smaps_rollup`), 'Pss');
-      if (pss !== null) return pss;
-    }
-    const rss = bytesIn(await readIfThere(world, `/proc/${pid}/status`), 'VmRSS');
-    // A process that has just ended has neither; one with a resident set denied us the proportional one.
-    if (rss !== null) source = 'rss';
-    return rss;
-  };
-
-  return {
-    read: async (pids) => {
-      const known = (await Promise.all(pids.map(readOne))).filter((bytes) => bytes !== null);
-      return { bytes: known.length === 0 ? null : sum(known), processes: known.length };
-    },
-    get source() {
-      return source;
-    },
-  };
+async function memoryOf(
+  world: World,
+  pid: number,
+  wanted: MemorySource,
+): Promise<{ readonly bytes: number; readonly source: MemorySource } | null> {
+  if (wanted === 'pss') {
+    const pss = bytesIn(await readIfThere(world, `/proc/${pid}/smaps_rollup`), 'Pss');
+    if (pss !== null) return { bytes: pss, source: 'pss' };
+  }
+  const rss = bytesIn(await readIfThere(world, `/proc/${pid}/status`), 'VmRSS');
+  // A process that has just ended has neither; one with a resident set denied us the proportional one.
+  return rss === null ? null : { bytes: rss, source: 'rss' };
 }
 
 /** Processes of this machine can always be observed. */
@@ -68,11 +52,6 @@ interface Reading extends GroupCounters {
   readonly atSeconds: number;
 }
 
-interface MemorySample {
-  readonly bytes: number | null;
-  readonly processes: number;
-}
-
 /** Counters of several groups as those of one; throttling of those that have it. */
 export function mergeCounters(all: readonly GroupCounters[]): GroupCounters {
   return {
@@ -90,11 +69,6 @@ async function readCounters(world: World, groups: readonly ObservedGroup[]): Pro
   return { ...mergeCounters(counters), atSeconds: (before + after) / 2 };
 }
 
-async function readMemory(meter: MemoryMeter, groups: readonly ObservedGroup[]): Promise<MemorySample> {
-  const pids = (await Promise.all(groups.map((group) => group.pids()))).flat();
-  return meter.read(pids);
-}
-
 function coresBetween(from: Reading, to: Reading): number {
   const seconds = to.atSeconds - from.atSeconds;
   return seconds > 0 ? Math.max(0, to.cpuSeconds - from.cpuSeconds) / seconds : 0;
@@ -102,7 +76,7 @@ function coresBetween(from: Reading, to: Reading): number {
 
 function summarizeMemory(
   readings: readonly (number | null)[],
-  source: 'pss' | 'rss',
+  source: MemorySource,
 ): Observation['memoryBytes'] {
   const known = readings.filter((bytes) => bytes !== null);
   if (known.length === 0) return null;
@@ -111,7 +85,8 @@ function summarizeMemory(
 
 /** Reads memory, less often the longer a reading takes, and keeps what it read. */
 function memorySampler(world: World, groups: readonly ObservedGroup[], sampleIntervalSeconds: number) {
-  const meter = createMemoryMeter(world);
+  // That of the resident sets, once one process had to be measured that way.
+  let source: MemorySource = 'pss';
   const readings: (number | null)[] = [];
   let processes = 0;
   let nextAt = 0;
@@ -124,7 +99,10 @@ function memorySampler(world: World, groups: readonly ObservedGroup[], sampleInt
     isDue: () => world.clock.monotonicSeconds() >= nextAt,
     take: async () => {
       const before = world.clock.monotonicSeconds();
-      const memory = await readMemory(meter, groups);
+      const pids = (await Promise.all(groups.map((group) => group.pids()))).flat();
+      const all = await Promise.all(pids.map((pid) => memoryOf(world, pid, source)));
+      const known = all.filter((memory) => memory !== null);
+      if (known.some((memory) => memory.source === 'rss')) source = 'rss';
       const now = world.clock.monotonicSeconds();
       const pause = Math.min(
         (now - before) / MEMORY_SHARE,
@@ -132,13 +110,14 @@ function memorySampler(world: World, groups: readonly ObservedGroup[], sampleInt
       );
       // Half an interval less, so that the sample at that time counts as due.
       nextAt = now + pause - sampleIntervalSeconds / 2;
-      readings.push(memory.bytes);
-      processes = Math.max(processes, memory.processes);
-      return memory.bytes;
+      const memoryBytes = known.length === 0 ? null : sum(known.map(({ bytes }) => bytes));
+      readings.push(memoryBytes);
+      processes = Math.max(processes, known.length);
+      return memoryBytes;
     },
     summary: () => {
       const underLoad = readings.slice(loadFrom);
-      const memoryBytes = summarizeMemory(underLoad.length > 0 ? underLoad : readings, meter.source);
+      const memoryBytes = summarizeMemory(underLoad.length > 0 ? underLoad : readings, source);
       return { memoryBytes, processes };
     },
   };
