@@ -66,12 +66,6 @@ async function askImage(
   };
 }
 
-export interface InspectedImages {
-  readonly servers: readonly ServerRecord[];
-  readonly loaderVersion: string;
-  readonly provisioned: readonly ProvisionedTool[];
-}
-
 function provisioned(tool: string, version: string, image: string, resolved: string): ProvisionedTool {
   return { tool, version, executable: image, source: 'image', origin: resolved, sizeBytes: null };
 }
@@ -160,7 +154,7 @@ export async function inspectImages(
   servers: readonly Server[],
   loaderKind: LoaderKind,
   signal: AbortSignal,
-): Promise<InspectedImages> {
+) {
   const { images } = run;
   const answers = await askAll(run, questionsFor(run, servers, loaderKind), signal);
   const records: ServerRecord[] = [];

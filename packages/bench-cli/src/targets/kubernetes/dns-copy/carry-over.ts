@@ -64,11 +64,6 @@ export interface CarriedMount {
   readonly items: Readonly<Record<string, string>> | null;
 }
 
-export interface CarriedMounts {
-  readonly mounts: readonly CarriedMount[];
-  readonly gaps: readonly string[];
-}
-
 function mountOf(mount: V1VolumeMount, volume: V1Volume | undefined): CarriedMount | string | null {
   const { mountPath, subPath } = mount;
   const { configMap } = volume ?? {};
@@ -84,7 +79,7 @@ function mountOf(mount: V1VolumeMount, volume: V1Volume | undefined): CarriedMou
 }
 
 /** ConfigMaps that the container sees are copied; other volumes are not. */
-export function carriedMounts(spec: V1PodSpec, container: V1Container): CarriedMounts {
+export function carriedMounts(spec: V1PodSpec, container: V1Container) {
   const found = (container.volumeMounts ?? []).map((mount) =>
     mountOf(
       mount,
