@@ -40,18 +40,6 @@ export function targetImage(to: string, current: string): string {
   return `${repository}:${tag.startsWith('v') ? 'v' : ''}${version}`;
 }
 
-/** @throws BenchError `E_CONFIG` if that image is in place already. */
-function demandAnotherImage(
-  { title, image }: { readonly title: string; readonly image: string },
-  imageB: string,
-  to: string,
-): void {
-  if (imageB !== image) return;
-  throw new BenchError('E_CONFIG', `--to ${to}: ${title} runs ${image} already`, {
-    fix: 'Name another version or image.',
-  });
-}
-
 /** Planning takes a few requests. */
 const LIMIT_MS = 60_000;
 
@@ -195,10 +183,13 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
   const { client, api } = await openChangeable(world, settings.context, signal);
   const workload = await findWorkload(client, choiceOf(settings), signal);
   const images = { A: workload.image, B: targetImage(to, workload.image) };
-  // It may be in place because another swap is at it.
-  if (how === 'in-place' && images.B === images.A)
-    await demandNoJournal(api, settings.leaseNamespace, world.clock.now());
-  demandAnotherImage(workload, images.B, to);
+  if (images.B === images.A) {
+    // It may be in place because another swap is at it.
+    if (how === 'in-place') await demandNoJournal(api, settings.leaseNamespace, world.clock.now());
+    throw new BenchError('E_CONFIG', `--to ${to}: ${workload.title} runs ${workload.image} already`, {
+      fix: 'Name another version or image.',
+    });
+  }
   const names = namesOf(images);
   const rounds = placements === undefined ? trials : placements.length / 2;
   const plan: SwapPlan = {
