@@ -15,16 +15,12 @@ const queuesSchema = z.array(
 );
 
 /**
+ * Parses `tc -s -j qdisc show`; without `devices`, all of them. Pure.
+ *
  * Packets dropped by the queues of the devices: those of their roots, which include those of the queues below them, and of
  * filters on arrival. `canDrop`: whether there is any queue but `noqueue`, which drops nothing.
  */
-export interface QueueCounters {
-  readonly dropped: number;
-  readonly canDrop: boolean;
-}
-
-/** Parses `tc -s -j qdisc show`; without `devices`, all of them. Pure. */
-export function parseQueues(text: string, devices?: readonly string[]): QueueCounters | null {
+export function parseQueues(text: string, devices?: readonly string[]) {
   const parsed = queuesSchema.safeParse(jsonIn(text));
   if (!parsed.success) return null;
   const counted = parsed.data.filter(
