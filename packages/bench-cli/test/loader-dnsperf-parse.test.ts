@@ -9,6 +9,7 @@ const parseFile = (name: string) => parseDnsperf(readFileSync(new URL(name, fold
 describe('parseDnsperf', () => {
   it('reads every statistic of dnsperf 2.10 over UDP', () => {
     expect(parseFile('2.10.0-udp.txt')).toMatchObject({
+      version: '2.10.0',
       result: {
         queriesSent: 104617,
         queriesCompleted: 104617,

@@ -107,9 +107,7 @@ export function unmarkPatch(token: string): PatchOperation[] {
 }
 
 /** What an object is like now, compared with a change. */
-export type Finding =
-  | { readonly kind: Side }
-  | { readonly kind: 'foreign'; readonly found: string };
+export type Finding = { readonly kind: Side } | { readonly kind: 'foreign'; readonly found: string };
 
 const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value));
 

@@ -6,6 +6,8 @@ import type { LoadResult } from '../../results/record.ts';
 import { type LoaderCounts, type LoaderProgram, withoutResult } from '../loader.ts';
 
 export interface DnsperfReport {
+  /** For example `2.10.0`; null if the banner is missing. */
+  readonly version: string | null;
   /** Null if dnsperf ended without printing its statistics. */
   readonly result: LoadResult | null;
   /** Late, duplicate or foreign responses. */
@@ -161,10 +163,12 @@ function toLoadResult(
 
 /** Reads everything dnsperf printed, both streams, line by line. Never throws. */
 export function parseDnsperf(lines: readonly string[]): DnsperfReport {
+  const version = lines.map((line) => /^(?:Nominum )?Version (\S+)/.exec(line)?.[1]).find(Boolean) ?? null;
   const intervals = lines.map(parseInterval).filter((interval) => interval !== null);
   const sections = splitSections(lines);
   const isUnexpected = (line: string) => line.includes('unexpected (maybe timed out) id');
   return {
+    version,
     result: sections === null ? null : toLoadResult(sections, intervals, intervalSeconds(lines)),
     unexpectedResponses: lines.filter(isUnexpected).length,
     complaints: lines.filter((line) => /^(Error|Warning):/.test(line) && !isUnexpected(line)),

@@ -36,11 +36,7 @@ const OUTSIDE_NAMES = [
 
 const query = (name: string): Query => ({ name, type: 'A' }) as Query;
 
-function workloadOf(
-  name: string,
-  description: string,
-  expectations: readonly Expectation[],
-): BenchWorkload {
+function workloadOf(name: string, description: string, expectations: readonly Expectation[]): BenchWorkload {
   const byName = new Map(expectations.map((expectation) => [expectation.query.name, expectation]));
   return {
     name,

@@ -121,12 +121,7 @@ async function startAll(
   }
 }
 
-function deploymentOf(
-  world: World,
-  options: LocalTargetOptions,
-  request: DeployRequest,
-  instances: readonly Instance[],
-): Deployment {
+function deploymentOf(world: World, request: DeployRequest, instances: readonly Instance[]): Deployment {
   let isRemoved = false;
   const remove = once(async () => {
     isRemoved = true;
@@ -234,7 +229,7 @@ export async function createLocalTarget(world: World, options: LocalTargetOption
       if (existing?.kind === 'address') return adoptRunning(world, request, existing);
       const encryption = isEncrypted(request.transport) ? await encryptionOf() : null;
       const instances = await startAll(world, options, request, places, encryption);
-      const deployment = deploymentOf(world, options, request, instances);
+      const deployment = deploymentOf(world, request, instances);
       deployments.add(deployment);
       return deployment;
     },
