@@ -6,6 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import type { z } from 'zod';
 import { BenchError } from './errors.ts';
+import { jsonIn } from './text.ts';
 
 export interface StartOptions {
   cwd?: string;
@@ -202,6 +203,61 @@ export async function runToEnd(
   return { ...exit, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
 }
 
+type Sleep = { readonly sleep: (seconds: number, signal?: AbortSignal) => Promise<void> };
+
+/** What `heard` resolves with; null where the process ends first, this time passes, or `signal` is aborted. */
+export async function heardWithin<T>(
+  clock: Sleep,
+  { exited }: RunningProcess,
+  heard: Promise<T>,
+  seconds: number,
+  signal?: AbortSignal,
+): Promise<T | null> {
+  const over = new AbortController();
+  const nothing = () => null;
+  const signals = signal === undefined ? [over.signal] : [over.signal, signal];
+  const late = clock.sleep(seconds, AbortSignal.any(signals)).then(nothing, nothing);
+  const first = await Promise.race([heard, exited.then(nothing), late]);
+  over.abort();
+  return first;
+}
+
+/** True if the process ends within this time, and before `signal` is aborted. */
+export async function endsWithin(
+  clock: Sleep,
+  running: RunningProcess,
+  seconds: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return (await heardWithin(clock, running, running.exited, seconds, signal)) !== null;
+}
+
+/** Asks the process to end, and kills it where it has not within this time. */
+export async function endProcess(
+  clock: Sleep,
+  running: RunningProcess,
+  ask: 'SIGTERM' | 'SIGINT',
+  seconds: number,
+): Promise<void> {
+  running.kill(ask);
+  if (!(await endsWithin(clock, running, seconds))) running.kill('SIGKILL');
+  await running.exited;
+}
+
+/** As `Promise.all`, but nothing is under way any more when it rejects: the first to fail aborts the others. */
+export async function allOrAbort<const T extends readonly Promise<unknown>[]>(
+  tasks: T,
+  failed: AbortController,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  try {
+    return (await Promise.all(tasks)) as { -readonly [K in keyof T]: Awaited<T[K]> };
+  } catch (error) {
+    failed.abort(error);
+    await Promise.allSettled(tasks);
+    throw error;
+  }
+}
+
 /** Does it when it is first asked for; then it is the same result. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly result: T } | undefined;
@@ -213,11 +269,5 @@ export function once<T>(make: () => T): () => T {
 
 /** What a program of ours printed; null for a line that is not the program's, such as a warning of Node.js, or is cut short. */
 export function parseLine<S extends z.ZodType>(schema: S, line: string): z.output<S> | null {
-  if (!line.startsWith('{')) return null;
-  try {
-    return schema.safeParse(JSON.parse(line)).data ?? null;
-  } catch {
-    // Not JSON after all.
-    return null;
-  }
+  return line.startsWith('{') ? (schema.safeParse(jsonIn(line)).data ?? null) : null;
 }

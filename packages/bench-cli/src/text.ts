@@ -124,3 +124,12 @@ export const goArchitecture = (architecture: string) => (architecture === 'x64' 
 export function isLoopback(address: string): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./i.test(address);
 }
+
+/** The value of a text in JSON; null for a text that is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -51,7 +51,7 @@ const request = {
   transport: 'udp',
   certificates: null,
   allowances: [1, 1],
-  nodeCpus: 16,
+  coresOfNode: 16,
   pullSecrets: [],
 } as const;
 

@@ -9,10 +9,10 @@ import { DEFAULTS } from '../src/config/settings.ts';
 import { createDnsClient } from '../src/dns/client.ts';
 import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
 import { checkAnswers } from '../src/measure/answer-check.ts';
-import { createProvisioner } from '../src/provision/provisioner.ts';
+import { createProvisioner } from '../src/provision/provision.ts';
 import { isEncrypted } from '../src/results/record.ts';
 import { withClusterNames } from '../src/servers/cluster-names.ts';
-import { findServers, SERVER_KINDS, serverNames } from '../src/servers/registry.ts';
+import { findServer, SERVER_KINDS, serverNames } from '../src/servers/registry.ts';
 import { type Server, transportsOf } from '../src/servers/server.ts';
 import { createLocalTarget } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
@@ -57,7 +57,9 @@ async function stage(): Promise<{ world: World; temporary: string }> {
 }
 
 // What is in a cluster already cannot be deployed here.
-const deployed = findServers(serverNames(), DEFAULTS).filter(({ existing }) => existing === undefined);
+const deployed = serverNames()
+  .map((name) => findServer(name, DEFAULTS))
+  .filter(({ existing }) => existing === undefined);
 
 describe('on the local target', () => {
   // `coredns-cluster` has other names, and a test of its own.
@@ -158,9 +160,8 @@ describe('with the names of a generated cluster in zone files', () => {
 });
 
 /** Those that are started here, each without its variants. */
-const kinds = findServers(
-  SERVER_KINDS.filter(({ definition: { existing } }) => !existing).map(({ name }) => name),
-  DEFAULTS,
+const kinds = SERVER_KINDS.filter(({ definition: { existing } }) => !existing).map(({ name }) =>
+  findServer(name, DEFAULTS),
 );
 
 describe('over an encrypted transport', () => {
@@ -252,9 +253,7 @@ describe('when bench is killed', () => {
       bench.kill('SIGKILL');
       const left = async () => {
         const stats = await readAllProcessStats(world);
-        return stats
-          .filter(({ pid, state }) => pids.includes(pid) && state !== 'Z')
-          .map(({ command }) => command);
+        return stats.filter(({ pid, state }) => pids.includes(pid) && state !== 'Z').map(({ pid }) => pid);
       };
       await expect.poll(left).toEqual([]);
       // Nothing runs any more; the next run removes the directories and groups.

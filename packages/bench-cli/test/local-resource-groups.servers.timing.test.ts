@@ -44,7 +44,7 @@ async function run(group: ResourceGroup, command: readonly string[]): Promise<Ru
 }
 
 async function observeFor(seconds: number, group: ResourceGroup) {
-  const window = await observeGroups(world, [group], { sampleIntervalSeconds: 0.25 });
+  const window = await observeGroups(world, [group]);
   await world.clock.sleep(seconds);
   return window.end();
 }

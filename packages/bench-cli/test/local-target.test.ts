@@ -155,8 +155,7 @@ describe('a deployment', () => {
   });
 
   test('is removed with SIGKILL if a server does not heed SIGTERM', async () => {
-    // For its last words, too.
-    const { deploy } = await stage({ stopSeconds: 3 });
+    const { deploy } = await stage();
     const stubborn = `process.on('SIGTERM', () => console.log('no')); ${ECHO_SERVER}`;
     const deployment = await deploy(scriptServer(stubborn));
     await deployment.remove();

@@ -15,7 +15,7 @@ import {
   percentileOf,
   tellingPercentile,
 } from '../src/experiments/lookup/distribution.ts';
-import { synRepeatsIn } from '../src/experiments/lookup/kernel-counter.ts';
+import { synRepeatsIn } from '../src/experiments/lookup/lab-place.ts';
 import { machinePlace, nameServersIn } from '../src/experiments/lookup/machine-place.ts';
 import { predict, synRepeats } from '../src/experiments/lookup/policy/modes.ts';
 import { exitText, parseSampleLine } from '../src/experiments/lookup/sampling/sample.ts';

@@ -113,7 +113,7 @@ async function losses(
     clients: 4,
     ...load,
   };
-  const before = await meter.read();
+  const before = await meter();
   const pin = cpu === undefined ? [] : ['taskset', '-c', String(cpu)];
   const sending = start(client, ...pin, process.execPath, driver, JSON.stringify(input));
   let output = '';
@@ -122,7 +122,7 @@ async function losses(
   });
   await meanwhile?.();
   await once(sending, 'close');
-  const after = await meter.read();
+  const after = await meter();
   const event = parseEvent(output.trimEnd().split('\n').at(-1) ?? '');
   if (event?.event !== 'result') throw new Error(output.slice(-500));
   const counts = loaderCountsOf(event.result);
@@ -305,7 +305,7 @@ it('says what cannot be known of a server that is elsewhere', async () => {
     endpoints: [{ address: SITE, port: server.port }],
     serverPid: null,
   });
-  const reading = await meter.read();
+  const reading = await meter();
   expect(reading.sockets).toBeNull();
   const found = explainLosses(
     { queriesSent: 10, queriesCompleted: 9, queriesLost: 1 },

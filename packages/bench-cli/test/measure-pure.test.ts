@@ -21,7 +21,7 @@ import type {
   Observation,
 } from '../src/results/record.ts';
 import { withClusterNames } from '../src/servers/cluster-names.ts';
-import { findServers } from '../src/servers/registry.ts';
+import { findServer } from '../src/servers/registry.ts';
 import type { Server } from '../src/servers/server.ts';
 
 const load = (changes: Partial<LoadResult> = {}): LoadResult => ({
@@ -390,7 +390,7 @@ describe('addObservations', () => {
 });
 
 describe('the names of a generated cluster', () => {
-  const named = (...names: string[]) => findServers(names, DEFAULTS).map(withClusterNames);
+  const named = (...names: string[]) => names.map((name) => withClusterNames(findServer(name, DEFAULTS)));
 
   it('are said to be fewer in zone files than in the cluster that CoreDNS reads', () => {
     expect(clusterNameWarnings(named('coredns', 'knot', 'nsd'))).toEqual([

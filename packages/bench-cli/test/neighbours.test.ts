@@ -124,7 +124,7 @@ describe('the seconds of a trial', () => {
     });
     const world = { ...real, clock, fs: { ...real.fs, readFile } };
     const meter = await createMachineMeter(world);
-    const found = [await meter.read(), await meter.read()];
+    const found = [await meter(), await meter()];
     expect(found.map((counters) => counters?.isTimely)).toEqual(expected);
     const window = await (await createNeighbourMeter(world)).begin([]);
     expect((await window.end({ serverSeconds: 0, loaderSeconds: 0 })) !== null).toBe(expected[0]);

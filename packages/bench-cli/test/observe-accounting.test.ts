@@ -16,10 +16,8 @@ import { realWorld } from '../src/world.ts';
 function process(pid: number, parentPid: number, changes: Partial<ProcessStat> = {}): ProcessStat {
   return {
     pid,
-    command: 'server',
     state: 'S',
     parentPid,
-    processGroup: pid,
     session: pid,
     userTicks: 0,
     systemTicks: 0,
@@ -112,7 +110,7 @@ test('memory is that under load, not that of a server which waits for the load g
     counters: async () => ({ cpuSource: 'proc', cpuSeconds: 0, throttling: null }),
     pids: async () => pids,
   };
-  const window = await observeGroups(realWorld(), [group], { sampleIntervalSeconds: 60 });
+  const window = await observeGroups(realWorld(), [group]);
   pids = [pid];
   window.started?.();
   // Read once before the load and once under it.

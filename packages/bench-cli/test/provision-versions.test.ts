@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createProvisioner } from '../src/provision/provisioner.ts';
+import { createProvisioner } from '../src/provision/provision.ts';
 import { nearestVersions } from '../src/provision/versions.ts';
 import { corednsProgram } from '../src/servers/coredns/program.ts';
 import { dinodnsProgram } from '../src/servers/dinodns/program.ts';

@@ -46,11 +46,10 @@ import {
 } from '../src/experiments/swap/in-place/in-place.ts';
 import { demandUntouched } from '../src/experiments/swap/in-place/place.ts';
 import { preflight } from '../src/experiments/swap/in-place/preflight.ts';
-import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
 import { loadOfEach, measurePhase, type PhaseRequest } from '../src/experiments/swap/measure-phase.ts';
 import { sharedSecrets } from '../src/experiments/swap/open-phases.ts';
 import type { SwapPlan, SwapRequest } from '../src/experiments/swap/placed.ts';
-import { summaryOf } from '../src/experiments/swap/plan.ts';
+import { summaryOf, targetImage } from '../src/experiments/swap/plan.ts';
 import { versionInMetrics } from '../src/experiments/swap/pod-versions.ts';
 import { queryConditions, readOwnQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { demandShares } from '../src/experiments/swap/rate-held.ts';

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { distributionOf } from '../src/experiments/lookup/distribution.ts';
 import { summaryOf } from '../src/experiments/lookup/tiger/elements.ts';
+import { tigerEnvironment } from '../src/experiments/lookup/tiger/run-tests.ts';
 import { importedRecordSchema } from '../src/history/imported.ts';
 import { seededRandom } from '../src/stats/random.ts';
-import { tigerEnvironment } from '../src/tiger-bench/environment.ts';
 import { caseName, failureOf, formatJunit } from '../src/tiger-bench/junit.ts';
 import {
   type ClusterDetails,

@@ -49,6 +49,16 @@ const UID = '/metadata/uid';
 const LABELS = '/metadata/labels';
 const MARK_POINTER = pointerOf('metadata', 'labels', MARK);
 
+/** The change of one value of an object as it was read. */
+export function editOf(
+  what: string,
+  { path, title }: Pick<ChangedObject, 'path' | 'title'>,
+  object: unknown,
+  edit: Edit,
+): PlannedEdit {
+  return { what, object: { path, title, uid: textAt(object, UID) }, edits: [edit], pinned: [] };
+}
+
 const test = (path: string, value: Json): PatchOperation => ({ op: 'test', path, value });
 
 function setOperation({ pointer }: Edit, from: Json, to: Json): PatchOperation {
@@ -56,27 +66,22 @@ function setOperation({ pointer }: Edit, from: Json, to: Json): PatchOperation {
   return { op: from === null ? 'add' : 'replace', path: pointer, value: to };
 }
 
-function testsOf({ object, pinned }: PlannedEdit): PatchOperation[] {
-  return [test(UID, object.uid), ...pinned.map(({ pointer, value }) => test(pointer, value))];
+type Side = 'before' | 'after';
+
+function patchBetween({ object, pinned, edits }: PlannedEdit, from: Side, to: Side): PatchOperation[] {
+  return [
+    test(UID, object.uid),
+    ...pinned.map(({ pointer, value }) => test(pointer, value)),
+    ...edits.map((edit) => test(edit.pointer, edit[from])),
+    ...edits.map((edit) => setOperation(edit, edit[from], edit[to])),
+  ];
 }
 
 /** From before to after, and only from there. */
-export function forwardPatch(change: PlannedEdit): PatchOperation[] {
-  return [
-    ...testsOf(change),
-    ...change.edits.map(({ pointer, before }) => test(pointer, before)),
-    ...change.edits.map((edit) => setOperation(edit, edit.before, edit.after)),
-  ];
-}
+export const forwardPatch = (change: PlannedEdit) => patchBetween(change, 'before', 'after');
 
 /** From after to before, and only from there. */
-export function inversePatch(change: PlannedEdit): PatchOperation[] {
-  return [
-    ...testsOf(change),
-    ...change.edits.map(({ pointer, after }) => test(pointer, after)),
-    ...change.edits.map((edit) => setOperation(edit, edit.after, edit.before)),
-  ];
-}
+export const inversePatch = (change: PlannedEdit) => patchBetween(change, 'after', 'before');
 
 export const testMark = (token: string): PatchOperation => test(MARK_POINTER, token);
 
@@ -102,9 +107,7 @@ export function unmarkPatch(token: string): PatchOperation[] {
 }
 
 /** What an object is like now, compared with a change. */
-export type Finding =
-  | { readonly kind: 'before' | 'after' }
-  | { readonly kind: 'foreign'; readonly found: string };
+export type Finding = { readonly kind: Side } | { readonly kind: 'foreign'; readonly found: string };
 
 const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value));
 
@@ -139,7 +142,7 @@ export function findingOf(planned: PlannedEdit, object: unknown): Finding {
     const now = shown(valueAt(object, moved.pointer));
     return { kind: 'foreign', found: `${moved.pointer} is ${now}, not ${shown(moved.value)}` };
   }
-  const isAt = (side: 'before' | 'after') =>
+  const isAt = (side: Side) =>
     change.edits.every((edit) => isEqual(valueAt(object, edit.pointer), edit[side]));
   if (isAt('before')) return { kind: 'before' };
   if (isAt('after')) return { kind: 'after' };

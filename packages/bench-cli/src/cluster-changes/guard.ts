@@ -184,7 +184,7 @@ function guardTemplate(request: GuardRequest, labels: Record<string, string>, mo
     restartPolicy: 'Always',
   });
   const { spec } = template;
-  if (spec === undefined) throw new Error('a template without a specification');
+  const [container] = spec.containers;
   const readinessProbe = { httpGet: { path: '/', port: PORT }, periodSeconds: 1 };
   return {
     ...template,
@@ -192,7 +192,7 @@ function guardTemplate(request: GuardRequest, labels: Record<string, string>, mo
       ...spec,
       ...replaceable(settings, spec),
       automountServiceAccountToken: true,
-      containers: spec.containers.map((container) => ({ ...container, readinessProbe })),
+      containers: [{ ...container, readinessProbe }],
     },
   };
 }

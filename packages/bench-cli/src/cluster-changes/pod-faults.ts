@@ -6,7 +6,7 @@ import type { KubeClient } from '../kubernetes-api/client.ts';
 import { killServer } from '../targets/kubernetes/dns-copy/beside.ts';
 import type { DnsWorkload } from '../targets/kubernetes/dns-copy/find-workload.ts';
 import { restartsOf } from '../targets/kubernetes/pod-state.ts';
-import type { PlannedEdit } from './change.ts';
+import { editOf, type PlannedEdit } from './change.ts';
 import { type ClusterApi, create, patch, read } from './cluster-api.ts';
 import type { Guarded } from './guarded.ts';
 import { isObject, pointerOf, textAt, valueAt } from './json.ts';
@@ -72,12 +72,8 @@ export function nodeToDrain(pods: readonly V1Pod[], protectedPaths: readonly str
 
 function cordon(node: unknown): PlannedEdit {
   const name = textAt(node, '/metadata/name');
-  return {
-    what: 'unschedulable',
-    object: { path: nodePath(name), title: `Node ${name}`, uid: textAt(node, '/metadata/uid') },
-    edits: [{ pointer: '/spec/unschedulable', before: null, after: true }],
-    pinned: [],
-  };
+  const edit = { pointer: '/spec/unschedulable', before: null, after: true };
+  return editOf('unschedulable', { path: nodePath(name), title: `Node ${name}` }, node, edit);
 }
 
 async function drain(

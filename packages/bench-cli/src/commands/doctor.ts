@@ -11,8 +11,7 @@ import { dnsperfProgram } from '../loaders/dnsperf/program.ts';
 import { printJson } from '../output.ts';
 import { createDisplay } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
-import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';
-import { createProvisioner } from '../provision/provisioner.ts';
+import { createProvisioner, type ProvideTool, type ProvisionOptions } from '../provision/provision.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
 

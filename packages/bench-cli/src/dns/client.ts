@@ -47,8 +47,6 @@ export interface DnsClient {
    * Rejects with a `DnsQueryError` or with the signal's reason.
    */
   ask(query: DnsQuery, options?: AskOptions): Promise<DecodedAnswer>;
-  /** Messages that matched no query in flight: late, duplicate, or with a wrong ID. */
-  readonly unexpectedMessages: number;
   /** Fails the queries in flight with `closed`. Safe to call twice. */
   close(): void;
 }
@@ -82,31 +80,23 @@ function limiter(limit: number) {
 }
 
 /** The queries in flight, by ID. */
-interface PendingQueries {
-  /** An ID that no query in flight has. */
-  takeId(): number;
-  add(id: number, query: Pending): void;
-  remove(id: number): void;
-  /** Settles the query that `message` answers. */
-  answer(message: Buffer): void;
-  failAll(failure: DnsFailure, reason: string, cause?: unknown): void;
-  /** Messages that matched no query. */
-  readonly unexpected: number;
-}
+type PendingQueries = ReturnType<typeof createPendingQueries>;
 
-function createPendingQueries(): PendingQueries {
+function createPendingQueries() {
   const pending = new Map<number, Pending>();
   let nextId = Math.floor(Math.random() * 0x10000);
   let unexpected = 0;
   return {
+    /** An ID that no query in flight has. */
     takeId: () => {
       do nextId = (nextId + 1) % 0x10000;
       while (pending.has(nextId));
       return nextId;
     },
-    add: (id, query) => pending.set(id, query),
-    remove: (id) => pending.delete(id),
-    answer: (message) => {
+    add: (id: number, query: Pending) => pending.set(id, query),
+    remove: (id: number) => pending.delete(id),
+    /** Settles the query that `message` answers. */
+    answer: (message: Buffer) => {
       const id = message.length >= 2 ? message.readUInt16BE(0) : -1;
       const asked = pending.get(id);
       if (asked === undefined) {
@@ -120,11 +110,12 @@ function createPendingQueries(): PendingQueries {
         asked.reject(undecodable(asked.query, message, cause));
       }
     },
-    failAll: (failure, reason, cause) => {
+    failAll: (failure: DnsFailure, reason: string, cause?: unknown) => {
       const failed = [...pending.values()];
       pending.clear();
       for (const { query, reject } of failed) reject(new DnsQueryError(failure, query, reason, cause));
     },
+    /** Messages that matched no query in flight: late, duplicate, or with a wrong ID. */
     get unexpected() {
       return unexpected;
     },
@@ -202,9 +193,6 @@ export function createDnsClient(
         if (closed) throw new DnsQueryError('closed', query, 'the client was closed');
         return await exchange(channel, pending, after, query, options);
       }),
-    get unexpectedMessages() {
-      return pending.unexpected;
-    },
     close: () => {
       if (closed) return;
       closed = true;

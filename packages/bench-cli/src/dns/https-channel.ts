@@ -6,9 +6,8 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { isIPv6 } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { DOH_MEDIA_TYPE, DOH_PATH } from '@dinodns-bench/wire';
-import type { Channel, ChannelHandlers } from './channel.ts';
+import { type Channel, type ChannelHandlers, tlsOptions } from './channel.ts';
 import type { Endpoint } from './endpoint.ts';
-import { tlsOptions } from './tls-options.ts';
 
 const HTTP_OK = 200;
 

@@ -8,7 +8,7 @@ import {
   rcodeName,
   typeNumber,
 } from '@dinodns-bench/wire';
-import { type Answer, type DecodedPacket, decode } from 'dns-packet';
+import { type Answer, decode } from 'dns-packet';
 
 export interface DnsQuery {
   readonly name: string;
@@ -24,17 +24,12 @@ export interface DecodedAnswer {
   readonly responseCode: string;
   /** The AA bit. */
   readonly authoritative: boolean;
-  /** The TC bit: the answer did not fit into the datagram. */
-  readonly truncated: boolean;
   /** The first question of the answer, as the server wrote it; null if there is none. */
   readonly question: { readonly name: string; readonly type: string; readonly class: string } | null;
   /** The question came back as it was asked: one, same type and class, and the name with the same case. */
   readonly questionEchoed: boolean;
   readonly answers: readonly Answer[];
   readonly authorities: readonly Answer[];
-  readonly bytes: number;
-  /** Everything else that dns-packet decoded. */
-  readonly packet: DecodedPacket;
 }
 
 /**
@@ -59,7 +54,6 @@ export function decodeAnswer(bytes: Buffer, query: DnsQuery): DecodedAnswer {
     id: bytes.readUInt16BE(0),
     responseCode: rcodeName(bytes.readUInt16BE(2) & RCODE_MASK),
     authoritative: packet.flag_aa,
-    truncated: packet.flag_tc,
     question:
       question === undefined
         ? null
@@ -69,7 +63,5 @@ export function decodeAnswer(bytes: Buffer, query: DnsQuery): DecodedAnswer {
       asked.equals(bytes.subarray(HEADER_BYTES, HEADER_BYTES + asked.length)),
     answers: packet.answers ?? [],
     authorities: packet.authorities ?? [],
-    bytes: bytes.length,
-    packet,
   };
 }

@@ -5,9 +5,8 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createFrameReader, frameOf } from '@dinodns-bench/wire';
-import type { Channel, ChannelHandlers } from './channel.ts';
+import { type Channel, type ChannelHandlers, tlsOptions } from './channel.ts';
 import type { Endpoint } from './endpoint.ts';
-import { tlsOptions } from './tls-options.ts';
 
 /** Opens no connection before the first `send`. */
 export function openTcpChannel({ address, port }: Endpoint, handlers: ChannelHandlers): Channel {

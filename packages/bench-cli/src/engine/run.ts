@@ -162,17 +162,15 @@ async function measure<T extends SettingTable, D, C, E, R extends LivingRecord>(
         throw joined(errorsOf(error));
       });
     const outcome = await measureOpened(
-      {
-        ...{ world, display, signal },
-        onSaved: (record) => {
-          saved = record;
-          onSaved(record);
-        },
-      },
+      { world, display, interruption },
       prepared,
       { ...run, ...(opened.revised && planned(opened.revised.settings, opened.revised.plan)) },
       opened,
       argv,
+      (record) => {
+        saved = record;
+        onSaved(record);
+      },
     ).then(
       (record) => ({ record }),
       (error: unknown) => ({ error }),
@@ -192,21 +190,16 @@ async function measure<T extends SettingTable, D, C, E, R extends LivingRecord>(
   }
 }
 
-interface Watched<R> {
-  readonly world: World;
-  readonly display: Display;
-  readonly signal: AbortSignal;
-  readonly onSaved: (record: R) => void;
-}
-
 async function measureOpened<T extends SettingTable, D, C, E, R extends LivingRecord>(
-  { world, display, signal, onSaved }: Watched<R>,
+  { world, display, interruption }: Heard,
   { procedure, form }: Prepared<T, D, C, E, R>,
   run: Decided<T, D, R>,
   opened: Opened<C, unknown, unknown>,
   argv: readonly string[],
+  onSaved: (record: R) => void,
 ): Promise<R> {
   const { plan, store, directory } = run;
+  const { signal } = interruption;
   let record = startOf(world, form, run, opened, argv);
   display.line(announcement(form, run, record));
   for (const note of [...(form.notesOf?.(record) ?? []), ...record.warnings]) display.line(`Note: ${note}`);

@@ -134,14 +134,10 @@ export async function planServers(
   };
 }
 
-export interface PreparedServers extends Prepared {
-  readonly context: TrialContext;
-}
-
 /** Gets the programs and opens the target; its session must be closed. Nothing is left if it fails. */
 export async function prepareServers(
   request: Omit<OpenRequest<unknown, DecidedServers>, 'settings' | 'isResumed'>,
-): Promise<PreparedServers> {
+): Promise<Prepared & { readonly context: TrialContext }> {
   const { world, decided, directory, signal } = request;
   const prepared = await prepareRun({ ...request, ...decided });
   const { session, programs, workloads } = prepared;

@@ -80,14 +80,9 @@ async function takeBlock<R extends LivingRecord, E>(
     const found = await take(able, on);
     const taken = able.flatMap((planned, index) => {
       const evidence = found[index];
-      return evidence === undefined
-        ? []
-        : [
-            {
-              planned,
-              trial: form.trialOf(record(), { ...head(planned), ...cores.get(planned.key) }, evidence),
-            },
-          ];
+      if (evidence === undefined) return [];
+      const trial = form.trialOf(record(), { ...head(planned), ...cores.get(planned.key) }, evidence);
+      return [{ planned, trial }];
     });
     return { trials: [...wrong, ...taken] };
   } catch (error) {

@@ -103,17 +103,6 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-interface Calls {
-  /** One attempt: the whole response as text, within `ANSWER_SECONDS`. */
-  exchangeOnce(call: Call): Promise<string>;
-  /** Retries `attempt` while the API server is unreachable; rejects with an error that a user understands. */
-  patiently<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T>;
-  /** `exchangeOnce`, patiently. */
-  exchange(call: Call): Promise<string>;
-  /** The same; null for an answer with one of these statuses. */
-  exchangeUnless(statuses: readonly number[], call: Call): Promise<string | null>;
-}
-
 /** Every user may ask whether the API server is ready. Where that is not so, it counts as ready. */
 async function isStarting(connection: Connection, signal: AbortSignal): Promise<boolean> {
   const { httpStatusCode, body } = await connection.send({
@@ -204,8 +193,11 @@ export async function answerOnce(
   }
 }
 
-function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }: ClientOptions): Calls {
-  const patiently: Calls['patiently'] = async (signal, attempt) => {
+type Calls = ReturnType<typeof callsOver>;
+
+function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }: ClientOptions) {
+  /** Retries `attempt` while the API server is unreachable; rejects with an error that a user understands. */
+  const patiently = async <T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> => {
     try {
       return await withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
     } catch (error) {
@@ -213,6 +205,7 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
     }
   };
 
+  /** One attempt: the whole response as text, within `ANSWER_SECONDS`. */
   const exchangeOnce = async (call: Call): Promise<string> => {
     const { text, error } = await answerOnce(connection, clock, call);
     if (error !== null) throw error;
@@ -222,8 +215,10 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
   return {
     exchangeOnce,
     patiently,
-    exchange: (call) => patiently(call.signal, () => exchangeOnce(call)),
-    exchangeUnless: (statuses, call) =>
+    /** `exchangeOnce`, patiently. */
+    exchange: (call: Call) => patiently(call.signal, () => exchangeOnce(call)),
+    /** The same; null for an answer with one of these statuses. */
+    exchangeUnless: (statuses: readonly number[], call: Call) =>
       patiently(call.signal, async () => {
         const { status, text, error } = await answerOnce(connection, clock, call);
         if (statuses.includes(status)) return null;

@@ -54,7 +54,7 @@ export async function followLog(
       if (!waiting || away > LOG_AWAY_SECONDS) throw explainApiError(error);
     }
     failures += 1;
-    await client.clock.sleep(Math.min(1, pauseAfter(failures, undefined, Math.random)), signal);
+    await client.clock.sleep(Math.min(1, pauseAfter(failures)), signal);
   }
 }
 

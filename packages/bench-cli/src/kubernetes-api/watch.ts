@@ -108,7 +108,7 @@ export async function* follow<K extends Kind>(
       const away = client.clock.monotonicSeconds() - lastContact;
       if (refused || away > AWAY_SECONDS + SILENCE_SECONDS) throw explainApiError(error);
       failures += 1;
-      await client.clock.sleep(pauseAfter(failures, error, Math.random), signal);
+      await client.clock.sleep(pauseAfter(failures, error), signal);
     }
     signal.throwIfAborted();
   }

@@ -1,15 +1,15 @@
 /** What the loaders have in common when they run as Jobs in a cluster. */
-import type { V1Pod, V1ResourceRequirements } from '@kubernetes/client-node';
+import type { V1ResourceRequirements } from '@kubernetes/client-node';
 import { PUBLISHED_CPU } from '../config/kubernetes-settings.ts';
 import { BenchError } from '../errors.ts';
 import { cpuQuantity } from '../quantity.ts';
 import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
-import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { authorityFiles, QUERY_DIRECTORY } from '../targets/kubernetes/objects/encryption.ts';
 import { runLabels } from '../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
-import { runOnce } from '../targets/kubernetes/run-job.ts';
+import { uploadFiles } from '../targets/kubernetes/programs.ts';
+import { type JobOutcome, runOnce } from '../targets/kubernetes/run-job.ts';
 import type { LoadOutcome, LoadRequest } from './loader.ts';
 
 const QUERY_FILE = 'queries.txt';
@@ -66,11 +66,8 @@ export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Pr
   const uploaded = new Map<string, Promise<ConfigMapMount>>();
   const upload = async ({ queryFile, signal, endpoint }: LoadRequest, name: string) => {
     const text = await run.world.fs.readFile(queryFile, 'utf8');
-    const metadata = { name, namespace: run.namespace, labels: runLabels(run.runId) };
     const files = [{ path: QUERY_FILE, chunks: [text] }, ...authorityFiles(endpoint.trust)];
-    const { object, mount } = configMapOf(metadata, 'the query file', files);
-    await run.client.create('ConfigMap', object, signal);
-    return mount;
+    return uploadFiles(run, { name, labels: runLabels(run.runId), what: 'the query file', files }, signal);
   };
   return (request) => {
     const key = `${request.endpoint.trust === undefined ? 'plain' : 'encrypted'} ${request.queryFile}`;
@@ -80,14 +77,8 @@ export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Pr
   };
 }
 
-export interface LoaderJobOutcome {
-  readonly lines: readonly string[];
-  readonly exitCode: number | null;
-  readonly pod: V1Pod;
-}
-
 /** The node on which a loader ran, for its outcome. */
-export function nodeOf({ pod }: LoaderJobOutcome): Pick<LoadOutcome, 'node'> {
+export function nodeOf({ pod }: JobOutcome): Pick<LoadOutcome, 'node'> {
   const node = pod.spec?.nodeName;
   return node === undefined ? {} : { node };
 }
@@ -129,22 +120,19 @@ export function secondsOfLoad({ durationSeconds, timeoutSeconds }: LoadRequest):
 }
 
 /** Runs a loader's Job, and resolves with its output. */
-export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<LoaderJobOutcome> {
-  const { command, args, signal, onNode } = job;
-  const lines: string[] = [];
-  const { pod, exitCode } = await runOnce(run, {
-    ...{ name: 'load', label: 'loader', image: run.images.loader, what: 'the loader', command, args, signal },
+export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<JobOutcome> {
+  const { command, args, onLine, signal, onNode } = job;
+  const outcome = await runOnce(run, {
+    ...{ name: 'load', label: 'loader', image: run.images.loader, what: 'the loader' },
+    ...{ command, args, onLine, signal },
     resources: loaderResources(run, job.cpu),
     mounts: { [QUERY_DIRECTORY]: job.queries },
     ...(onNode === undefined ? {} : { node: onNode }),
     runSeconds: job.runSeconds + GRACE_SECONDS,
-    onLine: (line) => {
-      lines.push(line);
-      job.onLine(line);
-    },
   });
-  if (pod.spec?.nodeName !== undefined) run.placement.loaders.add(pod.spec.nodeName);
-  return { lines, exitCode, pod };
+  const { nodeName } = outcome.pod.spec ?? {};
+  if (nodeName !== undefined) run.placement.loaders.add(nodeName);
+  return outcome;
 }
 
 /** Keeps the raw output of a load. */

@@ -2,8 +2,8 @@
 import { BenchError } from '../errors.ts';
 import { SCRATCH_DIRECTORY } from '../targets/kubernetes/objects/pods.ts';
 import { shellCommand } from '../text.ts';
-import { fitsInArgument } from './argument-size.ts';
 import { parseTimes } from './cluster-job.ts';
+import { fitsInArgument } from './loader.ts';
 
 const STEP = /^\[bench\] step (\d+) ?(.*)$/;
 const STATUS = '[bench] status ';

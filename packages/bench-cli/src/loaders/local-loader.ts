@@ -2,7 +2,7 @@
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { observeGroups } from '../observe/observe.ts';
-import type { RunningProcess } from '../process.ts';
+import { endsWithin, type RunningProcess } from '../process.ts';
 import type { ResourceGroup, ResourceGroups } from '../targets/local/resource-group.ts';
 import type { World } from '../world.ts';
 import { openLocalGate } from './gate/local-gate.ts';
@@ -93,22 +93,15 @@ async function endOrAbort(
   { durationSeconds, timeoutSeconds, after, signal }: LoadRequest,
 ): Promise<void> {
   const limit = durationSeconds + (after?.seconds ?? 0) + timeoutSeconds + GRACE_SECONDS;
-  const timer = new AbortController();
-  const expired = world.clock.sleep(limit, AbortSignal.any([timer.signal, signal])).then(
-    () => 'expired' as const,
-    () => 'stopped' as const,
-  );
-  const outcome = await Promise.race([running.exited.then(() => 'ended' as const), expired]);
-  timer.abort();
-  if (outcome !== 'ended') {
+  const hasEnded = await endsWithin(world.clock, running, limit, signal);
+  if (!hasEnded) {
     running.kill('SIGKILL');
     await running.exited;
   }
   signal.throwIfAborted();
-  if (outcome === 'expired') {
-    throw new BenchError('E_LOADER_FAILED', `${title} did not end within ${limit} seconds and was killed`, {
-      evidence: running.lastLines.slice(-10),
-      fix: 'See its raw output in the run folder; repeat the trial with `bench run --resume`.',
-    });
-  }
+  if (hasEnded) return;
+  throw new BenchError('E_LOADER_FAILED', `${title} did not end within ${limit} seconds and was killed`, {
+    evidence: running.lastLines.slice(-10),
+    fix: 'See its raw output in the run folder; repeat the trial with `bench run --resume`.',
+  });
 }

@@ -3,11 +3,9 @@
 /** The fields of /proc/<pid>/stat that bench uses. Times are in clock ticks (`getconf CLK_TCK`). */
 export interface ProcessStat {
   readonly pid: number;
-  readonly command: string;
   /** One letter; `Z` and `X` are processes that have ended. */
   readonly state: string;
   readonly parentPid: number;
-  readonly processGroup: number;
   readonly session: number;
   readonly userTicks: number;
   readonly systemTicks: number;
@@ -34,7 +32,7 @@ export function parseProcessStat(text: string): ProcessStat | null {
   const numbers = rest.map(Number);
   // `rest` begins with field 4 of proc(5), the parent's pid.
   const field = (number: number) => numbers[number - 4];
-  const [parentPid, processGroup, session] = [field(4), field(5), field(6)];
+  const [parentPid, session] = [field(4), field(6)];
   const [userTicks, systemTicks] = [field(14), field(15)];
   const [childUserTicks, childSystemTicks] = [field(16), field(17)];
   const startTicks = field(22);
@@ -42,7 +40,6 @@ export function parseProcessStat(text: string): ProcessStat | null {
     !Number.isInteger(pid) ||
     state === undefined ||
     parentPid === undefined ||
-    processGroup === undefined ||
     session === undefined ||
     userTicks === undefined ||
     systemTicks === undefined ||
@@ -54,10 +51,8 @@ export function parseProcessStat(text: string): ProcessStat | null {
   }
   return {
     pid,
-    command: text.slice(open + 1, close),
     state,
     parentPid,
-    processGroup,
     session,
     userTicks,
     systemTicks,

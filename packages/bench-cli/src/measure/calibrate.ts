@@ -46,11 +46,6 @@ function hardestCase(plan: Plan, server: Server): PlannedCase | undefined {
   return own.toSorted((a, b) => b.tier - a.tier)[0];
 }
 
-/** A case that is tried, as a trial: its raw output comes before that of all others. */
-function trialOf(planned: PlannedCase, attempt: string): PlannedTrial {
-  return { key: `${planned.key}#${attempt}`, case: planned, round: 0, order: -1 };
-}
-
 const silent = { phase: () => undefined, rate: () => undefined };
 
 async function probe(
@@ -100,7 +95,8 @@ async function probeEach(
   { server, title, planned: tried, quotaShare }: Tried,
   isEnough: (found: CalibrationProbe) => boolean,
 ): Promise<CalibrationProbe[]> {
-  const planned = trialOf(tried, 'try');
+  // Its raw output comes before that of all trials.
+  const planned = { key: `${tried.key}#try`, case: tried, round: 0, order: -1 };
   const probes: CalibrationProbe[] = [];
   const deployment = await deployTrial(context, planned, server);
   try {

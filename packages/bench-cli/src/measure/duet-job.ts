@@ -186,13 +186,12 @@ function measurementOf(
   outcome: LoadOutcome,
   place: SlicePlace,
 ): Measurement {
-  const { planned, server, deployment } = contestant;
   const outcomes = [outcome];
   const loaded = {
     outcomes,
     observation: null,
     instances: null,
-    losses: lossesOf(planned, outcomes, null),
+    losses: lossesOf(contestant.planned, outcomes, null),
   };
-  return { loaded, slice: sliceOf({ context, planned, server, deployment }, loaded, null, place) };
+  return { loaded, slice: sliceOf({ context, ...contestant }, loaded, null, place) };
 }

@@ -1,6 +1,7 @@
 /** The slices of a round on this machine: the load generator is started for each, and everything is read at its borders. */
 
 import { balancedOrder } from '../plan/plan.ts';
+import { sum } from '../stats/intervals.ts';
 import {
   attempt,
   type Contestant,
@@ -69,7 +70,7 @@ async function measureSlice(
   place: SlicePlace,
 ): Promise<void> {
   if (!isUp(contestant)) return;
-  const { planned, server, deployment } = contestant;
+  const { planned, deployment } = contestant;
   const pace = paceOf(context, planned, null);
   events.phase('measuring');
   if (plan.settleSeconds > 0) {
@@ -91,14 +92,11 @@ async function measureSlice(
   });
   const neighbours = await window.end({
     serverSeconds: loaded.observation?.cpuSeconds ?? 0,
-    loaderSeconds: loaded.outcomes.reduce(
-      (total, { observation }) => total + (observation?.cpuSeconds ?? 0),
-      0,
-    ),
+    loaderSeconds: sum(loaded.outcomes.map(({ observation }) => observation?.cpuSeconds ?? 0)),
   });
   contestant.queries += completedOf(loaded.outcomes);
   contestant.measurements.push({
     loaded,
-    slice: sliceOf({ context, planned, server, deployment }, loaded, neighbours, place),
+    slice: sliceOf({ context, ...contestant }, loaded, neighbours, place),
   });
 }

@@ -77,9 +77,8 @@ async function deploy({ context, events }: Round, contestant: Contestant): Promi
 
 async function prepare({ context, events }: Round, contestant: Contestant): Promise<void> {
   if (!isUp(contestant)) return;
-  const { planned, server, deployment } = contestant;
-  contestant.checkedAnswers = await checkAndWarmUp({ context, planned, server, deployment }, events);
-  contestant.counting = await countServer(context, deployment);
+  contestant.checkedAnswers = await checkAndWarmUp({ context, ...contestant }, events);
+  contestant.counting = await countServer(context, contestant.deployment);
 }
 
 /** What was counted, as if it had been over the slices only: a server that waits does nothing. */
@@ -113,9 +112,7 @@ async function measureSharing({ context, contestants }: Round): Promise<void> {
 
 async function recordOf(context: TrialContext, contestant: Contestant, plan: DuetPlan): Promise<Measured> {
   if (!isUp(contestant)) throw contestant.failure;
-  const { planned, server, deployment, measurements, checkedAnswers } = contestant;
-  const { wholeRound, idleCores, sharedMemoryBytes, queries } = contestant;
-  const subject = { context, planned, server, deployment };
+  const { measurements, checkedAnswers, wholeRound, idleCores, sharedMemoryBytes, queries } = contestant;
   const joined = joinSlices(measurements.map((item) => item.loaded));
   const loaded = {
     ...withSharedMemory(
@@ -125,7 +122,7 @@ async function recordOf(context: TrialContext, contestant: Contestant, plan: Due
     counters: await countersOfSlices(contestant),
   };
   return {
-    ...(await measuredOf(subject, loaded, checkedAnswers, null, plan.slices)),
+    ...(await measuredOf({ context, ...contestant }, loaded, checkedAnswers, null, plan.slices)),
     duet: {
       slices: measurements.map(({ slice }) => slice),
       idleCores,

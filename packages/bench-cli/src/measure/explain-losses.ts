@@ -6,15 +6,11 @@
  * read there, less the answers that arrived or are known to be lost. What remains is unknown.
  */
 import type { LoaderCounts } from '../loaders/loader.ts';
-import { type Losses, type LossPlace, sumPlaces } from '../results/record.ts';
+import { type LoadResult, type Losses, type LossPlace, sumPlaces } from '../results/record.ts';
 import type { LossReading } from './loss-meter.ts';
 
 /** The load, as its generator counts it. */
-export interface LostLoad {
-  readonly queriesSent: number;
-  readonly queriesCompleted: number;
-  readonly queriesLost: number;
-}
+export type LostLoad = Pick<LoadResult, 'queriesSent' | 'queriesCompleted' | 'queriesLost'>;
 
 export interface LossEvidence {
   readonly before: LossReading;

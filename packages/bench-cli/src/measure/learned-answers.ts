@@ -7,7 +7,7 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../servers/server.ts';
 import { completedBy } from '../workload/search-list.ts';
-import { type BenchWorkload, type Expectation, expectationOf } from '../workload/workload.ts';
+import { type BenchWorkload, type Expectation, expectedAnswer } from '../workload/workload.ts';
 
 const keyOf = ({ name, type }: Query) => `${name} ${type}`;
 
@@ -27,7 +27,7 @@ function stableWorkload(workload: BenchWorkload): BenchWorkload {
 function withUnknownZones(workload: BenchWorkload, zoneSet: ZoneSet, server: Server): BenchWorkload {
   let settled: string | undefined;
   const expectation = (query: Query): Expectation => {
-    const expected = workload.expectation?.(query) ?? expectationOf(zoneSet, server, query);
+    const expected = expectedAnswer(workload, zoneSet, server, query);
     if (expected.orCode === undefined || settled === undefined) return expected;
     const { orCode: _, ...rest } = expected;
     return { ...rest, code: settled };
@@ -59,23 +59,26 @@ export function demandUseful({ name }: Server, codes: ReadonlyMap<string, number
 /** A workload as one server answers it. */
 export type ServerWorkload = (server: Server, workload: BenchWorkload) => BenchWorkload;
 
-/** Each pair of server and workload has one, for the whole run. */
+/** Made once for each pair of server and workload, for the whole run. */
+export function onceForEach<T>(make: (server: Server, workload: BenchWorkload) => T): typeof make {
+  const known = new Map<string, { readonly made: T }>();
+  return (server, workload) => {
+    const key = JSON.stringify([server.name, workload.name]);
+    const { made } = known.get(key) ?? { made: make(server, workload) };
+    known.set(key, { made });
+    return made;
+  };
+}
+
 export function serverWorkloads(
   zoneSet: ZoneSet,
   { answers }: Pick<RunConfiguration, 'answers'>,
 ): ServerWorkload {
-  const known = new Map<string, BenchWorkload>();
-  const make = (server: Server, workload: BenchWorkload) => {
+  return onceForEach((server, workload) => {
     if (answers === 'stable') return stableWorkload(workload);
     if (server.completesSearch !== undefined) return completedBy(workload, server.completesSearch);
     return server.answersUnknownZoneWith === 'either' && workload.expectation === undefined
       ? withUnknownZones(workload, zoneSet, server)
       : workload;
-  };
-  return (server, workload) => {
-    const key = JSON.stringify([server.name, workload.name]);
-    const made = known.get(key) ?? make(server, workload);
-    known.set(key, made);
-    return made;
-  };
+  });
 }

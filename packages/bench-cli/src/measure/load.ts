@@ -6,6 +6,7 @@ import { type Gate, windowOf } from '../loaders/gate/gate.ts';
 import type { LaterRate, LoadDetail, Loader, LoadOutcome, LoadRequest } from '../loaders/loader.ts';
 import type { ObservationWindow } from '../observe/window.ts';
 import type { PlannedCase, PlannedTrial } from '../plan/plan.ts';
+import { allOrAbort } from '../process.ts';
 import { cpuQuantity } from '../quantity.ts';
 import type { InstanceObservation, Losses, Observation } from '../results/record.ts';
 import type { Deployment } from '../targets/target.ts';
@@ -145,18 +146,11 @@ export async function loadTogether(
   const gate = isGated ? await loader.openGate({ loaders: count, runSeconds, signal }) : null;
   const runs = Array.from({ length: count }, async (_, index) => {
     const gated = gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } };
-    try {
-      return await loader.load({ ...requestOf(index), ...gated, signal });
-    } catch (error) {
-      failed.abort(error);
-      throw error;
-    }
+    return loader.load({ ...requestOf(index), ...gated, signal });
   });
   try {
-    const settled = await Promise.allSettled(runs);
     // A load that nothing stopped is complete, even if the run is stopped by now.
-    failed.signal.throwIfAborted();
-    const outcomes = settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+    const outcomes = await allOrAbort(runs, failed);
     return gate === null ? outcomes : await withWindows(clock, gate, outcomes);
   } finally {
     await gate?.close();
@@ -268,7 +262,7 @@ export async function loadAndObserve(
   const { clock } = context.world;
   const { durationSeconds } = stage;
   const meter = await meterOf(context, planned, deployment);
-  const before = await meter?.read();
+  const before = await meter?.();
   const window = await deployment.observe();
   const { length: count } = placesOf(context, deployment);
   let isLoaded = false;
@@ -286,7 +280,7 @@ export async function loadAndObserve(
         },
       }),
   );
-  const evidence = meter === null || before === undefined ? null : { before, after: await meter.read() };
+  const evidence = meter === null || before === undefined ? null : { before, after: await meter() };
   const losses = lossesOf(planned, outcomes, evidence);
   return { outcomes, observation, instances: window.instances?.() ?? null, losses };
 }

@@ -29,9 +29,7 @@ export interface LossReading {
   readonly queueDropped: number | null;
 }
 
-export interface LossMeter {
-  read(): Promise<LossReading>;
-}
+export type LossMeter = () => Promise<LossReading>;
 
 async function namespaceOf(world: World, proc: string): Promise<string | null> {
   return world.fs.readlink(`${proc}/ns/net`).then(String, () => null);
@@ -60,24 +58,22 @@ export async function openLossMeter(world: World, path: LossPath): Promise<LossM
   ]);
   const isShared = ofServer === null || ofServer === ofLoader;
   const queues = await openQueues(world, path, serverProc, isShared);
-  return {
-    read: async () => {
-      const [server, loader, sockets, softnetDropped, ...dropped] = await Promise.all([
-        readNamespace(world, isShared ? loaderProc : serverProc),
-        isShared ? null : readNamespace(world, loaderProc),
-        readSockets(world, isShared ? loaderProc : serverProc, path.endpoints),
-        readSoftnetDropped(world),
-        ...queues.map((queue) => queue.read()),
-      ]);
-      const known = dropped.filter((count) => count !== null);
-      return {
-        server,
-        loader,
-        isShared,
-        sockets,
-        softnetDropped,
-        queueDropped: known.length < dropped.length ? null : known.reduce((sum, count) => sum + count, 0),
-      };
-    },
+  return async () => {
+    const [server, loader, sockets, softnetDropped, ...dropped] = await Promise.all([
+      readNamespace(world, isShared ? loaderProc : serverProc),
+      isShared ? null : readNamespace(world, loaderProc),
+      readSockets(world, isShared ? loaderProc : serverProc, path.endpoints),
+      readSoftnetDropped(world),
+      ...queues.map((queue) => queue()),
+    ]);
+    const known = dropped.filter((count) => count !== null);
+    return {
+      server,
+      loader,
+      isShared,
+      sockets,
+      softnetDropped,
+      queueDropped: known.length < dropped.length ? null : known.reduce((sum, count) => sum + count, 0),
+    };
   };
 }

@@ -16,6 +16,7 @@ import type {
   TrialMetrics,
 } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
+import { sum } from '../stats/intervals.ts';
 import { examineSteadyState } from '../stats/steady-state.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
@@ -206,10 +207,7 @@ async function refuseUselessLoad(
     load,
     predicted,
     // Each thread of the built-in loader has a pass of its own.
-    deployment.endpoints.reduce(
-      (sum, endpoint) => sum + loadFor(context.configuration, endpoint).threads,
-      0,
-    ) *
+    sum(deployment.endpoints.map((endpoint) => loadFor(context.configuration, endpoint).threads)) *
       context.configuration.loaders *
       passes,
     workload.codes ?? 'counted',

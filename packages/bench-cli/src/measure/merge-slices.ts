@@ -1,7 +1,7 @@
 /** One load in several slices, as if it had been without a break. Pure. */
 import type { LoadOutcome } from '../loaders/loader.ts';
 import { addThrottling } from '../observe/group.ts';
-import type { LoadResult, Losses, Observation } from '../results/record.ts';
+import type { LoadResult, Observation } from '../results/record.ts';
 import { sum } from '../stats/intervals.ts';
 import { addLosses } from './explain-losses.ts';
 import { anyWasTheLimit } from './limiting-factor.ts';
@@ -76,11 +76,12 @@ export function joinSlices(slices: readonly Loaded[]): Loaded {
       ...(own[0]?.node === undefined ? {} : { node: own[0].node }),
     };
   });
+  const losses = slices.flatMap((slice) => slice.losses ?? []);
   return {
     outcomes,
     observation: joinObservations(slices.map(({ observation }) => observation)),
     instances: null,
-    losses: joinLosses(slices.flatMap(({ losses }) => losses ?? [])),
+    losses: losses.length === 0 ? null : addLosses(losses),
   };
 }
 
@@ -112,8 +113,4 @@ export function overSlices(
         instance.cpuSeconds === null ? instance : { ...instance, ...cpuOf(instance.cpuSeconds) },
       ) ?? null,
   };
-}
-
-function joinLosses(parts: readonly Losses[]): Losses | null {
-  return parts.length === 0 ? null : addLosses(parts);
 }

@@ -23,10 +23,7 @@ export interface NeighbourMeter {
   /** `pids` are the server's, `beside` those of what bench runs beside it. Null where the machine has no /proc/stat. */
   read(pids: readonly number[], beside?: readonly number[]): Promise<NeighbourReading | null>;
   /** Begins a window. */
-  begin(
-    pids: readonly number[],
-    beside?: readonly number[],
-  ): Promise<{ end(own: OwnUse): Promise<Neighbours | null> }>;
+  begin(pids: readonly number[]): Promise<{ end(own: OwnUse): Promise<Neighbours | null> }>;
 }
 
 /** The difference of two readings. Pure. */
@@ -66,7 +63,7 @@ const MAX_LAG = 0.25;
 export async function createNeighbourMeter(world: World): Promise<NeighbourMeter> {
   const meter = await createMachineMeter(world);
   const read = async (pids: readonly number[], beside: readonly number[] = []) => {
-    const machine = await meter.read();
+    const machine = await meter();
     if (machine === null) return null;
     const waitSeconds = await runQueueWait(world, pids);
     const benchSeconds = await ownSeconds(world, beside);
@@ -75,11 +72,11 @@ export async function createNeighbourMeter(world: World): Promise<NeighbourMeter
   };
   return {
     read,
-    begin: async (pids, beside) => {
-      const from = await read(pids, beside);
+    begin: async (pids) => {
+      const from = await read(pids);
       return {
         end: async (own) => {
-          const to = await read(pids, beside);
+          const to = await read(pids);
           const isKnown = from?.machine.isTimely === true && to?.machine.isTimely === true;
           return isKnown ? neighboursBetween(from, to, own) : null;
         },

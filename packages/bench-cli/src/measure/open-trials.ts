@@ -1,12 +1,11 @@
 /** What the trials of a run share, once its programs, its target and its load generator are there. */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
-import type { Server } from '../servers/server.ts';
 import { fileNameOf } from '../text.ts';
 import { writeQueryFile } from '../workload/load-workload.ts';
 import { type BenchWorkload, predictedCodes } from '../workload/workload.ts';
 import type { World } from '../world.ts';
-import { serverWorkloads } from './learned-answers.ts';
+import { onceForEach, serverWorkloads } from './learned-answers.ts';
 import type { Programs, Session } from './session.ts';
 import type { PreparedWorkload, TrialContext } from './trial-context.ts';
 
@@ -43,7 +42,8 @@ export async function openTrials({
     rawDirectory: `${directory}/raw`,
     programOf: programs.programOf,
     answersOf: serverWorkloads(zoneSet, configuration),
-    predictedCodes: memoizedCodes(zoneSet),
+    // One pass over a large workload takes seconds.
+    predictedCodes: onceForEach((server, workload) => predictedCodes(zoneSet, server, workload)),
     signal,
   };
 }
@@ -62,15 +62,4 @@ async function writeQueryFiles(
     prepared.set(workload.name, { workload, queryFile });
   }
   return prepared;
-}
-
-/** One pass over a large workload takes seconds: once for each server is enough. */
-function memoizedCodes(zoneSet: ZoneSet): TrialContext['predictedCodes'] {
-  const known = new Map<string, ReadonlyMap<string, number>>();
-  return (server: Server, workload) => {
-    const key = JSON.stringify([server.name, workload.name]);
-    const codes = known.get(key) ?? predictedCodes(zoneSet, server, workload);
-    known.set(key, codes);
-    return codes;
-  };
 }

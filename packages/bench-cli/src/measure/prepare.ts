@@ -4,7 +4,7 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { describeEnvironment } from '../environment/describe.ts';
 import { BenchError } from '../errors.ts';
 import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
-import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
+import { createDnsperfJob } from '../loaders/dnsperf/dnsperf.ts';
 import { obstacleToCounters } from '../observe/hardware-counters.ts';
 import { planWithDuet } from '../plan/duet.ts';
 import { blocksOfTrials, type Plan, type PlannedCase } from '../plan/plan.ts';

@@ -11,11 +11,10 @@ import { dnsperfProgram } from '../loaders/dnsperf/program.ts';
 import type { Loader } from '../loaders/loader.ts';
 import type { LocalLoaderOptions } from '../loaders/local-loader.ts';
 import type { PlannedCase } from '../plan/plan.ts';
-import { runToEnd } from '../process.ts';
+import { allOrAbort, runToEnd } from '../process.ts';
 import type { Display } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
-import type { Program, ProvideTool, ProvisionOptions } from '../provision/provision.ts';
-import { createProvisioner } from '../provision/provisioner.ts';
+import { createProvisioner, type Program, type ProvisionOptions } from '../provision/provision.ts';
 import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } from '../results/record.ts';
 import { AS_FOUND, answersOf, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
 import { signZones } from '../signing/sign-zones.ts';
@@ -104,8 +103,8 @@ export async function preparePrograms(
   display: Display,
   signal: AbortSignal,
   helpers: readonly Server[] = [],
-  provide: ProvideTool = createProvisioner(world),
 ): Promise<Programs> {
+  const provide = createProvisioner(world);
   // If one cannot be had, the other is not waited for.
   const failed = new AbortController();
   const optionsFor = (version: string | null): ProvisionOptions => ({
@@ -155,20 +154,6 @@ export async function preparePrograms(
     loader,
     programOf: (server) => (server.existing === undefined ? commandFor(world, toolOf(server)) : []),
   };
-}
-
-/** As `Promise.all`, but nothing is under way any more when it rejects: the first to fail aborts the others. */
-async function allOrAbort<const T extends readonly Promise<unknown>[]>(
-  tasks: T,
-  failed: AbortController,
-): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
-  try {
-    return (await Promise.all(tasks)) as { -readonly [K in keyof T]: Awaited<T[K]> };
-  } catch (error) {
-    failed.abort(error);
-    await Promise.allSettled(tasks);
-    throw error;
-  }
 }
 
 /** Old versions of dnsperf, and builds without its libraries, lack `-m dot` or `-m doh`: its usage lists what it has. */

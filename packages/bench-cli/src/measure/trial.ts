@@ -149,8 +149,11 @@ async function measure(
   const { configuration } = context;
   const subject = { context, planned, server, deployment };
   const checkedAnswers = await checkAndWarmUp(subject, progress);
-  const maxRate =
-    configuration.objective === 'max-rate' ? await searchRate(context, planned, deployment, progress) : null;
+  let maxRate: MaxRate | null = null;
+  if (configuration.objective === 'max-rate') {
+    progress.phase('searching for the highest rate');
+    maxRate = await findMaxRate(context, planned, deployment, progress);
+  }
   progress.phase('measuring');
   const loaded = await watchedLoad(context, planned, deployment, paceOf(context, planned, maxRate), progress);
   return measuredOf(subject, loaded, checkedAnswers, maxRate);
@@ -192,12 +195,6 @@ export async function checkAndWarmUp(subject: Subject, progress: TrialProgress):
     progress,
   });
   return checked;
-}
-
-function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxRate> {
-  const [, , , progress] = arguments_;
-  progress.phase('searching for the highest rate');
-  return findMaxRate(...arguments_);
 }
 
 /** An open loop at the rate that was found, or what the case asks for. */

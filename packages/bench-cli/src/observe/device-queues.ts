@@ -1,6 +1,7 @@
 /** What the queues of network devices (qdiscs) dropped, as `tc` of iproute2 says: the kernel tells nobody but netlink. */
 import { z } from 'zod';
 import { runToEnd } from '../process.ts';
+import { jsonIn } from '../text.ts';
 import type { World } from '../world.ts';
 
 const queuesSchema = z.array(
@@ -14,17 +15,13 @@ const queuesSchema = z.array(
 );
 
 /**
+ * Parses `tc -s -j qdisc show`; without `devices`, all of them. Pure.
+ *
  * Packets dropped by the queues of the devices: those of their roots, which include those of the queues below them, and of
  * filters on arrival. `canDrop`: whether there is any queue but `noqueue`, which drops nothing.
  */
-export interface QueueCounters {
-  readonly dropped: number;
-  readonly canDrop: boolean;
-}
-
-/** Parses `tc -s -j qdisc show`; without `devices`, all of them. Pure. */
-export function parseQueues(text: string, devices?: readonly string[]): QueueCounters | null {
-  const parsed = queuesSchema.safeParse(jsonOf(text));
+export function parseQueues(text: string, devices?: readonly string[]) {
+  const parsed = queuesSchema.safeParse(jsonIn(text));
   if (!parsed.success) return null;
   const counted = parsed.data.filter(
     ({ kind, dev, root }) =>
@@ -33,14 +30,6 @@ export function parseQueues(text: string, devices?: readonly string[]): QueueCou
       (devices?.includes(dev) ?? true),
   );
   return { dropped: counted.reduce((sum, { drops }) => sum + drops, 0), canDrop: counted.length > 0 };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Runs a program within the namespace of a process; null where it is missing or fails. */
@@ -56,17 +45,12 @@ async function outputOf(
 /** The devices by which packets leave for an address; null if `ip` does not say: all of them, then. */
 async function devicesTo(world: World, enter: readonly string[], address: string): Promise<string[] | null> {
   const text = await outputOf(world, enter, ['ip', '-j', 'route', 'get', address]);
-  const routes = z.array(z.object({ dev: z.string() })).safeParse(jsonOf(text ?? ''));
+  const routes = z.array(z.object({ dev: z.string() })).safeParse(jsonIn(text ?? ''));
   return routes.success ? routes.data.map(({ dev }) => dev) : null;
 }
 
-export interface QueueReader {
-  /** Packets dropped so far; null if it cannot be read. */
-  read(): Promise<number | null>;
-}
-
-const NOTHING: QueueReader = { read: async () => 0 };
-const UNREADABLE: QueueReader = { read: async () => null };
+/** Reads how many packets were dropped so far; null if that cannot be read. */
+export type QueueReader = () => Promise<number | null>;
 
 /**
  * Looks once at which queues there are. `enter`: the command that enters their namespace, empty for that of bench. `to`: only
@@ -81,6 +65,6 @@ export async function openQueueReader(
   const devices = to === undefined ? null : await devicesTo(world, enter, to);
   const parse = (text: string | null) => (text === null ? null : parseQueues(text, devices ?? undefined));
   const first = parse(await show());
-  if (first === null) return UNREADABLE;
-  return first.canDrop ? { read: async () => parse(await show())?.dropped ?? null } : NOTHING;
+  if (first === null) return async () => null;
+  return first.canDrop ? async () => parse(await show())?.dropped ?? null : async () => 0;
 }

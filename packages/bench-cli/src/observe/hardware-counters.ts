@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { readIfThere } from '../machine/proc-files.ts';
-import { parseLine } from '../process.ts';
+import { endProcess, heardWithin, parseLine } from '../process.ts';
 import type { World } from '../world.ts';
 
 const PROGRAM = fileURLToPath(new URL('./counters-program.mjs', import.meta.url));
@@ -79,10 +79,7 @@ export async function countEvents(
       },
     },
   );
-  const limit = new AbortController();
-  const late = world.clock.sleep(LIMIT_SECONDS, limit.signal).catch(() => undefined);
-  await Promise.race([heard.promise, running.exited, late]);
-  limit.abort();
+  await heardWithin(world.clock, running, heard.promise, LIMIT_SECONDS);
   const [first] = lines;
   if (first === undefined || !('ready' in first)) {
     running.kill('SIGKILL');
@@ -92,10 +89,7 @@ export async function countEvents(
   }
   return {
     end: async () => {
-      running.kill('SIGTERM');
-      const kill = world.clock.after(LIMIT_SECONDS, () => running.kill('SIGKILL'));
-      await running.exited;
-      kill();
+      await endProcess(world.clock, running, 'SIGTERM', LIMIT_SECONDS);
       const last = lines.at(-1);
       if (last === undefined || !('counts' in last)) return null;
       return Object.fromEntries(Object.entries(last.counts).map(([name, count]) => [name, scaled(count)]));

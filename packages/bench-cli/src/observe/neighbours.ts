@@ -47,13 +47,8 @@ async function numbersOf(world: World, file: string): Promise<number[]> {
   return texts.flatMap((text) => (text === null || !/^\d+\s*$/.test(text) ? [] : [Number(text)]));
 }
 
-export interface MachineMeter {
-  /** Null where the machine has no /proc/stat. */
-  read(): Promise<MachineCounters | null>;
-}
-
-/** Finds out once what this machine tells. */
-export async function createMachineMeter(world: World): Promise<MachineMeter> {
+/** Finds out once what this machine tells, and resolves with what reads it: null where the machine has no /proc/stat. */
+export async function createMachineMeter(world: World): Promise<() => Promise<MachineCounters | null>> {
   const ticks = await clockTicksPerSecond(world);
   const hasFrequency = (await numbersOf(world, 'cpufreq/scaling_cur_freq')).length > 0;
   const hasThermal = (await numbersOf(world, 'thermal_throttle/core_throttle_count')).length > 0;
@@ -74,13 +69,11 @@ export async function createMachineMeter(world: World): Promise<MachineMeter> {
       hertz: kilohertz.length === 0 ? null : (sum(kilohertz) / kilohertz.length) * 1000,
     };
   };
-  return {
-    read: async () => {
-      let counters = await readOnce();
-      for (let again = 1; again < ATTEMPTS && counters?.isTimely === false; again += 1)
-        counters = await readOnce();
-      return counters;
-    },
+  return async () => {
+    let counters = await readOnce();
+    for (let again = 1; again < ATTEMPTS && counters?.isTimely === false; again += 1)
+      counters = await readOnce();
+    return counters;
   };
 }
 

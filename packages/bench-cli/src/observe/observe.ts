@@ -5,26 +5,42 @@
  * it is taken less often the longer it takes. Cost, measured on two cores at 2 GHz: 0.6 % of a core for one
  * server of 75 MB, 1.2 % for four of 200 MB; without control groups 1.6 %.
  */
+import { bytesIn, readIfThere } from '../machine/proc-files.ts';
 import { once } from '../process.ts';
 import type { Observation } from '../results/record.ts';
 import { mean, sum } from '../stats/intervals.ts';
 import type { World } from '../world.ts';
 import { addThrottling, type GroupCounters, type ObservedGroup, throttlingBetween } from './group.ts';
-import { createMemoryMeter, type MemoryMeter } from './memory.ts';
-import { sampleEvery } from './sample-every.ts';
-import type { ObservationWindow } from './window.ts';
+import { type ObservationWindow, sampleEvery } from './window.ts';
+
+type MemorySource = 'pss' | 'rss';
+
+/**
+ * Memory of a process. The proportional set size divides each shared page among the processes that share it, so the sum
+ * over the workers of a cluster is what they really use. Where it may not be read (a server that changed its user), the
+ * resident set size is used, and the record says so.
+ */
+async function memoryOf(
+  world: World,
+  pid: number,
+  wanted: MemorySource,
+): Promise<{ readonly bytes: number; readonly source: MemorySource } | null> {
+  if (wanted === 'pss') {
+    const pss = bytesIn(await readIfThere(world, `/proc/${pid}/smaps_rollup`), 'Pss');
+    if (pss !== null) return { bytes: pss, source: 'pss' };
+  }
+  const rss = bytesIn(await readIfThere(world, `/proc/${pid}/status`), 'VmRSS');
+  // A process that has just ended has neither; one with a resident set denied us the proportional one.
+  return rss === null ? null : { bytes: rss, source: 'rss' };
+}
 
 /** Processes of this machine can always be observed. */
 export interface ProcessWindow extends ObservationWindow {
   end(): Promise<Observation>;
 }
 
-export interface ObserveOptions {
-  /** Default 0.5, or 1 where CPU time comes from /proc, which costs more. */
-  readonly sampleIntervalSeconds?: number;
-}
-
-const DEFAULT_INTERVAL_SECONDS = { 'cgroup-v1': 0.5, 'cgroup-v2': 0.5, proc: 1 } as const;
+/** Longer where CPU time comes from /proc, which costs more. */
+const INTERVAL_SECONDS = { 'cgroup-v1': 0.5, 'cgroup-v2': 0.5, proc: 1 } as const;
 
 /** The share of the time that reading memory may take. */
 const MEMORY_SHARE = 0.005;
@@ -34,11 +50,6 @@ const MAX_SAMPLES_WITHOUT_MEMORY = 4;
 
 interface Reading extends GroupCounters {
   readonly atSeconds: number;
-}
-
-interface MemorySample {
-  readonly bytes: number | null;
-  readonly processes: number;
 }
 
 /** Counters of several groups as those of one; throttling of those that have it. */
@@ -58,11 +69,6 @@ async function readCounters(world: World, groups: readonly ObservedGroup[]): Pro
   return { ...mergeCounters(counters), atSeconds: (before + after) / 2 };
 }
 
-async function readMemory(meter: MemoryMeter, groups: readonly ObservedGroup[]): Promise<MemorySample> {
-  const pids = (await Promise.all(groups.map((group) => group.pids()))).flat();
-  return meter.read(pids);
-}
-
 function coresBetween(from: Reading, to: Reading): number {
   const seconds = to.atSeconds - from.atSeconds;
   return seconds > 0 ? Math.max(0, to.cpuSeconds - from.cpuSeconds) / seconds : 0;
@@ -70,7 +76,7 @@ function coresBetween(from: Reading, to: Reading): number {
 
 function summarizeMemory(
   readings: readonly (number | null)[],
-  source: 'pss' | 'rss',
+  source: MemorySource,
 ): Observation['memoryBytes'] {
   const known = readings.filter((bytes) => bytes !== null);
   if (known.length === 0) return null;
@@ -79,7 +85,8 @@ function summarizeMemory(
 
 /** Reads memory, less often the longer a reading takes, and keeps what it read. */
 function memorySampler(world: World, groups: readonly ObservedGroup[], sampleIntervalSeconds: number) {
-  const meter = createMemoryMeter(world);
+  // That of the resident sets, once one process had to be measured that way.
+  let source: MemorySource = 'pss';
   const readings: (number | null)[] = [];
   let processes = 0;
   let nextAt = 0;
@@ -92,7 +99,10 @@ function memorySampler(world: World, groups: readonly ObservedGroup[], sampleInt
     isDue: () => world.clock.monotonicSeconds() >= nextAt,
     take: async () => {
       const before = world.clock.monotonicSeconds();
-      const memory = await readMemory(meter, groups);
+      const pids = (await Promise.all(groups.map((group) => group.pids()))).flat();
+      const all = await Promise.all(pids.map((pid) => memoryOf(world, pid, source)));
+      const known = all.filter((memory) => memory !== null);
+      if (known.some((memory) => memory.source === 'rss')) source = 'rss';
       const now = world.clock.monotonicSeconds();
       const pause = Math.min(
         (now - before) / MEMORY_SHARE,
@@ -100,13 +110,14 @@ function memorySampler(world: World, groups: readonly ObservedGroup[], sampleInt
       );
       // Half an interval less, so that the sample at that time counts as due.
       nextAt = now + pause - sampleIntervalSeconds / 2;
-      readings.push(memory.bytes);
-      processes = Math.max(processes, memory.processes);
-      return memory.bytes;
+      const memoryBytes = known.length === 0 ? null : sum(known.map(({ bytes }) => bytes));
+      readings.push(memoryBytes);
+      processes = Math.max(processes, known.length);
+      return memoryBytes;
     },
     summary: () => {
       const underLoad = readings.slice(loadFrom);
-      const memoryBytes = summarizeMemory(underLoad.length > 0 ? underLoad : readings, meter.source);
+      const memoryBytes = summarizeMemory(underLoad.length > 0 ? underLoad : readings, source);
       return { memoryBytes, processes };
     },
   };
@@ -131,15 +142,11 @@ function untilNext({ clock }: World, beginSeconds: number, intervalSeconds: numb
  * that was called.
  * Calling `end` again returns the same observation. Rejects if a group cannot be read.
  */
-export async function observeGroups(
-  world: World,
-  groups: readonly ObservedGroup[],
-  options: ObserveOptions = {},
-): Promise<ProcessWindow> {
+export async function observeGroups(world: World, groups: readonly ObservedGroup[]): Promise<ProcessWindow> {
   const stop = new AbortController();
   const samples: Observation['samples'] = [];
   const { cpuSource } = await readCounters(world, groups);
-  const sampleIntervalSeconds = options.sampleIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS[cpuSource];
+  const sampleIntervalSeconds = INTERVAL_SECONDS[cpuSource];
   const memory = memorySampler(world, groups, sampleIntervalSeconds);
   await memory.take();
   const begin = await readCounters(world, groups);

@@ -3,6 +3,7 @@
  * Node.js divide its pages between them. These functions say how much of that a server would have had alone.
  */
 import { readIfThere } from '../machine/proc-files.ts';
+import { sum } from '../stats/intervals.ts';
 import type { World } from '../world.ts';
 
 /** What one process has of one file, in bytes. */
@@ -58,10 +59,7 @@ export function sharedBetween(servers: readonly (readonly ReadonlyMap<string, Fi
     processes
       .flatMap((maps) => [...maps])
       .reduce((total, [file, pages]) => {
-        const others = servers.reduce(
-          (count, _, index) => count + (index === server ? 0 : mappers(index, file)),
-          0,
-        );
+        const others = sum(servers.map((_, index) => (index === server ? 0 : mappers(index, file))));
         return total + (others === 0 ? 0 : grownWithout(pages, others));
       }, 0),
   );

@@ -1,9 +1,8 @@
 /** Programs that are used only where they are installed. */
 import { findDaemon } from '../machine/find-executable.ts';
 import type { World } from '../world.ts';
-import { type Attempt, firstThatWorks, type Way } from './attempt.ts';
 import { findPackageManager, type PackageManagerName } from './package-manager.ts';
-import { inspectionOf, type Program } from './provision.ts';
+import { type Attempt, firstThatWorks, inspectionOf, type Program, type Way } from './provision.ts';
 import { askVersion, type VersionQuestion } from './tool-version.ts';
 
 /** An executable and how to ask it for its version. */

@@ -1,7 +1,37 @@
 /** What bench needs to know about a program to find it, install it, and explain what is wrong with it. */
+import { BenchError } from '../errors.ts';
 import type { ProvisionedTool } from '../results/record.ts';
 import type { World } from '../world.ts';
-import type { Attempt } from './attempt.ts';
+
+/** The tool, or in words why this way does not work. */
+export type Attempt =
+  | { readonly found: ProvisionedTool }
+  /** `reason`: the same in few words, where it is longer. */
+  | { readonly problem: string; readonly reason?: string };
+
+export interface Way {
+  /** For the list of what was tried: "the cache", "go install". */
+  readonly name: string;
+  attempt(): Promise<Attempt>;
+}
+
+/** The first way that works. Rejects with `E_TOOL_MISSING` and what was tried as evidence. */
+export async function firstThatWorks(
+  tool: string,
+  ways: readonly Way[],
+  fix: string,
+): Promise<ProvisionedTool> {
+  const tried: string[] = [];
+  for (const { name, attempt } of ways) {
+    const outcome = await attempt();
+    if ('found' in outcome) return outcome.found;
+    tried.push(`${name}: ${outcome.problem}`);
+  }
+  throw new BenchError('E_TOOL_MISSING', `${tool} is not installed and could not be obtained`, {
+    evidence: tried,
+    fix,
+  });
+}
 
 /** Tells the user what is being done; `detail` changes often (bytes so far, packages compiled). */
 export interface ProvisionProgress {
@@ -61,4 +91,15 @@ export function inspectionOf(attempt: Attempt): ProgramInspection {
   return 'found' in attempt
     ? { found: attempt.found, problem: null, installMethod: null, fix: null }
     : { found: null, problem: attempt.problem, installMethod: null, fix: null };
+}
+
+/** Provides programs for this machine. Calls for the same program at the same time share the work. */
+export function createProvisioner(world: World): ProvideTool {
+  const underWay = new Map<string, Promise<ProvisionedTool>>();
+  return (program, options) => {
+    const key = `${program.name} ${options.version} ${options.allowed}`;
+    const sharing = underWay.get(key) ?? program.provide(world, options).finally(() => underWay.delete(key));
+    underWay.set(key, sharing);
+    return sharing;
+  };
 }

@@ -152,11 +152,6 @@ export function serverNames(): string[] {
   ]);
 }
 
-/** The servers of these names; see `findServer`. */
-export function findServers(names: readonly string[], settings: VersionSettings): Server[] {
-  return names.map((name) => findServer(name, settings));
-}
-
 /** The name of an image, between its registry and its tag. */
 const IMAGE = /^(?:[^@]*\/)([^/@:]+)(?::[^/]*)?$/;
 

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { KUBERNETES_DEFAULTS, type KubernetesSettings } from '../../src/config/kubernetes-settings.ts';
 import { DEFAULTS } from '../../src/config/settings.ts';
 import type { KubeClient } from '../../src/kubernetes-api/client.ts';
-import { findServers, serverNames } from '../../src/servers/registry.ts';
+import { findServer, serverNames } from '../../src/servers/registry.ts';
 import { jobOf } from '../../src/targets/kubernetes/objects/job.ts';
 import { unitLabels } from '../../src/targets/kubernetes/objects/labels.ts';
 import { namespaceObject } from '../../src/targets/kubernetes/objects/namespace.ts';
@@ -51,54 +51,53 @@ afterAll(() => core().deleteNamespace({ name: namespace }));
 
 const dryRun = { dryRun: true } as const;
 
-describe.each(findServers(serverNames(), DEFAULTS).filter(({ image }) => image !== null))(
-  'the objects of $name',
-  (server) => {
-    it.each(['single', 'multi'] as const)(
-      '%s: are accepted, their pods by the restricted standard',
-      async (mode) => {
-        const built = serverObjects({
-          settings,
-          namespace,
-          runId,
-          unit: `1-${server.name}`,
-          server,
-          image: 'registry.example/x:1',
-          companionImage: 'registry.example/load:1',
-          zoneSet: zoneSetOf(100),
-          mode,
-          transport: 'udp',
-          certificates: null,
-          allowances: mode === 'single' ? [0.75, 0.75] : [2],
-          nodeCpus: null,
-          pullSecrets: ['registry'],
-        });
-        await client.create('ConfigMap', built.configMap, signal, dryRun);
-        const service = await client.create('Service', built.service, signal, dryRun);
-        expect(service.spec?.ports?.map(({ port, targetPort }) => [port, targetPort])).toEqual([
-          [53, 5353],
-          [53, 5353],
-        ]);
-        const deployment = await client.create('Deployment', built.deployment, signal, dryRun);
-        expect(deployment.spec?.replicas).toBe(mode === 'single' ? 2 : 1);
-        const limit = deployment.spec?.template.spec?.containers[0]?.resources?.limits?.cpu;
-        expect(limit).toBe(mode === 'single' ? '750m' : '2');
-        // Only pods themselves are refused by Pod Security; for what creates them there is a warning.
-        const { metadata, spec } = built.deployment.spec?.template ?? {};
-        const pod = await client.create(
-          'Pod',
-          { metadata: { ...metadata, name: 'x', namespace }, ...(spec === undefined ? {} : { spec }) },
-          signal,
-          dryRun,
-        );
-        expect(pod.metadata?.labels).toMatchObject({
-          team: 'dns',
-          'app.kubernetes.io/managed-by': 'dinodns-bench',
-        });
-      },
-    );
-  },
-);
+const servers = serverNames().map((name) => findServer(name, DEFAULTS));
+
+describe.each(servers.filter(({ image }) => image !== null))('the objects of $name', (server) => {
+  it.each(['single', 'multi'] as const)(
+    '%s: are accepted, their pods by the restricted standard',
+    async (mode) => {
+      const built = serverObjects({
+        settings,
+        namespace,
+        runId,
+        unit: `1-${server.name}`,
+        server,
+        image: 'registry.example/x:1',
+        companionImage: 'registry.example/load:1',
+        zoneSet: zoneSetOf(100),
+        mode,
+        transport: 'udp',
+        certificates: null,
+        allowances: mode === 'single' ? [0.75, 0.75] : [2],
+        coresOfNode: null,
+        pullSecrets: ['registry'],
+      });
+      await client.create('ConfigMap', built.configMap, signal, dryRun);
+      const service = await client.create('Service', built.service, signal, dryRun);
+      expect(service.spec?.ports?.map(({ port, targetPort }) => [port, targetPort])).toEqual([
+        [53, 5353],
+        [53, 5353],
+      ]);
+      const deployment = await client.create('Deployment', built.deployment, signal, dryRun);
+      expect(deployment.spec?.replicas).toBe(mode === 'single' ? 2 : 1);
+      const limit = deployment.spec?.template.spec?.containers[0]?.resources?.limits?.cpu;
+      expect(limit).toBe(mode === 'single' ? '750m' : '2');
+      // Only pods themselves are refused by Pod Security; for what creates them there is a warning.
+      const { metadata, spec } = built.deployment.spec?.template ?? {};
+      const pod = await client.create(
+        'Pod',
+        { metadata: { ...metadata, name: 'x', namespace }, ...(spec === undefined ? {} : { spec }) },
+        signal,
+        dryRun,
+      );
+      expect(pod.metadata?.labels).toMatchObject({
+        team: 'dns',
+        'app.kubernetes.io/managed-by': 'dinodns-bench',
+      });
+    },
+  );
+});
 
 describe('a Job', () => {
   const request = {

@@ -79,11 +79,7 @@ function demandNames(servers: readonly Server[], workloads: readonly string[]): 
   );
 }
 
-/** Whether all workloads are of the names of a generated cluster. */
-function asksForClusterNames({ workloads }: RunConfiguration): boolean {
-  return workloads.every((workload) => GENERATED_CLUSTER_WORKLOADS.includes(workload));
-}
-
+/** Whether a workload is of the names of a generated cluster. */
 const isOfCluster = (workload: string) => GENERATED_CLUSTER_WORKLOADS.includes(workload);
 
 /** Whether the server, as it would be run, has the names of the workload. */
@@ -200,7 +196,7 @@ function demandLoader(
 /** Servers, workloads and cases of a run with this configuration. */
 async function decideServers(world: World, configuration: RunConfiguration): Promise<DecidedServers> {
   const loaded = await loadServers(world, configuration.servers, configuration);
-  const named = asksForClusterNames(configuration) ? loaded.map(withClusterNames) : loaded;
+  const named = configuration.workloads.every(isOfCluster) ? loaded.map(withClusterNames) : loaded;
   demandTarget(named, configuration);
   demandSameNames(named, configuration);
   const servers = byPaths(await locateServers(named, configuration), configuration.kubernetes.path);

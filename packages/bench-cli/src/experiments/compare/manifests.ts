@@ -3,7 +3,6 @@ import type { ZoneSet } from '@dinodns-bench/zones';
 import { stringify } from 'yaml';
 import { type Certificates, makeCertificates } from '../../certificates/certificates.ts';
 import type { RunConfiguration } from '../../config/configuration.ts';
-import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { pathsOf } from '../../config/paths.ts';
 import { BenchError } from '../../errors.ts';
 import { KINDS, type Kind, type Kinds } from '../../kubernetes-api/kinds.ts';
@@ -20,7 +19,7 @@ import { trustOf } from '../../targets/kubernetes/objects/encryption.ts';
 import { jobOf } from '../../targets/kubernetes/objects/job.ts';
 import { runLabels, unitLabels } from '../../targets/kubernetes/objects/labels.ts';
 import { namespaceObject } from '../../targets/kubernetes/objects/namespace.ts';
-import { portOn, serverObjects } from '../../targets/kubernetes/objects/server.ts';
+import { type ObjectsRun, portOn, serverObjects } from '../../targets/kubernetes/objects/server.ts';
 import { SERVICE_ACCOUNT } from '../../targets/kubernetes/open-cluster.ts';
 import { secretReference } from '../../targets/kubernetes/pull-secrets.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
@@ -57,12 +56,7 @@ function queryLines(workload: BenchWorkload): string[] {
 
 /** What the objects of all cases have in common. */
 interface Shared {
-  readonly common: {
-    readonly settings: KubernetesSettings;
-    readonly namespace: string;
-    readonly runId: string;
-    readonly pullSecrets: readonly string[];
-  };
+  readonly common: ObjectsRun;
   readonly images: Images;
   /** In manifests whose servers are encrypted. */
   readonly certificates: Certificates;
@@ -170,16 +164,14 @@ function caseManifests(request: ManifestRequest, shared: Shared, planned: Planne
   if (server === undefined) return [];
   const objects = serverObjects({
     ...shared.common,
-    unit: unitOf(planned),
+    ...planned,
     server,
+    unit: unitOf(planned),
     image: shared.images.of(server),
     companionImage: shared.images.companions,
     zoneSet: request.zoneSet,
-    mode: planned.mode,
-    transport: planned.transport,
     certificates: isEncrypted(planned.transport) ? shared.certificates : null,
-    allowances: planned.allowances,
-    nodeCpus: null,
+    coresOfNode: null,
   });
   return [
     { kind: 'ConfigMap', object: objects.configMap },

@@ -21,25 +21,16 @@ export const lookup = defineExperiment({
   description: 'how long a client waits for a name and a connection, each sample a new process',
   settings: LOOKUP_SETTINGS,
   commands: [{ command: 'lookup', groups: LOOKUP_GROUPS, examples: EXAMPLES }],
-  async plan(settings, world) {
-    const { planLookup } = await import('./plan.ts');
-    return planLookup(settings, world);
-  },
+  plan: async (settings, world) => (await import('./plan.ts')).planLookup(settings, world),
   async open(request) {
-    if (request.settings.target === 'kubernetes') {
-      const { openPods } = await import('./pods/cluster-target.ts');
-      return openPods(request);
-    }
-    const { openLocal } = await import('./open-local.ts');
-    return openLocal(request);
+    return request.settings.target === 'kubernetes'
+      ? (await import('./pods/cluster-target.ts')).openPods(request)
+      : (await import('./open-local.ts')).openLocal(request);
   },
   evidence: lookupEvidenceSchema,
   trial: ({ measure }: Measuring<LookupEvidence>, planned, on) => measure(planned, on),
   estimands: lookupEstimands,
   document: lookupDocument,
   formats: [tigerBenchFormat],
-  async invoke(invocation) {
-    const { invokeTests } = await import('./tiger/run-tests.ts');
-    return invokeTests(invocation);
-  },
+  invoke: async (invocation) => (await import('./tiger/run-tests.ts')).invokeTests(invocation),
 });

@@ -5,7 +5,6 @@ import type { Opened } from '../../engine/experiment.ts';
 import { createRunDirectory } from '../../machine/run-directory.ts';
 import { preparePrograms } from '../../measure/session.ts';
 import { startCompanions } from '../../targets/local/companions.ts';
-import { synRepeatsIn } from './kernel-counter.ts';
 import { findNamespaceTools, type Lab, openLab } from './lab/lab.ts';
 import { DNS_PORT, resolverConfiguration, type SiteName, startResolvers } from './lab/resolvers.ts';
 import type { LookupRequest, Place } from './place.ts';
@@ -13,6 +12,20 @@ import { portOf } from './plan.ts';
 import type { PolicyMode } from './policy/modes.ts';
 import type { LookupSettings } from './settings.ts';
 import type { LookupSubject } from './subjects.ts';
+
+/**
+ * The kernel's counter of SYN and SYN-ACK packets that it repeated, TcpExtTCPSynRetrans, one for each network namespace:
+ * its value in the text of /proc/net/netstat; null if the kernel does not have it.
+ */
+export function synRepeatsIn(netstat: string): number | null {
+  const [names = [], values = []] = netstat
+    .split('\n')
+    .filter((line) => line.startsWith('TcpExt:'))
+    .map((line) => line.trim().split(/\s+/));
+  const at = names.indexOf('TCPSynRetrans');
+  const value = at === -1 ? undefined : values[at];
+  return value === undefined ? null : Number(value);
+}
 
 const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const SITE = script('./lab/site-program.mjs');

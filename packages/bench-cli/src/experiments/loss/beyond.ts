@@ -53,10 +53,7 @@ function probeAt({ probes, limit }: LossEvidence, multiple: number): Probe | nul
 
 function beyondOf(ok: readonly LossEvidence[], overload: number): Multiple[] {
   return multiplesFor(overload).flatMap((multiple) => {
-    const found = ok.flatMap((each) => {
-      const probe = probeAt(each, multiple);
-      return probe ?? [];
-    });
+    const found = ok.flatMap((each) => probeAt(each, multiple) ?? []);
     const goodput = summaryOf(found.map(({ goodput: answered }) => answered));
     const lostRatio = summaryOf(
       found.map((probe) => probe.lostRatio),

@@ -110,11 +110,7 @@ const experiment = defineExperiment({
     "does another version of CoreDNS cost more in this cluster? Leaves the cluster's DNS alone unless you use --method in-place",
   settings: SWAP_SETTINGS,
   commands: [{ command: 'swap', groups: SWAP_GROUPS, examples: EXAMPLES }],
-  plan: (settings, world) =>
-    explained(async () => {
-      const { planSwap } = await import('./plan.ts');
-      return planSwap(settings, world);
-    }),
+  plan: (settings, world) => explained(async () => (await import('./plan.ts')).planSwap(settings, world)),
   open: (request) => explained(() => open(request)),
   evidence: swapEvidenceSchema,
   trial: ({ measure }: Measuring<SwapEvidence>, planned, on) => explained(() => measure(planned, on)),

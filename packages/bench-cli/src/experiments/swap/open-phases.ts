@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import { inParallel } from '../../kubernetes-api/in-parallel.ts';
 import { createBuiltinJob } from '../../loaders/builtin/builtin-job.ts';
-import { createDnsperfJob } from '../../loaders/dnsperf/dnsperf-job.ts';
+import { createDnsperfJob } from '../../loaders/dnsperf/dnsperf.ts';
 import type { Loader } from '../../loaders/loader.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
@@ -78,17 +78,13 @@ async function askOn(
   node: string,
   signal: AbortSignal,
 ): Promise<{ id: string; printed: PrintedVersion }> {
-  const lines: string[] = [];
-  const { pod, exitCode } = await runOnce(run, {
+  const { pod, exitCode, lines } = await runOnce(run, {
     ...{ name: 'image', label: 'inspector', component: 'server', image, args: ['-version'], signal },
     what: `the check of ${image}`,
     needsBindService: true,
     // Whatever it repels: its DNS pod tolerates that.
     node,
     runSeconds: RUN_SECONDS,
-    onLine: (line) => {
-      lines.push(line);
-    },
   }).catch((error: unknown) => {
     throw explainPull(error);
   });

@@ -41,8 +41,8 @@ async function measureAll(
 }
 
 /** What a placement that does not count failed with. */
-function failedPlacement(message: string, fix: string, evidence: readonly string[] = []): BenchError {
-  return new BenchError('E_CLUSTER_CHANGED', message, { fix, evidence: [...evidence] });
+function failedPlacement(message: string, fix: string): BenchError {
+  return new BenchError('E_CLUSTER_CHANGED', message, { fix });
 }
 
 /** @throws BenchError `E_CLUSTER_CHANGED` if pods ran different versions, or were restarted or replaced */

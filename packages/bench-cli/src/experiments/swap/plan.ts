@@ -11,6 +11,7 @@ import type { ExperimentPlan, PlannedCase } from '../../engine/experiment.ts';
 import { BenchError } from '../../errors.ts';
 import type { InterruptionWords } from '../../interruption.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { imageParts } from '../../servers/image-record.ts';
 import {
   choiceOf,
   type DnsWorkload,
@@ -23,11 +24,21 @@ import { counted, formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { planEdits } from './in-place/edits.ts';
 import { ROLE_FILE, watchingRights } from './in-place/preflight.ts';
-import { demandAnotherImage, targetImage } from './in-place/target-image.ts';
 import type { SwapPlan } from './placed.ts';
 import { readOwnQueries } from './query-files.ts';
 import { demandShares } from './rate-held.ts';
 import { type SwapSettings, sequenceOf } from './settings.ts';
+
+/**
+ * `1.13.1` is that version of the image that runs (`registry.k8s.io/coredns/coredns:v1.11.3` → `…:v1.13.1`, with the `v` of
+ * its tag); anything else is an image itself.
+ */
+export function targetImage(to: string, current: string): string {
+  const version = /^v?(\d+\.\d+\.\d+\S*)$/.exec(to)?.[1];
+  if (version === undefined) return to;
+  const { repository, tag } = imageParts(current);
+  return `${repository}:${tag.startsWith('v') ? 'v' : ''}${version}`;
+}
 
 /** Planning takes a few requests. */
 const LIMIT_MS = 60_000;
@@ -172,10 +183,13 @@ export async function planSwap(settings: SwapSettings, world: World): Promise<Ex
   const { client, api } = await openChangeable(world, settings.context, signal);
   const workload = await findWorkload(client, choiceOf(settings), signal);
   const images = { A: workload.image, B: targetImage(to, workload.image) };
-  // It may be in place because another swap is at it.
-  if (how === 'in-place' && images.B === images.A)
-    await demandNoJournal(api, settings.leaseNamespace, world.clock.now());
-  demandAnotherImage(workload, images.B, to);
+  if (images.B === images.A) {
+    // It may be in place because another swap is at it.
+    if (how === 'in-place') await demandNoJournal(api, settings.leaseNamespace, world.clock.now());
+    throw new BenchError('E_CONFIG', `--to ${to}: ${workload.title} runs ${workload.image} already`, {
+      fix: 'Name another version or image.',
+    });
+  }
   const names = namesOf(images);
   const rounds = placements === undefined ? trials : placements.length / 2;
   const plan: SwapPlan = {

@@ -1,8 +1,12 @@
 /** A load request as options of the load generator. Pure. */
 import type { CannonInput } from '@dinodns-bench/load';
-import { fitsInArgument } from '../argument-size.ts';
-import { type LoadRequest, SHORTEST_INTERVAL_SECONDS, STEP_SECONDS } from '../loader.ts';
-import { reportIntervalSeconds } from '../report-interval.ts';
+import {
+  fitsInArgument,
+  type LoadRequest,
+  reportIntervalSeconds,
+  SHORTEST_INTERVAL_SECONDS,
+  STEP_SECONDS,
+} from '../loader.ts';
 
 /**
  * For the generator's Node.js: no V8 threads, which would take CPU time from the sender or the server under test;

@@ -1,8 +1,7 @@
 /** dnsperf's command line. Pure. */
 import type { Endpoint } from '../../dns/endpoint.ts';
 import type { Transport } from '../../results/record.ts';
-import type { LoadRequest } from '../loader.ts';
-import { reportIntervalSeconds } from '../report-interval.ts';
+import { type LoadRequest, reportIntervalSeconds } from '../loader.ts';
 
 /** What decides the command line. */
 export type DnsperfRequest = Pick<

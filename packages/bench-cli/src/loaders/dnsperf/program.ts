@@ -1,8 +1,14 @@
 /** dnsperf: from PATH, or from the package manager where that needs no password. */
-import { type Attempt, firstThatWorks, type Way } from '../../provision/attempt.ts';
 import { findPackageManager, installPackages } from '../../provision/package-manager.ts';
 import { installHint, toolFromPath } from '../../provision/path-tools.ts';
-import { inspectionOf, type Program, type ProvisionOptions } from '../../provision/provision.ts';
+import {
+  type Attempt,
+  firstThatWorks,
+  inspectionOf,
+  type Program,
+  type ProvisionOptions,
+  type Way,
+} from '../../provision/provision.ts';
 import { DNSPERF_VERSION } from '../../provision/tool-version.ts';
 import type { World } from '../../world.ts';
 

@@ -4,14 +4,13 @@
  */
 
 import { BenchError } from '../../errors.ts';
-import { sampleEvery } from '../../observe/sample-every.ts';
-import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
 import { mean, sum } from '../../stats/intervals.ts';
 import type { Clock } from '../../world.ts';
+import { type ObservationWindow, sampleEvery } from '../window.ts';
 import type { PodWindow } from './metrics-api.ts';
-import type { PodPlace, PodSource } from './pod-source.ts';
+import { nodesOf, type PodPlace, type PodSource } from './pod-source.ts';
 
 export interface ObserveMetricsOptions {
   readonly clock: Clock;
@@ -55,13 +54,11 @@ const USUAL_WINDOW_SECONDS = 15;
 const secondsNeeded = (windows: readonly PodWindow[]) =>
   2 * Math.max(USUAL_WINDOW_SECONDS, ...windows.map(({ seconds }) => seconds));
 
-const nodesOf = (pods: readonly PodPlace[]) => [...new Set(pods.map(({ node }) => node))].join(', ');
-
 /** Without the figures of one pod, the sum of the others would be too small: there is none. */
 function silent(pods: readonly PodPlace[]): BenchError {
   return new BenchError(
     'E_NO_FIGURES',
-    `the metrics API has no window within the load of pod ${pods.map(({ name }) => name).join(', ')} on node ${nodesOf(pods)}, so CPU and memory of the server are not known`,
+    `the metrics API has no window within the load of pod ${pods.map(({ name }) => name).join(', ')} on node ${nodesOf(pods).join(', ')}, so CPU and memory of the server are not known`,
     {
       fix: 'Check that the node is healthy, and that its clock is that of the API server. Repeat the trial with --resume, or measure without CPU and memory: --observe none.',
     },
@@ -72,7 +69,7 @@ function silent(pods: readonly PodPlace[]): BenchError {
 function ahead(pods: readonly PodPlace[], seconds: number): BenchError {
   return new BenchError(
     'E_NO_FIGURES',
-    `the clock of node ${nodesOf(pods)} is at least ${seconds.toFixed(0)} seconds ahead of that of the API server, so it is not known which windows of the metrics API lie within the load`,
+    `the clock of node ${nodesOf(pods).join(', ')} is at least ${seconds.toFixed(0)} seconds ahead of that of the API server, so it is not known which windows of the metrics API lie within the load`,
     {
       fix: 'Set the clock of the node (NTP). Repeat the trial with --resume, or measure without CPU and memory: --observe none.',
     },

@@ -4,10 +4,9 @@
  * load, however rarely the kubelet updates them; only the samples in between are sparse.
  */
 import { BenchError } from '../../errors.ts';
-import { sampleEvery } from '../../observe/sample-every.ts';
-import type { ObservationWindow } from '../../observe/window.ts';
 import { once } from '../../process.ts';
 import type { Clock } from '../../world.ts';
+import { type ObservationWindow, sampleEvery } from '../window.ts';
 import {
   cpuBetween,
   idleCoresBetween,
@@ -18,7 +17,7 @@ import {
   type Sample,
 } from './pod-figures.ts';
 import type { ThrottlingReading } from './pod-reading.ts';
-import type { PodPlace, PodSource } from './pod-source.ts';
+import { nodesOf, type PodPlace, type PodSource } from './pod-source.ts';
 import { readSettled } from './settled.ts';
 
 export interface ObservePodsOptions {
@@ -87,10 +86,9 @@ function unknown(pods: readonly PodPlace[], { begin, end }: Pick<PodReadings, 'u
       },
     );
   }
-  const nodes = [...new Set(silent.map(({ node }) => node))].join(', ');
   return new BenchError(
     'E_NO_FIGURES',
-    `the kubelet of node ${nodes} gave no new figures of pod ${silent.map(({ name }) => name).join(', ')} within ${SETTLE_SECONDS} seconds, so CPU and memory of the server are not known`,
+    `the kubelet of node ${nodesOf(silent).join(', ')} gave no new figures of pod ${silent.map(({ name }) => name).join(', ')} within ${SETTLE_SECONDS} seconds, so CPU and memory of the server are not known`,
     {
       fix: 'Check that the node is healthy and not overloaded. Repeat the trial with --resume, or measure without CPU and memory: --observe none.',
     },

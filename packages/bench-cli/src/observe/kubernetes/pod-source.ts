@@ -14,6 +14,9 @@ export interface PodPlace {
   readonly container: string | null;
 }
 
+/** Their names, each once. */
+export const nodesOf = (pods: readonly PodPlace[]) => [...new Set(pods.map(({ node }) => node))];
+
 export interface PodSource {
   readonly usage: () => Promise<ReadonlyMap<string, PodReading>>;
   readonly throttling: () => Promise<ReadonlyMap<string, ThrottlingReading>>;
@@ -39,13 +42,12 @@ export function podSource(
   pods: readonly PodPlace[],
   signal: AbortSignal,
 ): PodSource {
-  const nodes = [...new Set(pods.map(({ node }) => node))];
   const containers: ObservedContainers = new Map(pods.map(({ name, container }) => [name, container]));
   const everywhere = async <T>(
     path: string,
     parse: (text: string, namespace: string, containers: ObservedContainers) => Map<string, T>,
   ) => {
-    const all = await inParallel(nodes, NODES_AT_ONCE, async (node) => {
+    const all = await inParallel(nodesOf(pods), NODES_AT_ONCE, async (node) => {
       const url = `/api/v1/nodes/${node}/proxy/${path}`;
       const text = await client.text(url, 'get nodes/proxy', signal).catch((error: unknown) => {
         throw unreadable(node, error);

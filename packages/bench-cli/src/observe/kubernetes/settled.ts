@@ -1,12 +1,13 @@
 /** Readings of counters that somebody else updates, at times of their own. */
 import type { Clock } from '../../world.ts';
 
+const PAUSE_SECONDS = 0.5;
+
 export interface SettledOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** After this time the last reading is returned, whether settled or not. */
   readonly seconds: number;
-  readonly pauseSeconds?: number;
 }
 
 export interface Settled<T> {
@@ -20,13 +21,13 @@ export async function readSettled<T>(
   read: () => Promise<ReadonlyMap<string, T>>,
   keys: Iterable<string>,
   isAnother: (before: T, now: T) => boolean,
-  { clock, signal, seconds, pauseSeconds = 0.5 }: SettledOptions,
+  { clock, signal, seconds }: SettledOptions,
 ): Promise<Settled<T>> {
   const wanted = [...keys];
   const end = clock.monotonicSeconds() + seconds;
   const first = await read();
   for (;;) {
-    await clock.sleep(pauseSeconds, signal);
+    await clock.sleep(PAUSE_SECONDS, signal);
     const values = await read();
     const stale = wanted.filter((key) => {
       const before = first.get(key);

@@ -2,9 +2,8 @@
 import { join } from 'node:path';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { type RunningProcess, runToEnd } from '../../process.ts';
-import type { Attempt } from '../../provision/attempt.ts';
 import { withStaging } from '../../provision/cache.ts';
-import type { VersionedOptions } from '../../provision/provision.ts';
+import type { Attempt, VersionedOptions } from '../../provision/provision.ts';
 import { askVersion, GO_VERSION } from '../../provision/tool-version.ts';
 import type { World } from '../../world.ts';
 import { keepCoredns } from './cache.ts';

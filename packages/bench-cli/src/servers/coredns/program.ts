@@ -2,14 +2,15 @@
 import { DEFAULTS } from '../../config/settings.ts';
 import { BenchError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
-import { firstThatWorks, type Way } from '../../provision/attempt.ts';
 import { toolFromPath } from '../../provision/path-tools.ts';
 import {
+  firstThatWorks,
   inspectionOf,
   type Program,
   type ProgramInspection,
   type ProvisionOptions,
   type WantedVersion,
+  type Way,
 } from '../../provision/provision.ts';
 import { demandKnownVersion, otherVersions } from '../../provision/versions.ts';
 import type { ProvisionedTool } from '../../results/record.ts';

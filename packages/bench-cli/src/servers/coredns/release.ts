@@ -1,10 +1,9 @@
 /** CoreDNS from the archive of its official release, checked against the checksum published beside it. */
 import { join } from 'node:path';
 import { runToEnd } from '../../process.ts';
-import type { Attempt } from '../../provision/attempt.ts';
 import { withStaging } from '../../provision/cache.ts';
 import { DownloadError, downloadFile, downloadText } from '../../provision/download.ts';
-import type { VersionedOptions } from '../../provision/provision.ts';
+import type { Attempt, VersionedOptions } from '../../provision/provision.ts';
 import type { World } from '../../world.ts';
 import { keepCoredns } from './cache.ts';
 

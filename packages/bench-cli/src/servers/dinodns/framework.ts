@@ -10,6 +10,7 @@ import { runToEnd } from '../../process.ts';
 import { cacheError, cacheRoot, withStaging } from '../../provision/cache.ts';
 import type { VersionedOptions } from '../../provision/provision.ts';
 import type { VersionAnswer } from '../../provision/versions.ts';
+import { jsonIn } from '../../text.ts';
 import type { World } from '../../world.ts';
 
 const PACKAGE = 'dinodns';
@@ -102,11 +103,7 @@ async function askNpm(world: World, ...words: readonly string[]): Promise<unknow
     [npm, 'view', ...words, '--json', '--fetch-retries=0', `--fetch-timeout=${ANSWER_SECONDS}000`],
     { cwd: '/', timeoutSeconds: ANSWER_SECONDS + 1 },
   );
-  try {
-    return JSON.parse(stdout);
-  } catch {
-    return null;
-  }
+  return jsonIn(stdout);
 }
 
 // npm prints a single version without brackets, and nothing for a range without a match.

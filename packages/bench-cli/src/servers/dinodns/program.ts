@@ -6,12 +6,14 @@ import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { readIfThere } from '../../machine/proc-files.ts';
 import { runToEnd } from '../../process.ts';
-import { type Attempt, firstThatWorks, type Way } from '../../provision/attempt.ts';
 import {
+  type Attempt,
+  firstThatWorks,
   inspectionOf,
   type Program,
   type ProvisionOptions,
   type WantedVersion,
+  type Way,
 } from '../../provision/provision.ts';
 import { demandKnownVersion } from '../../provision/versions.ts';
 import type { ProvisionedTool } from '../../results/record.ts';

@@ -10,9 +10,8 @@ import { messageOf } from '@dinodns-bench/program';
 import { findExecutable, isExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import { runToEnd } from '../../process.ts';
-import { type Attempt, firstThatWorks } from '../../provision/attempt.ts';
 import { cacheRoot, withStaging } from '../../provision/cache.ts';
-import { inspectionOf, type Program } from '../../provision/provision.ts';
+import { type Attempt, firstThatWorks, inspectionOf, type Program } from '../../provision/provision.ts';
 import type { ProvisionedTool } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 

@@ -1,27 +1,22 @@
 /** Knot DNS, where it is installed: an authoritative server in C, one UDP worker per vCPU. */
-import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
 import { ownImage } from '../own-image.ts';
 import type { ServerKind } from '../server.ts';
-
-/** `knotd (Knot DNS), version 3.2.6` */
-const VERSION: VersionQuestion = { arguments: ['--version'], pattern: /version (\d[\w.]*)/ };
-
-const definition = installedServer({
-  executable: 'knotd',
-  packages: 'knot',
-  question: VERSION,
-  image: ownImage('knot', 'docker build -t IMAGE k8s/images/knot'),
-  // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
-  transports: ['udp', 'tcp'],
-  readsZoneFiles: true,
-  format: 'knot',
-  arguments: (directory) => ['-c', `${directory}/knot.conf`],
-});
 
 export const knot: ServerKind = {
   name: 'knot',
   title: 'Knot DNS',
   description: 'Knot DNS with zone files, one UDP worker for each vCPU (if installed)',
-  definition,
+  definition: installedServer({
+    executable: 'knotd',
+    packages: 'knot',
+    // `knotd (Knot DNS), version 3.2.6`
+    question: { arguments: ['--version'], pattern: /version (\d[\w.]*)/ },
+    image: ownImage('knot', 'docker build -t IMAGE k8s/images/knot'),
+    // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
+    transports: ['udp', 'tcp'],
+    readsZoneFiles: true,
+    format: 'knot',
+    arguments: (directory) => ['-c', `${directory}/knot.conf`],
+  }),
 };

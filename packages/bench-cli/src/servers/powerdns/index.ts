@@ -3,21 +3,15 @@
  * its own per vCPU, which asks the backend itself (docs: "Performance and Tuning"). As shipped it answers repeated
  * queries from its packet cache; the variant `uncached` asks the backend each time.
  */
-import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
 import type { ServerKind } from '../server.ts';
-
-/** `Nov 22 05:08:29 PowerDNS Authoritative Server 4.7.3 (C) 2001-2022 PowerDNS.COM BV`, on standard error */
-const VERSION: VersionQuestion = {
-  arguments: ['--version'],
-  pattern: /PowerDNS Authoritative Server (\d[\w.-]*)/,
-};
 
 const definition = ({ caches }: { readonly caches: boolean }) =>
   installedServer({
     executable: 'pdns_server',
     packages: { 'apt-get': 'pdns-server pdns-backend-bind', dnf: 'pdns', apk: 'pdns pdns-backend-bind' },
-    question: VERSION,
+    // `Nov 22 05:08:29 PowerDNS Authoritative Server 4.7.3 (C) 2001-2022 PowerDNS.COM BV`, on standard error
+    question: { arguments: ['--version'], pattern: /PowerDNS Authoritative Server (\d[\w.-]*)/ },
     format: 'powerdns',
     options: { powerdns: { caches } },
     arguments: (directory) => [`--config-dir=${directory}`],

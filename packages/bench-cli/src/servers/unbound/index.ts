@@ -1,6 +1,5 @@
 /** Unbound, where it is installed: a resolver that answers from `local-data` alone, one thread per vCPU. */
 import type { Endpoint } from '../../dns/endpoint.ts';
-import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
 import type { ForwardOptions, InstancePlan, InstanceRequest, ServerKind } from '../server.ts';
 
@@ -10,16 +9,14 @@ const SERVE_STALE = `  serve-expired: yes
   serve-expired-client-timeout: 0
 `;
 
-/** `Version 1.17.1` */
-const VERSION: VersionQuestion = { arguments: ['-V'], pattern: /^Version (\d[\w.]*)/m };
-
 // -d: stay in the foreground; the threads are the same.
 const argumentsIn = (directory: string) => ['-d', '-c', `${directory}/unbound.conf`];
 
 const definition = installedServer({
   executable: 'unbound',
   packages: 'unbound',
-  question: VERSION,
+  // `Version 1.17.1`
+  question: { arguments: ['-V'], pattern: /^Version (\d[\w.]*)/m },
   transports: ['udp', 'tcp', 'tls', 'https'],
   format: 'unbound',
   arguments: argumentsIn,

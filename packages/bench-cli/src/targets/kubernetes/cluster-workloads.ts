@@ -22,6 +22,8 @@ const DOMAIN = 'cluster.local';
 const MAX_NAMES = 200;
 const MISSING_NAMES = 100;
 
+const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
+
 /** Reserved for examples (RFC 2606), and what a pod with `ndots:5` makes of one of them. */
 const OUTSIDE_NAMES = [
   'example.com',
@@ -34,11 +36,7 @@ const OUTSIDE_NAMES = [
 
 const query = (name: string): Query => ({ name, type: 'A' }) as Query;
 
-function workloadOf(
-  name: ClusterWorkloadName,
-  description: string,
-  expectations: readonly Expectation[],
-): BenchWorkload {
+function workloadOf(name: string, description: string, expectations: readonly Expectation[]): BenchWorkload {
   const byName = new Map(expectations.map((expectation) => [expectation.query.name, expectation]));
   return {
     name,
@@ -64,68 +62,56 @@ async function services(
   client: KubeClient,
   signal: AbortSignal,
   namespaces?: readonly string[],
-): Promise<BenchWorkload> {
+): Promise<Expectation[]> {
   const { items } = await client.list('Service', {}, signal);
-  const expectations = items.flatMap(({ metadata, spec }) => {
+  return items.flatMap(({ metadata, spec }) => {
     if (namespaces?.includes(metadata?.namespace ?? '') === false) return [];
     const ip = spec?.clusterIP ?? '';
     // A headless Service has the addresses of its pods, which may change during the run.
-    if (!/^\d+\.\d+\.\d+\.\d+$/.test(ip)) return [];
+    if (!IPV4.test(ip)) return [];
     return [address(`${metadata?.name}.${metadata?.namespace}.svc.${DOMAIN}`, ip)];
   });
-  return workloadOf(
-    'service',
-    'names of existing Services in the cluster, type A',
-    expectations.slice(0, MAX_NAMES),
-  );
 }
 
-function missing(): BenchWorkload {
-  const expectations = Array.from({ length: MISSING_NAMES }, (_, index): Expectation => {
-    return {
-      query: query(`no-such-service-${index + 1}.default.svc.${DOMAIN}`),
-      code: 'NXDOMAIN',
-      records: [],
-    };
-  });
-  return workloadOf('nx', 'names in the cluster that do not exist, type A', expectations);
+function missing(): Expectation[] {
+  return Array.from({ length: MISSING_NAMES }, (_, index) => ({
+    query: query(`no-such-service-${index + 1}.default.svc.${DOMAIN}`),
+    code: 'NXDOMAIN',
+    records: [],
+  }));
 }
 
 /** Servers need not answer for pods (CoreDNS: `pods insecure`); if they do, the address must be correct. */
-async function podAddresses(client: KubeClient, signal: AbortSignal): Promise<BenchWorkload> {
+async function podAddresses(client: KubeClient, signal: AbortSignal): Promise<Expectation[]> {
   const { items } = await client.list('Pod', {}, signal);
-  const expectations = items.flatMap(({ metadata, status, spec }): Expectation[] => {
+  return items.flatMap(({ metadata, status, spec }) => {
     const ip = status?.podIP ?? '';
-    if (status?.phase !== 'Running' || spec?.hostNetwork === true || !/^\d+\.\d+\.\d+\.\d+$/.test(ip))
-      return [];
+    if (status?.phase !== 'Running' || spec?.hostNetwork === true || !IPV4.test(ip)) return [];
     const name = `${ip.replaceAll('.', '-')}.${metadata?.namespace}.pod.${DOMAIN}`;
     return [{ ...address(name, ip), orCode: 'NXDOMAIN' }];
   });
-  return workloadOf(
-    'pod-ip',
-    'names of existing pods in the cluster, type A',
-    expectations.slice(0, MAX_NAMES),
-  );
 }
 
-function outside(): BenchWorkload {
-  const expectations = OUTSIDE_NAMES.map(
-    (name): Expectation => ({ query: query(name), code: 'NOERROR', records: null, orCode: 'NXDOMAIN' }),
-  );
-  return workloadOf('outside', 'names outside the cluster, which its DNS forwards, type A', expectations);
+function outside(): Expectation[] {
+  return OUTSIDE_NAMES.map((name) => ({
+    query: query(name),
+    code: 'NOERROR',
+    records: null,
+    orCode: 'NXDOMAIN',
+  }));
 }
 
 type Make = (
   client: KubeClient,
   signal: AbortSignal,
   namespaces?: readonly string[],
-) => BenchWorkload | Promise<BenchWorkload>;
+) => Expectation[] | Promise<Expectation[]>;
 
-const WORKLOADS: Readonly<Record<ClusterWorkloadName, Make>> = {
-  service: services,
-  'pod-ip': podAddresses,
-  nx: missing,
-  outside,
+const WORKLOADS: Readonly<Record<ClusterWorkloadName, readonly [description: string, make: Make]>> = {
+  service: ['names of existing Services in the cluster, type A', services],
+  'pod-ip': ['names of existing pods in the cluster, type A', podAddresses],
+  nx: ['names in the cluster that do not exist, type A', missing],
+  outside: ['names outside the cluster, which its DNS forwards, type A', outside],
 };
 
 /**
@@ -138,8 +124,9 @@ export async function clusterWorkload(
   signal: AbortSignal,
   namespaces?: readonly string[],
 ): Promise<BenchWorkload> {
-  const workload = await WORKLOADS[name as ClusterWorkloadName](client, signal, namespaces);
-  if (workload.size > 0) return workload;
+  const [description, make] = WORKLOADS[name as ClusterWorkloadName];
+  const expectations = (await make(client, signal, namespaces)).slice(0, MAX_NAMES);
+  if (expectations.length > 0) return workloadOf(name, description, expectations);
   throw new BenchError('E_CONFIG', `--workload ${name}: the cluster has no such names`, {
     fix: `Choose another of ${CLUSTER_WORKLOADS.join(', ')}.`,
   });

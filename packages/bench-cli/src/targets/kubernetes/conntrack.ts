@@ -3,6 +3,7 @@ import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
 import { parseLine } from '../../process.ts';
+import { sum } from '../../stats/intervals.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import type { EndpointReading } from './endpoints.ts';
 import { runOnce } from './run-job.ts';
@@ -44,10 +45,7 @@ export function staleEntries(
         (endpoints[index + 1]?.atSeconds ?? Number.POSITIVE_INFINITY) > atSeconds - READING_SECONDS,
     );
   const usedIn = (reading: ConntrackReading, isCounted: (address: string) => boolean) =>
-    Object.entries(reading.pods).reduce(
-      (sum, [address, { used }]) => sum + (isCounted(address) ? used : 0),
-      0,
-    );
+    sum(Object.entries(reading.pods).map(([address, { used }]) => (isCounted(address) ? used : 0)));
   const countedFrom = Math.max(fromSeconds, endpoints[0]?.atSeconds ?? Number.POSITIVE_INFINITY);
   const stale = readings
     .filter(({ atSeconds }) => atSeconds >= countedFrom)

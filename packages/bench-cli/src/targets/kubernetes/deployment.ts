@@ -201,12 +201,13 @@ async function lastLines(deployed: DeployedPods): Promise<string[]> {
 
 /** The pods that are ready, as the measuring code knows a deployment. */
 export function deploymentOf(deployed: DeployedPods): Deployment {
-  const { run, request } = deployed;
+  const { run, request, pods } = deployed;
+  for (const { spec } of pods) if (spec?.nodeName !== undefined) run.placement.servers.add(spec.nodeName);
   const over = new AbortController();
   const dead = new AbortController();
   // Nobody waits for answers or figures of pods that have died.
   const alive = AbortSignal.any([request.signal, over.signal, dead.signal]);
-  let instances = deployed.pods.map((pod, index) => instanceOf(deployed, pod, index));
+  let instances = pods.map((pod, index) => instanceOf(deployed, pod, index));
 
   const died = deathOf(deployed, over.signal);
   died.catch((error: unknown) => dead.abort(error));

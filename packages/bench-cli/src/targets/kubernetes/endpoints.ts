@@ -42,16 +42,12 @@ export function endpointTimes(readings: readonly EndpointReading[], fromSeconds:
   return { goneSeconds: since(gone), backSeconds: since(back) };
 }
 
-export interface EndpointWatch extends AsyncDisposable {
-  readonly readings: readonly EndpointReading[];
-}
-
 /** Resolves after the first reading, and watches until it is disposed of. @throws as `follow` before that */
 export async function watchEndpoints(
   client: KubeClient,
   { namespace, service }: { readonly namespace: string; readonly service: string },
   outer: AbortSignal,
-): Promise<EndpointWatch> {
+) {
   const over = new AbortController();
   const signal = AbortSignal.any([outer, over.signal]);
   const labels = { 'kubernetes.io/service-name': service };

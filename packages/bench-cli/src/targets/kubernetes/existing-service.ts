@@ -148,20 +148,15 @@ export async function adoptService(
     );
   }
   const found = await findService(run.client, existing, request.signal);
-  for (const pod of found.pods)
-    if (pod.spec?.nodeName !== undefined) run.placement.servers.add(pod.spec.nodeName);
   // Without a limit it may use every core of its node.
   const allowances = found.pods.map(
     (pod) => cpuLimitOf(pod, found.podPort) ?? run.nodeCpus.get(pod.spec?.nodeName ?? '') ?? 1,
   );
   return deploymentOf({
+    ...found,
     run,
     request: { ...request, allowances },
-    namespace: found.namespace,
-    pods: found.pods,
-    labels: found.labels,
     service: { address: found.address, port: found.port, instances: found.pods.length },
-    podPort: found.podPort,
     command: [],
     workers: null,
     files: {},

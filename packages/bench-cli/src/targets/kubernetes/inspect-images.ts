@@ -3,6 +3,7 @@
  * before a trial, and one that a node cannot get is known before anything starts.
  */
 import { BenchError } from '../../errors.ts';
+import { allOrAbort } from '../../process.ts';
 import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import { answersOf, identityOf, type Server } from '../../servers/server.ts';
@@ -48,16 +49,12 @@ async function askImage(
   node: string | null,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const lines: string[] = [];
-  const { pod } = await runOnce(run, {
+  const { pod, lines } = await runOnce(run, {
     ...request,
     ...{ name: 'version', label: 'inspector', signal, runSeconds: RUN_SECONDS },
     // The images must be pulled where servers run and where the loader runs.
     component: request.atLoader ? 'loader' : 'server',
     ...(node === null ? {} : { node }),
-    onLine: (line) => {
-      lines.push(line);
-    },
   });
   const status = pod.status?.containerStatuses?.[0];
   const { nodeName = '' } = pod.spec ?? {};
@@ -67,12 +64,6 @@ async function askImage(
     node: nodeName,
     architecture: run.architectures.get(nodeName) ?? '',
   };
-}
-
-export interface InspectedImages {
-  readonly servers: readonly ServerRecord[];
-  readonly loaderVersion: string;
-  readonly provisioned: readonly ProvisionedTool[];
 }
 
 function provisioned(tool: string, version: string, image: string, resolved: string): ProvisionedTool {
@@ -113,20 +104,15 @@ async function askAll(
 ): Promise<ReadonlyMap<string, Answer>> {
   const failed = new AbortController();
   const limit = AbortSignal.any([signal, failed.signal]);
-  const answers = await Promise.allSettled(
+  const found = await allOrAbort(
     [...questions].flatMap(([key, question]) =>
       nodesFor(run, question).map(async (node): Promise<[string, Answer]> => {
-        try {
-          return [key, await askImage(run, question, node, limit)];
-        } catch (error) {
-          failed.abort(error);
-          throw error;
-        }
+        return [key, await askImage(run, question, node, limit)];
       }),
     ),
+    failed,
   );
-  limit.throwIfAborted();
-  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  signal.throwIfAborted();
   for (const [key, { image, what }] of questions) {
     demandOneImage(
       image,
@@ -168,7 +154,7 @@ export async function inspectImages(
   servers: readonly Server[],
   loaderKind: LoaderKind,
   signal: AbortSignal,
-): Promise<InspectedImages> {
+) {
   const { images } = run;
   const answers = await askAll(run, questionsFor(run, servers, loaderKind), signal);
   const records: ServerRecord[] = [];

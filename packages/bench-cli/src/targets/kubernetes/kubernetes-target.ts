@@ -78,25 +78,17 @@ export async function deployServer(
   request: DeployRequest,
   unit: string,
 ): Promise<Deployment> {
-  const { namespace, runId, settings, images, pullSecrets } = run;
+  const { namespace, settings, images } = run;
   const { server, zoneSet, mode, transport, allowances, signal } = request;
   const certificates = isEncrypted(transport) ? make() : null;
   const path = server.path ?? settings.path;
   const objects = serverObjects({
-    settings,
-    namespace,
-    runId,
-    unit,
-    server,
+    ...run,
+    ...request,
+    ...{ unit, certificates },
     image: images.of(server),
     companionImage: images.companions,
-    zoneSet,
-    mode,
-    transport,
-    certificates,
-    allowances,
-    nodeCpus: mode === 'multi' ? coresOfServerNode(run) : null,
-    pullSecrets,
+    coresOfNode: mode === 'multi' ? coresOfServerNode(run) : null,
   });
   const [readiness] = readinessQueriesOf(objects.plan, readinessQueries(zoneSet));
   if (readiness === undefined) throw new Error('a zone set without a record');
@@ -118,7 +110,6 @@ export async function deployServer(
     if (!settings.keep) await remove().catch(() => undefined);
     throw error;
   }
-  for (const pod of pods) if (pod.spec?.nodeName !== undefined) run.placement.servers.add(pod.spec.nodeName);
   return deploymentOf({
     run,
     request,

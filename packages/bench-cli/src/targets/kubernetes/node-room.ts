@@ -4,6 +4,7 @@ import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseQuantity } from '../../quantity.ts';
 import type { ClusterNode } from '../../results/record.ts';
+import { sum } from '../../stats/intervals.ts';
 import { nodesFor } from './cluster-facts.ts';
 
 export function cpusText(cores: number): string {
@@ -23,10 +24,8 @@ const SECONDS = 10;
 /** What the containers of a pod request together, with the sidecars that stay beside them. */
 function requestOf({ spec }: V1Pod, resource: string): number {
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
-  return [...(spec?.containers ?? []), ...sidecars].reduce(
-    (sum, { resources }) => sum + (parseQuantity(resources?.requests?.[resource]) ?? 0),
-    0,
-  );
+  const all = [...(spec?.containers ?? []), ...sidecars];
+  return sum(all.map(({ resources }) => parseQuantity(resources?.requests?.[resource]) ?? 0));
 }
 
 /** Pure. A line for each node that would take the pod, and lacks something for it. */

@@ -215,7 +215,7 @@ async function openRun(
   const { world, runId, settings, images, loadSeconds, serverCores, loaders, signal } = request;
   const { podSecurity, annotations = {} } = request;
   const name = namespaceOf(settings.namespacePrefix, runId);
-  const { clockOffsetSeconds } = await openNamespace(
+  const clockOffsetSeconds = await openNamespace(
     world,
     client,
     { name, runId, annotations, ...(podSecurity === undefined ? {} : { podSecurity }) },

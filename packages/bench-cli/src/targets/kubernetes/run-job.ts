@@ -21,7 +21,8 @@ export interface JobRun extends PodSelection {
   readonly startSeconds: number;
   /** How long it may run from then on. */
   readonly runSeconds: number;
-  readonly onLine: (line: string) => void;
+  /** Called with each line as it comes. */
+  readonly onLine?: (line: string) => void;
   /** Called with the pod once it has started, or has already ended. */
   readonly onStart?: (pod: V1Pod) => void;
   /** Called with the pod once it has ended, before a bad end is reported. */
@@ -29,6 +30,8 @@ export interface JobRun extends PodSelection {
 }
 
 export interface JobOutcome {
+  /** What it printed. */
+  readonly lines: readonly string[];
   readonly pod: V1Pod;
   /** Of its container; null if Kubernetes does not say. */
   readonly exitCode: number | null;
@@ -122,13 +125,18 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
         return { pod: current, exitCode: exit.exitCode };
       },
     );
+    const lines: string[] = [];
+    const onLine = (line: string) => {
+      lines.push(line);
+      run.onLine?.(line);
+    };
     const log = followLog(
       client,
       { namespace, pod: pod.metadata?.name ?? '', container: CONTAINER },
-      { onLine: run.onLine, ended: () => isOver, signal },
+      { onLine, ended: () => isOver, signal },
     );
     const [outcome] = await Promise.all([end, log]);
-    return outcome;
+    return { ...outcome, lines };
   } catch (error) {
     if (stop.signal.aborted && !run.signal.aborted) throw stop.signal.reason;
     throw error;

@@ -113,19 +113,16 @@ export async function waitUntilNamespaceGone(
   }
 }
 
-export interface OpenedNamespace {
-  readonly name: string;
-  /** The cluster's clock minus ours, to within a second. */
-  readonly clockOffsetSeconds: number;
-}
-
-/** Creates the namespace of a run; one left by a killed run of the same ID is removed first. */
+/**
+ * Creates the namespace of a run; one left by a killed run of the same ID is removed first. Resolves with the cluster's clock minus
+ * ours, to within a second.
+ */
 export async function openNamespace(
   world: World,
   client: KubeClient,
   request: Pick<NamespaceRequest, 'name' | 'runId' | 'podSecurity' | 'annotations'>,
   signal: AbortSignal,
-): Promise<OpenedNamespace> {
+): Promise<number> {
   const { name, runId } = request;
   const left = await client.get('Namespace', name, undefined, signal);
   if (left !== null) {
@@ -144,7 +141,7 @@ export async function openNamespace(
   const middle = (before + world.clock.now().getTime()) / 2000;
   const stamp = created.metadata?.creationTimestamp;
   const createdAt = stamp === undefined ? middle : new Date(stamp).getTime() / 1000;
-  return { name, clockOffsetSeconds: createdAt - middle };
+  return createdAt - middle;
 }
 
 /** A namespace that bench made, as `bench cleanup` lists it. */

@@ -1,7 +1,7 @@
 /** Programs that an instance needs beside it: started before it, outside its CPU limit, and stopped after it. */
 import { join } from 'node:path';
 import { BenchError } from '../../errors.ts';
-import type { RunningProcess } from '../../process.ts';
+import { endProcess, heardWithin, type RunningProcess } from '../../process.ts';
 import type { Companion } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 import { parseReadyLine } from '../ready-line.ts';
@@ -23,18 +23,6 @@ export const NO_COMPANIONS: RunningCompanions = {
   pids: [],
   stop: async () => undefined,
 };
-
-async function stopProcess(world: World, process: RunningProcess): Promise<void> {
-  process.kill('SIGTERM');
-  const ended = new AbortController();
-  const late = world.clock.sleep(STOP_SECONDS, ended.signal).then(
-    () => process.kill('SIGKILL'),
-    () => undefined,
-  );
-  await process.exited;
-  ended.abort();
-  await late;
-}
 
 function didNotStart({ name }: Companion, process: RunningProcess, logFile: string): BenchError {
   return new BenchError('E_SERVER_START', `the ${name} program beside the server did not start`, {
@@ -58,14 +46,8 @@ async function startCompanion(
     stderrFile: logFile,
   });
   own(process);
-  const waiting = new AbortController();
-  const tooLate = world.clock.sleep(READY_SECONDS, waiting.signal).then(
-    () => '',
-    () => '',
-  );
-  const line = await Promise.race([firstLine, process.exited.then(() => ''), tooLate]);
-  waiting.abort();
-  const port = parseReadyLine(line)?.port;
+  const line = await heardWithin(world.clock, process, firstLine, READY_SECONDS);
+  const port = parseReadyLine(line ?? '')?.port;
   if (port === undefined) throw didNotStart(companion, process, logFile);
   return port;
 }
@@ -79,7 +61,9 @@ export async function startCompanions(
   const running: RunningProcess[] = [];
   const ports: Record<string, number> = {};
   const stop = async () => {
-    await Promise.all(running.splice(0).map((process) => stopProcess(world, process)));
+    await Promise.all(
+      running.splice(0).map((process) => endProcess(world.clock, process, 'SIGTERM', STOP_SECONDS)),
+    );
   };
   try {
     await world.fs.mkdir(logDirectory, { recursive: true });
@@ -93,5 +77,5 @@ export async function startCompanions(
     await stop();
     throw error;
   }
-  return { ports, pids: running.flatMap(({ pid }) => pid ?? []), stop };
+  return { ports, pids: running.map(({ pid }) => pid), stop };
 }

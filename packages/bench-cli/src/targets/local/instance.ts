@@ -9,7 +9,7 @@ import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError, LateError } from '../../errors.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
-import type { Exit, RunningProcess } from '../../process.ts';
+import { type Exit, endsWithin, once, type RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import {
   type ConfigurationFile,
@@ -27,6 +27,9 @@ import { withBeside } from './wrapping.ts';
 
 /** What is shown of a server's log in an error. */
 const LOG_LINES_SHOWN = 15;
+
+/** How long a server may take to end after SIGTERM. */
+const STOP_SECONDS = 3;
 
 /** For reading what a killed process had written last. */
 const OUTPUT_SECONDS = 1;
@@ -58,7 +61,6 @@ export interface InstanceSettings {
   readonly group: GroupRequest;
   readonly allowance: number;
   readonly logFile: string;
-  readonly stopSeconds: number;
   /** Aborted when servers should be killed at once. */
   readonly force: AbortSignal | undefined;
   /** Names that exist; see `Readiness`. */
@@ -191,32 +193,14 @@ function startError(
   );
 }
 
-/** True if the process ends within this time, and before `force` is aborted. */
-async function endWithin(
-  world: World,
-  process: RunningProcess,
-  seconds: number,
-  force?: AbortSignal,
-): Promise<boolean> {
-  const waiting = new AbortController();
-  const signals = force === undefined ? [waiting.signal] : [waiting.signal, force];
-  const expired = world.clock.sleep(seconds, AbortSignal.any(signals)).then(
-    () => false,
-    () => process.exit !== undefined,
-  );
-  const ended = await Promise.race([process.exited.then(() => true), expired]);
-  waiting.abort();
-  return ended;
-}
-
 async function stop(
   settings: InstanceSettings,
   process: RunningProcess,
   signal: StopSignal = 'SIGTERM',
 ): Promise<void> {
   process.kill(signal);
-  const { world, stopSeconds, force } = settings;
-  if (!(await endWithin(world, process, stopSeconds, force))) process.kill('SIGKILL');
+  const { world, force } = settings;
+  if (!(await endsWithin(world.clock, process, STOP_SECONDS, force))) process.kill('SIGKILL');
 }
 
 /** One command, because a group may be able to run only one. */
@@ -287,20 +271,17 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
     process = running;
   };
   let stopSignal: StopSignal | undefined;
-  let removal: Promise<void> | undefined;
+  let isRemoved = false;
   let companions = NO_COMPANIONS;
-  const removeAll = async () => {
+  const remove = once(async () => {
+    isRemoved = true;
     if (process !== undefined) await stop(settings, process, stopSignal);
     await group?.remove();
     // Bounded: a process that escaped from its group could hold the output open for ever.
-    if (process !== undefined) await endWithin(world, process, OUTPUT_SECONDS);
+    if (process !== undefined) await endsWithin(world.clock, process, OUTPUT_SECONDS);
     await companions.stop();
     await world.fs.rm(directory, { recursive: true, force: true });
-  };
-  const remove = () => {
-    removal ??= removeAll();
-    return removal;
-  };
+  });
   try {
     const needed = request.server.companions?.(endpoint.address) ?? [];
     if (needed.length > 0) companions = await startCompanions(world, needed, `${logFile}.companions`);
@@ -345,7 +326,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
         await stop(settings, before, stopSignal);
         await before.exited;
         await down();
-        if (removal === undefined) await start(settings, plan, inGroup, own);
+        if (!isRemoved) await start(settings, plan, inGroup, own);
       },
       companionPorts: companions.ports,
       companionPids: companions.pids,

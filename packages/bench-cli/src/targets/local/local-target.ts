@@ -25,18 +25,13 @@ export interface LocalTargetOptions {
   readonly address?: string;
   /** Chooses a port for an instance; default: one that is free for UDP and TCP. */
   readonly choosePort?: (address: string) => Promise<number>;
-  /** How long a server may take to end after SIGTERM; default 3. */
-  readonly stopSeconds?: number;
   /** Aborted by the second Ctrl-C: kill servers instead of asking them to stop. */
   readonly force?: AbortSignal;
-  /** Default 0.5. */
-  readonly sampleIntervalSeconds?: number;
   /** Writes signed zone files into a directory, before the first deployment. Default: servers have unsigned zones. */
   readonly signZones?: (directory: string) => Promise<void>;
 }
 
 const DEFAULT_ADDRESS = '127.0.0.1';
-const DEFAULT_STOP_SECONDS = 3;
 
 /** The certificate of all servers of the run, made for the first that needs one. */
 function createEncryption(world: World, directory: string, address: string): () => Promise<LocalEncryption> {
@@ -84,7 +79,6 @@ async function startOnFreePort(
       group: { name: place.name, cpuAllowance: place.allowance, cpuSet: place.cpuSet },
       logFile: join(request.logDirectory, `${request.server.name}-${place.index + 1}.log`),
       readinessQueries: options.readinessQueries(request.zoneSet),
-      stopSeconds: options.stopSeconds ?? DEFAULT_STOP_SECONDS,
       force: options.force,
     }),
   );
@@ -127,19 +121,13 @@ async function startAll(
   }
 }
 
-function deploymentOf(
-  world: World,
-  options: LocalTargetOptions,
-  request: DeployRequest,
-  instances: readonly Instance[],
-): Deployment {
-  let removal: Promise<void> | undefined;
-  const remove = () => {
-    removal ??= Promise.all(instances.map((instance) => instance.remove())).then(() => {
-      request.signal.removeEventListener('abort', onAbort);
-    });
-    return removal;
-  };
+function deploymentOf(world: World, request: DeployRequest, instances: readonly Instance[]): Deployment {
+  let isRemoved = false;
+  const remove = once(async () => {
+    isRemoved = true;
+    await Promise.all(instances.map((instance) => instance.remove()));
+    request.signal.removeEventListener('abort', onAbort);
+  });
   // The interrupted run also waits for `remove`, which reports a failure.
   const onAbort = () => {
     remove().catch(() => undefined);
@@ -147,36 +135,28 @@ function deploymentOf(
   request.signal.addEventListener('abort', onAbort, { once: true });
 
   const ended = new Set<RunningProcess>();
-  let watch: (instance: Instance) => void = () => undefined;
-  const died = new Promise<never>((_, reject) => {
-    watch = (instance) => {
-      const { process } = instance;
-      process.exited.then(() => {
-        if (removal === undefined && !ended.has(process)) reject(deathOf(request.server.name, instance));
-      });
-    };
-  });
+  const { promise: died, reject } = Promise.withResolvers<never>();
+  const watch = (instance: Instance) => {
+    const { process } = instance;
+    process.exited.then(() => {
+      if (!isRemoved && !ended.has(process)) reject(deathOf(request.server.name, instance));
+    });
+  };
   for (const instance of instances) watch(instance);
   // It may reject when nobody waits for it, between two steps of a trial.
   died.catch(() => undefined);
 
+  const groups = instances.map(({ group }) => group);
   return {
     instances: instances.map(({ record }) => record),
     endpoints: instances.map(({ endpoint }) => endpoint),
     companionPorts: instances[0]?.companionPorts ?? {},
     files: instances[0]?.files ?? {},
     openClient: async (endpoint) => createDnsClient(endpoint, request.transport, world.clock),
-    observe: () =>
-      observeGroups(
-        world,
-        instances.map(({ group }) => group),
-        options.sampleIntervalSeconds === undefined
-          ? {}
-          : { sampleIntervalSeconds: options.sampleIntervalSeconds },
-      ),
+    observe: () => observeGroups(world, groups),
     usage: async () => {
-      const counters = await Promise.all(instances.map(({ group }) => group.counters()));
-      const pids = await Promise.all(instances.map(({ group }) => group.pids()));
+      const counters = await Promise.all(groups.map((group) => group.counters()));
+      const pids = await Promise.all(groups.map((group) => group.pids()));
       return {
         cpuSeconds: mergeCounters(counters).cpuSeconds,
         pids: pids.flat(),
@@ -249,7 +229,7 @@ export async function createLocalTarget(world: World, options: LocalTargetOption
       if (existing?.kind === 'address') return adoptRunning(world, request, existing);
       const encryption = isEncrypted(request.transport) ? await encryptionOf() : null;
       const instances = await startAll(world, options, request, places, encryption);
-      const deployment = deploymentOf(world, options, request, instances);
+      const deployment = deploymentOf(world, request, instances);
       deployments.add(deployment);
       return deployment;
     },

@@ -18,14 +18,9 @@ export interface ResourceGroupsOptions {
 
 type Method = Pick<ResourceGroups, 'method' | 'reason'>;
 
-interface Backend extends Method {
-  create(request: GroupRequest): Promise<ResourceGroup>;
-  close(): Promise<void>;
-}
-
 const nothingToClose = () => Promise.resolve();
 
-function cgroupBackend(tree: CgroupTree, method: Method): Backend {
+function cgroupBackend(tree: CgroupTree, method: Method): ResourceGroups {
   return {
     ...method,
     create: ({ name, cpuAllowance }) => tree.create(name, cpuAllowance),
@@ -34,7 +29,7 @@ function cgroupBackend(tree: CgroupTree, method: Method): Backend {
 }
 
 /** Groups without limits; their counters are exact if a control group is available. */
-async function countingBackend(world: World, runName: string, method: Method): Promise<Backend> {
+async function countingBackend(world: World, runName: string, method: Method): Promise<ResourceGroups> {
   for (const open of [openCgroupV2, openCgroupV1]) {
     const attempt = await open(world, runName, false);
     if (!('ok' in attempt)) continue;
@@ -45,7 +40,7 @@ async function countingBackend(world: World, runName: string, method: Method): P
   return { ...method, create: () => createProcessGroup(world, table), close: nothingToClose };
 }
 
-function pinning(counting: Backend, taskset: string): Backend {
+function pinning(counting: ResourceGroups, taskset: string): ResourceGroups {
   return {
     ...counting,
     create: async (request) => {
@@ -58,7 +53,11 @@ function pinning(counting: Backend, taskset: string): Backend {
 }
 
 /** Affinity, or nothing where even that cannot be set; `reason` says why it is not the requested quota. */
-async function affinityBackend(world: World, runName: string, reason: string | null): Promise<Backend> {
+async function affinityBackend(
+  world: World,
+  runName: string,
+  reason: string | null,
+): Promise<ResourceGroups> {
   const taskset = await findExecutable(world, 'taskset');
   if (taskset !== null) {
     return pinning(await countingBackend(world, runName, { method: 'affinity', reason }), taskset);
@@ -70,7 +69,7 @@ async function affinityBackend(world: World, runName: string, reason: string | n
   });
 }
 
-async function quotaBackend(world: World, runName: string): Promise<Backend> {
+async function quotaBackend(world: World, runName: string): Promise<ResourceGroups> {
   const problems: string[] = [];
   const v2 = await openCgroupV2(world, runName, true);
   if ('ok' in v2) return cgroupBackend(v2.ok, { method: 'cgroup-v2-quota', reason: null });

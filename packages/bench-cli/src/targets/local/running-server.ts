@@ -8,8 +8,32 @@ import { isRunning } from '../../observe/process-accounting.ts';
 import type { AddressServer } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 import type { Deployment, DeployRequest } from '../target.ts';
-import { openNamedCgroup } from './named-cgroup.ts';
+import { childGroups, processesIn, readCgroupCounters } from './cgroup-directory.ts';
 import { createProcessGroup } from './process-group.ts';
+
+async function allProcessesIn(world: World, directory: string): Promise<number[]> {
+  const below = await Promise.all(
+    (await childGroups(world, directory)).map((child) => allProcessesIn(world, child)),
+  );
+  return [...(await processesIn(world, directory)), ...below.flat()];
+}
+
+/**
+ * A control group that somebody else made: its counters and its processes, read and never changed.
+ * @throws BenchError `E_CONFIG` if `directory` is no control group that counts CPU time.
+ */
+async function openNamedCgroup(world: World, server: string, directory: string): Promise<ObservedGroup> {
+  const counters = async () => {
+    const read = await readCgroupCounters(world, directory);
+    if (read !== null) return read;
+    throw new BenchError('E_CONFIG', `${server}: ${directory} is not a control group that counts CPU time`, {
+      evidence: [`neither ${directory}/cpuacct.usage nor a cpu.stat with usage_usec can be read`],
+      fix: 'Give the directory of the group below /sys/fs/cgroup (version 1: in the cpuacct hierarchy), or name a process: /pid=1234.',
+    });
+  };
+  await counters();
+  return { counters, pids: () => allProcessesIn(world, directory) };
+}
 
 /** How often a named process is looked at; it ends the trial when it is gone. */
 const LOOK_SECONDS = 0.5;
@@ -41,20 +65,18 @@ export async function observedGroup(
 
 /** Rejects when the process ends, until `stop` is called. */
 function watchProcess(world: World, server: string, pid: number): { died: Promise<never>; stop: () => void } {
-  let stop: () => void = () => undefined;
-  const died = new Promise<never>((_, reject) => {
-    const before = readProcessStat(world, pid);
-    stop = world.clock.every(LOOK_SECONDS, () => {
-      Promise.all([before, readProcessStat(world, pid)]).then(([first, now]) => {
-        if (now !== null && isRunning(now) && now.startTicks === first?.startTicks) return;
-        stop();
-        reject(
-          new BenchError('E_SERVER_DIED', `${server}: process ${pid} ended while it was being measured`, {
-            fix: 'Its own log says why; bench did not start it and cannot see it.',
-          }),
-        );
-      }, reject);
-    });
+  const { promise: died, reject } = Promise.withResolvers<never>();
+  const before = readProcessStat(world, pid);
+  const stop = world.clock.every(LOOK_SECONDS, () => {
+    Promise.all([before, readProcessStat(world, pid)]).then(([first, now]) => {
+      if (now !== null && isRunning(now) && now.startTicks === first?.startTicks) return;
+      stop();
+      reject(
+        new BenchError('E_SERVER_DIED', `${server}: process ${pid} ended while it was being measured`, {
+          fix: 'Its own log says why; bench did not start it and cannot see it.',
+        }),
+      );
+    }, reject);
   });
   // It may reject when nobody waits for it, between two steps of a trial.
   died.catch(() => undefined);

@@ -1,7 +1,7 @@
 /** A capture by tcpdump: confirmed to be running, stopped when everything is in the file, its counters read. */
 import { systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../../../errors.ts';
-import type { RunningProcess } from '../../../process.ts';
+import { endProcess, heardWithin, once, type RunningProcess } from '../../../process.ts';
 import type { World } from '../../../world.ts';
 import { type CaptureCounters, isListening, readCounters } from './counters.ts';
 import { tcpdumpArguments } from './filter.ts';
@@ -67,7 +67,7 @@ export async function startCapture(
   request: CaptureRequest,
   signal: AbortSignal,
 ): Promise<Capture> {
-  const listening = Promise.withResolvers<boolean>();
+  const listening = Promise.withResolvers<true>();
   const errors: string[] = [];
   const process = await world.processes.start(request.enter(shellCommand(request)), {
     onStderrLine: (line) => {
@@ -75,33 +75,18 @@ export async function startCapture(
       if (isListening(line)) listening.resolve(true);
     },
   });
-  const waiting = new AbortController();
-  const late = world.clock
-    .sleep(START_SECONDS, AbortSignal.any([waiting.signal, signal]))
-    .catch(() => undefined)
-    .then(() => false);
-  const isRunning = await Promise.race([listening.promise, process.exited.then(() => false), late]);
-  waiting.abort();
-  if (!isRunning) {
+  if ((await heardWithin(world.clock, process, listening.promise, START_SECONDS, signal)) === null) {
     process.kill('SIGKILL');
     await process.exited;
     signal.throwIfAborted();
     throw notStarted(request, process);
   }
-  const stop = async () => {
-    await untilSettled(world, request.file);
-    process.kill('SIGINT');
-    const cancel = world.clock.after(STOP_SECONDS, () => process.kill('SIGKILL'));
-    await process.exited;
-    cancel();
-    return readCounters(errors);
-  };
-  let stopped: ReturnType<typeof stop> | undefined;
   return {
     file: request.file,
-    stop: () => {
-      stopped ??= stop();
-      return stopped;
-    },
+    stop: once(async () => {
+      await untilSettled(world, request.file);
+      await endProcess(world.clock, process, 'SIGINT', STOP_SECONDS);
+      return readCounters(errors);
+    }),
   };
 }

@@ -3,7 +3,7 @@
  * by SIGKILL (see `wrapping.ts`). The namespace goes away with the last process in it, and its interfaces with it.
  */
 import { BenchError } from '../../../errors.ts';
-import { type Completed, runToEnd, type StartOptions } from '../../../process.ts';
+import { type Completed, heardWithin, runToEnd, type StartOptions } from '../../../process.ts';
 import type { World } from '../../../world.ts';
 
 /** Paths of the programs that namespaces need. */
@@ -71,10 +71,7 @@ export async function openNamespace(
   const holder = await world.processes.start([...lifeline, ...hold, ...Object.entries(files).flat()], {
     onStdoutLine: (line) => ready.resolve(line === 'ready'),
   });
-  const cancel = world.clock.after(START_SECONDS, () => holder.kill('SIGKILL'));
-  const isReady = await Promise.race([ready.promise, holder.exited.then(() => false)]);
-  cancel();
-  if (!isReady) {
+  if ((await heardWithin(world.clock, holder, ready.promise, START_SECONDS)) !== true) {
     holder.kill('SIGKILL');
     const exit = await holder.exited;
     throw failed(hold.slice(0, 3), { ...exit, stdout: '', stderr: holder.lastLines.join('\n') });

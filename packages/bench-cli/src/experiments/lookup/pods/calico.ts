@@ -1,5 +1,5 @@
 /** Calico Enterprise: what a cluster has of it, and where its DNS policy mode and the CPU limit of its node agent stand. Pure. */
-import type { Edit, PlannedEdit } from '../../../cluster-changes/change.ts';
+import { type Edit, editOf, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { isObject, type Json, pointerOf, textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { BenchError, clusterRefuses } from '../../../errors.ts';
@@ -77,10 +77,6 @@ export function settingEdit(object: unknown, keys: readonly string[], value: Jso
   return { pointer, before: toJson(valueAt(object, pointer)), after };
 }
 
-function plannedEdit(what: string, title: string, path: string, object: unknown, edit: Edit): PlannedEdit {
-  return { what, object: { path, title, uid: textAt(object, '/metadata/uid') }, edits: [edit], pinned: [] };
-}
-
 /**
  * The change that sets the DNS policy mode; null if it is set already.
  * @throws BenchError `E_USAGE` for a mode that the dataplane lacks.
@@ -98,7 +94,7 @@ export function modeChange(felix: unknown, installation: unknown, mode: PolicyMo
   }
   if (textAt(felix, pointerOf('spec', field)) === mode) return null;
   const edit = settingEdit(felix, ['spec', field], mode);
-  return plannedEdit(field, 'FelixConfiguration default', CALICO_PATHS.felix, felix, edit);
+  return editOf(field, { path: CALICO_PATHS.felix, title: 'FelixConfiguration default' }, felix, edit);
 }
 
 /** By the dataplane: the minor version 3.x of Calico Enterprise that has the mode Inline (tiger-bench's documentation). */
@@ -178,13 +174,8 @@ export function cpuLimitChange(installation: unknown, limit: string): PlannedEdi
   if (nodeCpuLimit(installation) === (limit === '0' ? '' : limit)) return null;
   const containers = valueAt(installation, pointerOf(...CONTAINERS));
   const edit = settingEdit(installation, CONTAINERS, withLimit(containers, limit));
-  return plannedEdit(
-    'CPU limit of calico-node',
-    'Installation default',
-    CALICO_PATHS.installation,
-    installation,
-    edit,
-  );
+  const place = { path: CALICO_PATHS.installation, title: 'Installation default' };
+  return editOf('CPU limit of calico-node', place, installation, edit);
 }
 
 /** Whether the components that serve policies are well, by their TigeraStatus. */

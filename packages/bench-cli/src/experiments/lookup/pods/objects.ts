@@ -9,14 +9,15 @@ import {
   unitSelector,
 } from '../../../targets/kubernetes/objects/labels.ts';
 import { type ConfigMapMount, podTemplate } from '../../../targets/kubernetes/objects/pods.ts';
+import type { ObjectsRun } from '../../../targets/kubernetes/objects/server.ts';
 import { SHARED_DIRECTORY } from '../capture/pod-signals.ts';
 import { CAPTURE_PROGRAM } from './programs.ts';
 import { type AskedBefore, SAMPLER_SCRIPT } from './sampler-script.ts';
 
 /** One image for all pods, with a shell, curl, tcpdump and Node.js: that of the loader. */
-export type LookupRun = Pick<ClusterRun, 'runId' | 'namespace' | 'settings' | 'pullSecrets'> & {
+export interface LookupRun extends ObjectsRun {
   readonly images: Pick<ClusterRun['images'], 'loader'>;
-};
+}
 
 /** What everything around the samples of a run shares. */
 export interface LookupPods {
@@ -98,7 +99,7 @@ export function samplerPod(run: LookupRun, request: SamplerPodRequest): V1Pod {
   const selected = hasPolicy ? SAMPLER_LABELS : { app: SAMPLER_LABELS.app };
   const labels = { ...unitLabels(run.runId, 'sampler', unit), ...selected, pod: name };
   const { metadata, spec } = podTemplate({
-    settings: run.settings,
+    ...run,
     labels,
     component: 'sampler',
     image: run.images.loader,
@@ -106,15 +107,11 @@ export function samplerPod(run: LookupRun, request: SamplerPodRequest): V1Pod {
     args: [],
     env: { WAIT_FOR_CAPTURE: capturePort === null ? '' : '1' },
     mounts: { [PROGRAM_DIRECTORY]: programs },
-    pullSecrets: run.pullSecrets,
     restartPolicy: 'Never',
   });
-  if (spec === undefined) throw new Error('a template without a specification');
   const programVolume = spec.volumes?.[0]?.name ?? '';
-  const containers = spec.containers.map((container) => ({
-    ...container,
-    volumeMounts: [...(container.volumeMounts ?? []), sharedMount],
-  }));
+  const [sampler] = spec.containers;
+  const volumeMounts = [...(sampler.volumeMounts ?? []), sharedMount];
   const capture = capturePort === null ? [] : [captureContainer(run, request, programVolume)];
   return {
     metadata: { ...metadata, name, namespace: run.namespace },
@@ -122,7 +119,7 @@ export function samplerPod(run: LookupRun, request: SamplerPodRequest): V1Pod {
       ...spec,
       nodeName: node,
       activeDeadlineSeconds: Math.ceil(request.deadlineSeconds),
-      containers: [...containers, ...capture],
+      containers: [{ ...sampler, volumeMounts }, ...capture],
       volumes: [...(spec.volumes ?? []), SHARED],
     },
   };
@@ -148,27 +145,25 @@ function deploymentOf(run: LookupRun, request: DeploymentRequest): V1Deployment 
   const { name, replicas, component, command, mounts = {}, isWeb } = request;
   const labels = { ...unitLabels(run.runId, component, name), [LABELS.name]: name, app: name };
   const template = podTemplate({
-    settings: run.settings,
+    ...run,
     labels,
     component,
     image: run.images.loader,
     command,
     args: [],
     mounts,
-    pullSecrets: run.pullSecrets,
     restartPolicy: 'Always',
   });
-  const containers = (template.spec?.containers ?? []).map((container) =>
-    // Seldom: the probes of ten pods should not compete with what is measured.
-    isWeb ? { ...container, startupProbe: probe(1), readinessProbe: probe(10) } : container,
-  );
+  const [container] = template.spec.containers;
+  // Seldom: the probes of ten pods should not compete with what is measured.
+  const probes = isWeb ? { startupProbe: probe(1), readinessProbe: probe(10) } : {};
   return {
     metadata: { name, namespace: run.namespace, labels },
     spec: {
       replicas,
       revisionHistoryLimit: 0,
       selector: { matchLabels: unitSelector(run.runId, name) },
-      template: { ...template, spec: { ...template.spec, containers } },
+      template: { ...template, spec: { ...template.spec, containers: [{ ...container, ...probes }] } },
     },
   };
 }

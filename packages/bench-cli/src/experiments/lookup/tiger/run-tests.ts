@@ -15,7 +15,6 @@ import { type GivenSettings, tableOf } from '../../../engine/settings.ts';
 import { BenchError, clusterRefuses } from '../../../errors.ts';
 import { writeError } from '../../../results/write-whole.ts';
 import { listed } from '../../../text.ts';
-import { tigerEnvironment } from '../../../tiger-bench/environment.ts';
 import { formatJunit } from '../../../tiger-bench/junit.ts';
 import {
   type ClusterDetails,
@@ -31,6 +30,27 @@ import { kubernetesSettings } from '../plan.ts';
 import { detailsOfCluster } from '../pods/cluster-target.ts';
 import { LOOKUP_SETTINGS } from '../settings.ts';
 import { elementsOf } from './elements.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** `BENCH_NAME` wins over `NAME`; an empty one counts as missing. */
+function variable(env: Variables, name: string): string | undefined {
+  const values = [env[`BENCH_${name}`], env[name]];
+  return values.find((value) => value !== undefined && value !== '');
+}
+
+/** tiger-bench's environment variables. */
+export function tigerEnvironment(env: Variables) {
+  return {
+    /** The tests. */
+    testsFile: variable(env, 'TESTCONFIGFILE'),
+    resultsFile: variable(env, 'RESULTS_FILE'),
+    /** No report without it. */
+    junitFile: variable(env, 'JUNIT_REPORT_FILE'),
+    /** Copied into the results. */
+    releaseStream: variable(env, 'RELEASE_STREAM') ?? '',
+  };
+}
 
 /** Nodes that tiger-bench measures on. */
 const NODES = 'tigera.io/test-nodepool=default-pool';

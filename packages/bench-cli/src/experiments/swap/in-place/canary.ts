@@ -1,6 +1,7 @@
 /** Watches a client of the cluster's DNS during a swap, and says when too much is lost. */
 import { z } from 'zod';
 import { BenchError } from '../../../errors.ts';
+import { parseLine } from '../../../process.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { runOnce } from '../../../targets/kubernetes/run-job.ts';
 import type { CanaryFigures } from '../evidence.ts';
@@ -74,10 +75,10 @@ export async function openCanary(
   let lastHeard = world.clock.monotonicSeconds();
 
   const hear = (line: string) => {
-    const parsed = line.startsWith('{') ? eventSchema.safeParse(JSON.parse(line)) : undefined;
-    if (parsed?.data === undefined) return;
+    const second = parseLine(eventSchema, line);
+    if (second === null) return;
     lastHeard = world.clock.monotonicSeconds();
-    all.push(parsed.data);
+    all.push(second);
     heard.resolve();
     if (losingSeconds(all) >= MAX_LOSING_SECONDS) failed.abort(tooMuchLost(all));
   };

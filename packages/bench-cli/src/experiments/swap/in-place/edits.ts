@@ -1,5 +1,5 @@
 /** The changes of an in-place swap: the image, and the reconcilers that would put it back. */
-import { forwardPatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
+import { editOf, forwardPatch, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
 import { isObject, textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { placeOf } from '../../../cluster-changes/rights.ts';
@@ -47,16 +47,9 @@ async function unmanagedEdit(api: ClusterApi): Promise<PlannedEdit | null> {
   const resource = await read(api, DNS_RESOURCE);
   if (resource === null) return null;
   const state = textAt(resource, MANAGEMENT);
-  const edit: PlannedEdit = {
-    what: 'managementState',
-    object: {
-      path: DNS_RESOURCE,
-      title: 'dns.operator.openshift.io default',
-      uid: textAt(resource, '/metadata/uid'),
-    },
-    edits: [{ pointer: MANAGEMENT, before: state === '' ? null : state, after: UNMANAGED }],
-    pinned: [],
-  };
+  const place = { path: DNS_RESOURCE, title: 'dns.operator.openshift.io default' };
+  const before = state === '' ? null : state;
+  const edit = editOf('managementState', place, resource, { pointer: MANAGEMENT, before, after: UNMANAGED });
   // A schema without the field drops it silently.
   const tried = await patch(api, DNS_RESOURCE, forwardPatch(edit), { dryRun: true });
   return textAt(tried, MANAGEMENT) === UNMANAGED ? edit : null;
@@ -71,12 +64,8 @@ async function scaleEdit(
   const operator = await read(api, path);
   const replicas = valueAt(operator, '/spec/replicas');
   if (typeof replicas !== 'number' || replicas === 0) return null;
-  return {
-    what: 'replicas',
-    object: { path, title: `Deployment ${namespace}/${name}`, uid: textAt(operator, '/metadata/uid') },
-    edits: [{ pointer: '/spec/replicas', before: replicas, after: 0 }],
-    pinned: [],
-  };
+  const edit = { pointer: '/spec/replicas', before: replicas, after: 0 };
+  return editOf('replicas', { path, title: `Deployment ${namespace}/${name}` }, operator, edit);
 }
 
 /** What has to be paused, in this order, so that nobody puts the image back. */

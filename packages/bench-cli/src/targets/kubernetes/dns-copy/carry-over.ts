@@ -64,11 +64,6 @@ export interface CarriedMount {
   readonly items: Readonly<Record<string, string>> | null;
 }
 
-export interface CarriedMounts {
-  readonly mounts: readonly CarriedMount[];
-  readonly gaps: readonly string[];
-}
-
 function mountOf(mount: V1VolumeMount, volume: V1Volume | undefined): CarriedMount | string | null {
   const { mountPath, subPath } = mount;
   const { configMap } = volume ?? {};
@@ -84,7 +79,7 @@ function mountOf(mount: V1VolumeMount, volume: V1Volume | undefined): CarriedMou
 }
 
 /** ConfigMaps that the container sees are copied; other volumes are not. */
-export function carriedMounts(spec: V1PodSpec, container: V1Container): CarriedMounts {
+export function carriedMounts(spec: V1PodSpec, container: V1Container) {
   const found = (container.volumeMounts ?? []).map((mount) =>
     mountOf(
       mount,
@@ -204,19 +199,15 @@ function carriedAffinity(affinity: V1PodAffinity, pods: CopiedPods): V1PodAffini
   const { requiredDuringSchedulingIgnoredDuringExecution: required } = affinity;
   const { preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity;
   return {
-    ...(required === undefined
-      ? {}
-      : {
-          requiredDuringSchedulingIgnoredDuringExecution: required.map((term) => carriedTerm(term, pods)),
-        }),
-    ...(preferred === undefined
-      ? {}
-      : {
-          preferredDuringSchedulingIgnoredDuringExecution: preferred.map((each) => ({
-            ...each,
-            podAffinityTerm: carriedTerm(each.podAffinityTerm, pods),
-          })),
-        }),
+    ...(required && {
+      requiredDuringSchedulingIgnoredDuringExecution: required.map((term) => carriedTerm(term, pods)),
+    }),
+    ...(preferred && {
+      preferredDuringSchedulingIgnoredDuringExecution: preferred.map((each) => ({
+        ...each,
+        podAffinityTerm: carriedTerm(each.podAffinityTerm, pods),
+      })),
+    }),
   };
 }
 
@@ -234,14 +225,12 @@ export function carriedRules(
   return {
     ...(affinity === undefined ? {} : { affinity: carried }),
     // They count pods of their own namespace only.
-    ...(spread === undefined
-      ? {}
-      : {
-          topologySpreadConstraints: spread.map((rule) => ({
-            ...rule,
-            labelSelector: { matchLabels: { ...pods.labels } },
-          })),
-        }),
+    ...(spread && {
+      topologySpreadConstraints: spread.map((rule) => ({
+        ...rule,
+        labelSelector: { matchLabels: { ...pods.labels } },
+      })),
+    }),
   };
 }
 

@@ -5,21 +5,18 @@ import type {
   V1PodTemplateSpec,
   V1ServiceAccount,
 } from '@kubernetes/client-node';
-import type { ClusterRun } from '../cluster-run.ts';
 import { runLabels, unitLabels, unitSelector } from '../objects/labels.ts';
-import { podTemplate } from '../objects/pods.ts';
-import { dnsObjects, type ServerObjects } from '../objects/server.ts';
+import { type PodTemplate, podTemplate } from '../objects/pods.ts';
+import { dnsObjects, type ObjectsRun, type ServerObjects } from '../objects/server.ts';
 import { carriedRules, placementOf } from './carry-over.ts';
 import type { CopyPlan } from './plan-copy.ts';
-
-type Place = Pick<ClusterRun, 'namespace' | 'runId' | 'settings' | 'pullSecrets'>;
 
 /** The account of the copies; it may read what CoreDNS reads. */
 export const READER = 'dns-reader';
 
 const copyName = (configMap: string) => `dns-${configMap}`.slice(0, 63);
 
-export function accountObject({ namespace, runId }: Place): V1ServiceAccount {
+export function accountObject({ namespace, runId }: ObjectsRun): V1ServiceAccount {
   return {
     metadata: { name: READER, namespace, labels: runLabels(runId) },
     automountServiceAccountToken: true,
@@ -28,7 +25,7 @@ export function accountObject({ namespace, runId }: Place): V1ServiceAccount {
 
 /** Belongs to the run's namespace: Kubernetes deletes it when that is gone, even if bench was killed. */
 export function bindingObject(
-  { namespace, runId }: Place,
+  { namespace, runId }: ObjectsRun,
   role: string,
   namespaceUid: string,
 ): V1ClusterRoleBinding {
@@ -43,7 +40,7 @@ export function bindingObject(
   };
 }
 
-export function configMapObjects({ namespace, runId }: Place, { configMaps }: CopyPlan): V1ConfigMap[] {
+export function configMapObjects({ namespace, runId }: ObjectsRun, { configMaps }: CopyPlan): V1ConfigMap[] {
   return [...configMaps].map(([name, { data, binaryData }]) => ({
     metadata: { name: copyName(name), namespace, labels: runLabels(runId) },
     ...(data === undefined ? {} : { data }),
@@ -54,13 +51,12 @@ export function configMapObjects({ namespace, runId }: Place, { configMaps }: Co
 
 /** As in the cluster's own pods, where their nodes, names and probes are concerned. `labels` select those of the copy. */
 function likeTheDns(
-  template: V1PodTemplateSpec,
+  template: PodTemplate,
   { spec, own: dns, container }: CopyPlan,
   labels: Readonly<Record<string, string>>,
 ): V1PodTemplateSpec {
   const own = template.spec;
-  const [first] = own?.containers ?? [];
-  if (own === undefined || first === undefined) throw new Error('a template without a container');
+  const [first] = own.containers;
   const { livenessProbe, readinessProbe, startupProbe } = container;
   return {
     ...template,
@@ -93,8 +89,8 @@ function likeTheDns(
 export type CopyObjects = Pick<ServerObjects, 'name' | 'labels' | 'deployment' | 'service'>;
 
 /** One placement of one version. `unit` is unique within the run. */
-export function copyObjects(place: Place, plan: CopyPlan, image: string, unit: string): CopyObjects {
-  const { namespace, runId, settings, pullSecrets } = place;
+export function copyObjects(run: ObjectsRun, plan: CopyPlan, image: string, unit: string): CopyObjects {
+  const { namespace, runId, settings, pullSecrets } = run;
   const { container, workload, mounts, configMaps, env, replicas } = plan;
   const labels = unitLabels(runId, 'server', unit);
   const selector = unitSelector(runId, unit);

@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
 import type { ClusterRun } from '../cluster-run.ts';
 import { CONTAINER } from '../objects/pods.ts';
-import { removeServer, waitForPods } from '../wait-for-pods.ts';
+import { removeServer, startDeployment } from '../wait-for-pods.ts';
 import type { DnsWorkload } from './find-workload.ts';
 import { accountObject, bindingObject, type CopyObjects, configMapObjects } from './objects.ts';
 import type { CopyPlan } from './plan-copy.ts';
@@ -43,17 +43,12 @@ export interface CopyRequest {
 }
 
 async function startCopy({ run, copy, objects, what, signal }: CopyRequest): Promise<RunningCopy> {
-  const { client, namespace, settings } = run;
+  const { client, namespace } = run;
   const begin = client.clock.monotonicSeconds();
   const service = await client.create('Service', objects.service, signal);
-  await client.create('Deployment', objects.deployment, signal);
+  const pods = await startDeployment(run, objects.deployment, what, signal);
   const address = service.spec?.clusterIP ?? '';
   const { name, labels } = objects;
-  const pods = await waitForPods({ client, namespace, labels, what, signal }, name, {
-    pods: copy.replicas,
-    seconds: settings.readyTime,
-    scheduleSeconds: settings.scheduleTime,
-  });
   const image = objects.deployment.spec?.template.spec?.containers[0]?.image ?? '';
   const path = `${pathOf('Deployment', namespace)}/${name}`;
   const own = { namespace, kind: 'Deployment' as const, name, path, labels, image, container: CONTAINER };

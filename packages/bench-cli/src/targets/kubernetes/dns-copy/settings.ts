@@ -44,18 +44,15 @@ export const DNS_COPY_SETTINGS = {
   },
 } as const satisfies SettingTable;
 
-/** Of the Lease and the journal of changes. */
-const LEASE_NAMESPACE_SETTING = {
-  flag: '--lease-namespace <name>',
-  rare: true,
-  description: 'namespace of the Lease and the journal',
-  schema: text,
-  default: 'kube-system',
-} as const;
-
 /** For changes of the DNS itself. */
 export const DNS_CHANGE_SETTINGS = {
-  leaseNamespace: LEASE_NAMESPACE_SETTING,
+  leaseNamespace: {
+    flag: '--lease-namespace <name>',
+    rare: true,
+    description: 'namespace of the Lease and the journal',
+    schema: text,
+    default: 'kube-system',
+  },
   lease: {
     flag: '--lease <time>',
     rare: true,

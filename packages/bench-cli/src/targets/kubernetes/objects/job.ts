@@ -20,7 +20,7 @@ export function jobOf(request: JobRequest): V1Job {
       // A failed measurement is never repeated silently.
       backoffLimit: 0,
       activeDeadlineSeconds: Math.ceil(deadlineSeconds),
-      template: { ...template, ...(template.spec && { spec: change(template.spec) }) },
+      template: { ...template, spec: change(template.spec) },
     },
   };
 }

@@ -53,16 +53,20 @@ export interface ConfigMapMount {
 /** The name of the one container of every pod. */
 export const CONTAINER = 'main';
 
-/** `pool=dns,zone=a` → labels; a bare name → the label that holds a node's name. */
-export function nodeSelectorOf(node: string | undefined): Record<string, string> | undefined {
-  if (node === undefined) return undefined;
-  if (!node.includes('=')) return { 'kubernetes.io/hostname': node };
+/** `pool=dns` → `{ pool: 'dns' }`. */
+function labelsIn(pairs: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    node.split(',').map((pair) => {
+    pairs.map((pair) => {
       const at = pair.indexOf('=');
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );
+}
+
+/** `pool=dns,zone=a` → labels; a bare name → the label that holds a node's name. */
+export function nodeSelectorOf(node: string | undefined): Record<string, string> | undefined {
+  if (node === undefined) return undefined;
+  return node.includes('=') ? labelsIn(node.split(',')) : { 'kubernetes.io/hostname': node };
 }
 
 /** `dedicated=dns:NoSchedule` → a toleration; without a value any value, without an effect any effect. */
@@ -190,18 +194,17 @@ export function containerOf(
   };
 }
 
-export function podTemplate(request: PodRequest): V1PodTemplateSpec {
+/** A pod of one container. */
+export interface PodTemplate extends V1PodTemplateSpec {
+  readonly spec: V1PodSpec & { readonly containers: [V1Container] };
+}
+
+export function podTemplate(request: PodRequest): PodTemplate {
   const { settings, labels, component, mounts, pullSecrets, restartPolicy, inNodeNetwork = false } = request;
-  const userLabels = Object.fromEntries(
-    (settings.podLabels ?? []).map((pair) => {
-      const at = pair.indexOf('=');
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
   const chosen = settings.runAsUser === 'image' ? undefined : Number(settings.runAsUser);
   const user = inNodeNetwork ? 0 : chosen;
   return {
-    metadata: { labels: { ...userLabels, ...labels } },
+    metadata: { labels: { ...labelsIn(settings.podLabels ?? []), ...labels } },
     spec: {
       ...placement(request),
       ...(inNodeNetwork ? { hostNetwork: true } : {}),

@@ -1,23 +1,16 @@
 /** The objects of one deployed server: its files, its instances, and the Service over them. Pure. */
 
-import type { ZoneSet } from '@dinodns-bench/zones';
-import type {
-  V1ConfigMap,
-  V1Deployment,
-  V1DeploymentSpec,
-  V1PodTemplateSpec,
-  V1Service,
-} from '@kubernetes/client-node';
+import type { V1ConfigMap, V1Deployment, V1DeploymentSpec, V1Service } from '@kubernetes/client-node';
 import { type Certificates, certificateFilesIn } from '../../../certificates/certificates.ts';
-import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { cpuQuantity } from '../../../quantity.ts';
-import type { Mode, Transport } from '../../../results/record.ts';
 import type { InstancePlan, Server } from '../../../servers/server.ts';
+import type { DeployRequest } from '../../target.ts';
+import type { ClusterRun } from '../cluster-run.ts';
 import { configMapOf } from './config-map.ts';
 import { certificateFiles, withoutCertificates } from './encryption.ts';
 import { LABELS, labelValue, unitLabels, unitSelector } from './labels.ts';
-import { podTemplate, SCRATCH_DIRECTORY } from './pods.ts';
+import { type PodTemplate, podTemplate, SCRATCH_DIRECTORY } from './pods.ts';
 
 /** In the pod, because a port below 1024 needs a capability. The Service uses port 53. */
 export const POD_PORT = 5353;
@@ -29,25 +22,21 @@ export const portOn = (path: string) => (path === 'service' || path === 'local' 
 /** Where a server's files are in its container. */
 export const CONFIGURATION_DIRECTORY = '/etc/bench';
 
-export interface ServerRequest {
-  readonly settings: KubernetesSettings;
-  readonly namespace: string;
-  readonly runId: string;
+/** What all objects of a run are made from. */
+export type ObjectsRun = Pick<ClusterRun, 'settings' | 'namespace' | 'runId' | 'pullSecrets'>;
+
+export interface ServerRequest
+  extends ObjectsRun,
+    Pick<DeployRequest, 'server' | 'zoneSet' | 'mode' | 'transport' | 'allowances'> {
   /** Unique within the run: `003-coredns`. */
   readonly unit: string;
-  readonly server: Server;
   readonly image: string;
   /** Of what the server needs beside it. */
   readonly companionImage: string;
-  readonly zoneSet: ZoneSet;
-  readonly mode: Mode;
-  readonly transport: Transport;
   /** Null for a transport without encryption. */
   readonly certificates: Certificates | null;
-  readonly allowances: readonly number[];
   /** Cores of the node, for `--workers node`. */
-  readonly nodeCpus: number | null;
-  readonly pullSecrets: readonly string[];
+  readonly coresOfNode: number | null;
 }
 
 export interface ServerObjects {
@@ -72,7 +61,7 @@ function companionsOf({ server }: ServerRequest) {
 }
 
 function planOf(request: ServerRequest): InstancePlan {
-  const { server, zoneSet, mode, transport, allowances, settings, nodeCpus } = request;
+  const { server, zoneSet, mode, transport, allowances, settings, coresOfNode } = request;
   const [cpus = 1] = allowances;
   const ports = companionsOf(request).map(({ name, port }) => [name, port] as const);
   return server.plan({
@@ -83,7 +72,7 @@ function planOf(request: ServerRequest): InstancePlan {
     mode,
     transport,
     cpus,
-    workerCpus: settings.workers === 'node' ? (nodeCpus ?? cpus) : cpus,
+    workerCpus: settings.workers === 'node' ? (coresOfNode ?? cpus) : cpus,
     directory: CONFIGURATION_DIRECTORY,
     stateDirectory: SCRATCH_DIRECTORY,
     ...(request.certificates === null ? {} : { certificate: certificateFilesIn(CONFIGURATION_DIRECTORY) }),
@@ -98,10 +87,10 @@ export function objectName(unit: string): string {
 }
 
 /** The pod with the companions as sidecars (Kubernetes 1.29), which start before the server and have no part in its CPU limit. */
-function withCompanions(template: V1PodTemplateSpec, request: ServerRequest, plan: InstancePlan) {
+function withCompanions(template: PodTemplate, request: ServerRequest, plan: InstancePlan) {
   const companions = companionsOf(request);
-  const [main] = template.spec?.containers ?? [];
-  if (template.spec === undefined || main === undefined || companions.length === 0) return template;
+  if (companions.length === 0) return template;
+  const [main] = template.spec.containers;
   const { args: _args, ports: _ports, resources: _resources, env: _env, ...common } = main;
   const http = plan.readiness.kind === 'answer' ? plan.readiness.http : undefined;
   const server = {
