@@ -166,6 +166,7 @@ describe('without the right to make control groups', () => {
     );
     const group = await groups.create({ name: 'fallback', cpuAllowance: 1, cpuSet: [0] });
     await run(group, ['/bin/sh', '-c', `${LOOP} & ${LOOP} & wait`]);
+    await expect.poll(async () => (await group.pids()).length).toBe(3);
     const seen = await observeFor(1, group);
     expect(seen.cpuSource).toBe('proc');
     expect(seen.cpuCores).toBeGreaterThan(0.2);
