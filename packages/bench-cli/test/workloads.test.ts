@@ -73,6 +73,9 @@ describe('names', () => {
 
   it('zipf: the first twice as often as the second with exponent 1, and half of them still exist', async () => {
     const half = await load('half', { zones: 1000, order: 'zipf', zipfExponent: 1 });
+    expect(half.description).toMatch(/^every name once, half exist, .*, at random by Zipf/);
+    const existing = await load('existing', { zones: 1000, order: 'uniform' });
+    expect(existing.description).toMatch(/^names that exist, type A.*, at random$/);
     const counts = countsOf(sentQueries(half));
     const of = (number: number) => counts.get(`example${number}.com A`) ?? 0;
     expect((of(1) + of(2)) / (of(3) + of(4))).toBeCloseTo(2, 0);

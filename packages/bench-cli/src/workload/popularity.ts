@@ -48,7 +48,7 @@ export function drawn(workload: BenchWorkload, popularity: Popularity, perRank =
   if (popularity.order === 'sequence') return workload;
   return {
     ...workload,
-    description: `${workload.description.replace(/ in order/, '').replace(/, in order/, '')}, ${orderText(popularity)}`,
+    description: `${workload.description.replace(/,? in order/, '')}, ${orderText(popularity)}`,
     sequence: () => draws([...workload.queries()], popularity, perRank),
   };
 }
