@@ -24,8 +24,24 @@ export const suiteEnvironment = (kubeconfig = suiteKubeconfig()) => ({
   DINODNS_BENCH_SCHEDULE_TIME: '150',
 });
 
-export const clusterWorld = (kubeconfig = suiteKubeconfig()): Promise<TestWorld> =>
-  testWorld({ env: suiteEnvironment(kubeconfig) });
+/** A test that fails may leave a run under way, whose pods keep room that other files wait for: `remove` stops it first. */
+export async function clusterWorld(kubeconfig = suiteKubeconfig()): Promise<TestWorld> {
+  const world = await testWorld({ env: suiteEnvironment(kubeconfig) });
+  const { bench, remove } = world;
+  const underWay = new Set<Promise<number>>();
+  return Object.assign(world, {
+    bench: async (...argv: readonly string[]) => {
+      const run = bench(...argv);
+      underWay.add(run);
+      return run.finally(() => underWay.delete(run));
+    },
+    remove: async () => {
+      if (underWay.size > 0) world.send('SIGINT');
+      await Promise.allSettled(underWay);
+      await remove();
+    },
+  });
+}
 
 /** `bench` in a process of its own, that it can be killed. */
 export function startBench(world: TestWorld, ...argv: readonly string[]) {
