@@ -292,7 +292,7 @@ function otherCopyProgram(directory: string): string {
     console.log(JSON.stringify({
       same: DefaultServer === Ours,
       networks: server.networks.map((network) => network.constructor.name),
-      hits: udp.counters.tableHits(),
+      hits: udp.counters.count('tableHits', 0),
     }));
     process.exit(0);`;
 }

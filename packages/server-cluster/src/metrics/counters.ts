@@ -74,8 +74,10 @@ export const { offsets: OFFSETS, stride: STRIDE } = layout();
 export class TransportCounters {
   readonly values = new Float64Array(STRIDE);
 
-  #add(index: number, count: number): void {
-    this.values[index] = (this.values[index] ?? 0) + count;
+  #add(index: number, count: number): number {
+    const total = (this.values[index] ?? 0) + count;
+    this.values[index] = total;
+    return total;
   }
 
   /**
@@ -87,9 +89,12 @@ export class TransportCounters {
     this.#add(OFFSETS.types + typeIndex(type), 1);
   }
 
-  /** Counts one, or several. An error is a connection or datagram that was given up because of one that nobody expected. */
-  count(field: 'tableHits' | 'frameworkQueries' | 'slips' | 'errors', times = 1): void {
-    this.#add(OFFSETS[field], times);
+  /**
+   * Counts one, or several, or none; returns the total. An error is a connection or datagram that was given up because of one that
+   * nobody expected.
+   */
+  count(field: 'tableHits' | 'frameworkQueries' | 'slips' | 'errors', times = 1): number {
+    return this.#add(OFFSETS[field], times);
   }
 
   /** Counts a query with a cookie. */
