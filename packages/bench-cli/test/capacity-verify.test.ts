@@ -1,7 +1,9 @@
-/** What a verification on this machine makes of a port that is taken, and of steps that fail, without a CoreDNS. */
+/** What a verification on this machine makes of a pause, of a port that is taken, and of steps that fail, without a CoreDNS. */
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { defineCluster } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sizeWith } from '../src/experiments/capacity/memory-basis.ts';
@@ -74,4 +76,30 @@ it('a step of putting back that fails is said beside why it ended', async () => 
   const message = outcome?.status === 'rejected' ? outcome.reason.message : '';
   expect(message).toContain('was taken by another program meanwhile');
   expect(message).toContain('the disk is gone');
+}, 60_000);
+
+/** Asks a server of another thread 100 queries, and stops once for three times as long as it waits for an answer. */
+const PAUSED = `
+const { Worker } = await import('node:worker_threads');
+const server = new Worker(\`
+  const socket = require('node:dgram').createSocket('udp4');
+  socket.on('message', (query, { port, address }) => socket.send(query, port, address));
+  socket.bind(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(socket.address().port));
+\`, { eval: true, execArgv: [] });
+const port = await new Promise((resolve) => server.once('message', resolve));
+const { openAsker } = await import(process.argv[1]);
+const asker = await openAsker({ address: '127.0.0.1', port });
+const asked = asker.once(() => ({ name: 'example1.com', type: 'A', code: 0 }), 100);
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+await asked;
+console.log(JSON.stringify(asker.counts()));
+process.exit();
+`;
+
+it('what was answered while the program that asks was paused is not lost', async () => {
+  const program = new URL('../src/experiments/capacity/beside/program/asker.mjs', import.meta.url);
+  const argv = ['--input-type=module', '-e', PAUSED, program.href];
+  const env = { ...process.env, LOST_AFTER_MS: '200' };
+  const { stdout } = await promisify(execFile)(process.execPath, argv, { env, timeout: 30_000 });
+  expect(JSON.parse(stdout)).toMatchObject({ sent: 100, answered: 100, lost: 0 });
 }, 60_000);

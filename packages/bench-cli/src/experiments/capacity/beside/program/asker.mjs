@@ -8,6 +8,8 @@ const TICK_MS = 5;
 const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
 /** While a cache is filled. */
 const IN_FLIGHT = 200;
+/** Datagrams that Node.js reads from a socket in one turn of its event loop, at most (`uv__udp_recvmsg` of libuv). */
+const READ_AT_ONCE = 32;
 /** Ids of a socket are 16 bits; half of them may be in use. */
 const MAX_PENDING = 32_768;
 
@@ -45,6 +47,7 @@ export async function openAsker({ address, port }) {
   const counts = { sent: 0, answered: 0, lost: 0, wrong: 0, servfail: 0 };
   let next = 0;
   let number = 0;
+  let readAt = performance.now();
   // A refused datagram is a query without an answer, and is counted as one.
   socket.on('error', () => undefined);
   socket.on('message', (message) => {
@@ -58,8 +61,13 @@ export async function openAsker({ address, port }) {
     if (query.code !== null && code !== query.code) counts.wrong += 1;
     if (code === SERVFAIL) counts.servfail += 1;
   });
+  /** Queries that had waited too long when all answers were last read: after a pause of this program, theirs may be in the socket. */
   function loseOld() {
-    const end = Date.now() - LOST_AFTER_MS;
+    const [now, { answered }] = [performance.now(), counts];
+    setImmediate(() => {
+      if (counts.answered - answered < READ_AT_ONCE) readAt = Math.max(readAt, now);
+    });
+    const end = readAt - LOST_AFTER_MS;
     for (const [id, { sentAt }] of pending) {
       if (sentAt > end) break;
       pending.delete(id);
@@ -74,7 +82,7 @@ export async function openAsker({ address, port }) {
       pending.delete(next);
       counts.lost += 1;
     }
-    pending.set(next, { sentAt: Date.now(), code });
+    pending.set(next, { sentAt: performance.now(), code });
     counts.sent += 1;
     socket.send(encodeQuery(next, name, type));
   }
@@ -100,11 +108,11 @@ export async function openAsker({ address, port }) {
     },
     /** Asks at a rate until the returned function is called, which resolves when all queries are accounted for. */
     steadily(question, queriesPerSecond) {
-      const begin = Date.now();
+      const begin = performance.now();
       let sent = 0;
       const timer = setInterval(() => {
         loseOld();
-        const due = Math.floor(((Date.now() - begin) / 1000) * queriesPerSecond);
+        const due = Math.floor(((performance.now() - begin) / 1000) * queriesPerSecond);
         while (sent < due && pending.size < MAX_PENDING) {
           send(question);
           sent += 1;
