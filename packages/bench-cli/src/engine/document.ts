@@ -133,19 +133,19 @@ function warningsOf(record: AnyRecord): string[] {
       : [],
   );
   const bounded = record.cases.flatMap((item) => {
-    const names = record.estimands.filter((estimand) => boundSign(estimand, item) !== '');
-    const [first] = names;
-    if (first === undefined) return [];
-    const sign = boundSign(first, item).trim();
-    return [
-      `${caseTitle(record, item)}: in some trials something other than ${caseTitle(record, item)} was the limit, so its figures marked ${sign} are bounds: it may be better than they say, and is not called worse by them.`,
-    ];
+    const [first] = record.estimands.filter((estimand) => boundSign(estimand, item) !== '');
+    return first === undefined ? [] : [[boundSign(first, item).trim(), caseTitle(record, item)] as const];
+  });
+  const bounds = [...Map.groupBy(bounded, ([sign]) => sign)].map(([sign, cases]) => {
+    const title = cases.length === 1 ? cases[0]?.[1] : undefined;
+    const which = title ?? `${cases.length} of ${record.cases.length} cases`;
+    return `${which}: in some trials something other than ${title ?? 'what is measured'} was the limit, so figures marked ${sign} are bounds: it may be better than they say, and is not called worse by them.`;
   });
   // Old records say it themselves, some only where the load average was high.
   const own = record.warnings.filter(
     (warning) => !/other programs (?:during the run )?was not recorded/.test(warning),
   );
-  return [...own, ...unknownNeighbours(record), ...failed, ...bounded];
+  return [...own, ...unknownNeighbours(record), ...failed, ...bounds];
 }
 
 function conditionsOf(record: AnyRecord): Block {

@@ -47,6 +47,8 @@ export const estimandSchema = z.object({
   family: z.string().optional(),
   /** How closely a search knows the figure: a share of it, but no closer than `least`, in its unit. Default: exactly. */
   resolution: z.object({ share: z.number().positive(), least: z.number().nonnegative() }).optional(),
+  /** More than this there cannot be, in its unit: intervals end there. Default: 1 for a ratio, none for others. */
+  most: z.number().positive().optional(),
   /** False where `--until` does not wait for it. Default: true. */
   awaited: z.boolean().optional(),
 });
@@ -109,11 +111,11 @@ export interface Figures {
 
 /** Over the trials that have the figure; null without one. */
 export function summaryOfFigure(
-  { name, unit }: EstimandFacts,
+  { name, unit, most = unit === 'ratio' ? 1 : Number.POSITIVE_INFINITY }: EstimandFacts,
   trials: readonly Figures[],
 ): SummaryStatistic | null {
   const values = trials.flatMap(({ figures }) => figures[name] ?? []);
-  return summaryOf(values, unit === 'ratio' ? { highest: 1 } : {});
+  return summaryOf(values, { highest: most });
 }
 
 /** The figures of the rounds that both have. */

@@ -19,9 +19,9 @@ export function wholeMebibytes(megabytes: number): number {
 }
 
 /**
- * Pages of its program that CoreDNS has in memory besides anonymous memory while it reads everything again: 49 MiB in each start of
- * results/reference/capacity-plan-survive-*, 40 to 50 MiB in capacity-memory. The kernel charges them to the container that reads them
- * first, for example after a reboot of the node.
+ * Pages of its program that CoreDNS has in memory besides anonymous memory while it reads everything again: 49 MiB where the limit
+ * has room for them (results/reference/capacity-plan-survive-158200), 40 to 50 MiB in capacity-memory. The kernel charges them to the
+ * container that reads them first, for example after a reboot of the node.
  */
 export const PROGRAM_BYTES = 50 * MEBIBYTE;
 

@@ -149,12 +149,20 @@ function replicaVerdict({ replicas, internalLookups, externalLookups }: Demand, 
   return { about, fit: replicas >= needed ? 'fits' : 'does not fit', because };
 }
 
-function memoryNotes(configuration: Configuration, basis: MemoryBasis): string[] {
+function memoryNotes(
+  configuration: Configuration,
+  basis: MemoryBasis,
+  { limit, peak, program }: Memory,
+  survived: SurvivedLimit | null,
+): string[] {
   const data = fittedLine(PUBLISHED_POINTS[configuration]);
   const published = `The published formula is of CoreDNS 1.2.5 and was made from ${PUBLISHED_POINTS[configuration].length} sizes; least squares through its own data gives (pods + services) ÷ ${formatCount(data.objectsPerMegabyte)} + ${data.baseMegabytes.toFixed(1)} MB.`;
   if (basis.kind === 'measured') {
-    const upper =
-      'Steady memory and peaks are anonymous memory. The pages of the program count against the limit of the container that reads them first, and the limit has room for them. Request and limit use the upper end of the interval that 95 % of all starts are in.';
+    const room =
+      limit < peak.high + program
+        ? 'the limit has no room for all of them, so the kernel drops some and reads them again, as in the starts that survived'
+        : 'the limit has room for them';
+    const upper = `Steady memory and peaks are anonymous memory. The pages of the program count against the limit of the container that reads them first, and ${room}. ${survived === null ? 'Request and limit use' : 'The request uses'} the upper end of the interval that 95 % of all starts are in.`;
     return [upper, published];
   }
   return [
@@ -271,7 +279,7 @@ export function planCapacity(
     memoryLimitMegabytes: memory.limit,
     verdicts: [memoryVerdict(demand, memory, survived), replicaVerdict(demand, replicas)],
     notes: [
-      ...memoryNotes(configuration, basis),
+      ...memoryNotes(configuration, basis, memory, survived),
       ...(survived?.notes ?? []),
       `${throughput.conditions}. ${UTILIZATION * 100} % of it is planned for; one replica is to spare.`,
     ],

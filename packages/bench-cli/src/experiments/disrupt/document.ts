@@ -68,9 +68,6 @@ const STALE =
 const CONNTRACK =
   'Entries of the connection tracking are read each second on the nodes that may send: those by which the Service led a client to a pod that was no ready endpoint all that second, be it gone or still answering in its lameduck, and that a packet used in it; the most of one node, and when the last was seen, after the fault began. There is no figure where the network plugin keeps no entries of the Service.';
 
-const OLD =
-  'The figures are those of an earlier version: times of a few milliseconds may be those of a load generator that was late, p50 and p99 count errors, a repeat at once is taken to fail less often than its first attempt at the edges of an outage, and the peak of memory is that of one process.';
-
 function warningsOf(record: DisruptRecord): string[] {
   const { duration } = record.settings;
   const warning = (
@@ -84,9 +81,7 @@ function warningsOf(record: DisruptRecord): string[] {
     const found = all.filter(is).length;
     return found === 0 ? [] : [`In ${found} of ${all.length} trials ${which}, ${what}`];
   };
-  const isOld = record.estimands.some(({ name, compared }) => name === 'gap' && compared === 'ratio');
   return [
-    ...(isOld ? [OLD] : []),
     ...warning(
       true,
       ({ fault }) => fault.end >= duration,
@@ -117,7 +112,6 @@ function methodOf({ settings, cases }: DisruptRecord): string[] {
       : `${faults.join('; ')}. It ends when all pods run as their Deployment says and none is ending, or with the load. Endpoints are those of EndpointSlices, as reported by the API server; kube-proxy learns of them no earlier.`,
     'Failed lookups are computed from the lost queries and the errors: as if each query began a lookup of a resolver with this one name server, which asks again after its time-out (glibc and Go after 5 s, musl after 2.5 s) or, glibc and Go, at once after an error, and each failed with the share of those of the same tenth of a second, independently of the first one if it has a socket of its own. After a time-out, glibc and musl ask again from the same socket, which a Service leads to the same pod: there is no figure where a part of the queries, not all, failed at both times. Nor is there one where answers took so long that they may have come too late for the resolver, where queries were lost after a --timeout below 5 s, or where clients had not recovered when the load ended.',
     'Memory is resident memory of all processes of the servers together, before and after the load; the peak is the sum of their peaks since each started, before or after the load, whichever is more.',
-    // Records of earlier versions have no figures by socket.
     cases.some(({ summary }) => summary.losing != null) ? `${SOCKETS} ${BY_SOCKET}` : SOCKETS,
     ...(settings.conntrack ? [CONNTRACK] : []),
     ...(repeatsNames(settings.factors) ? [STALE] : []),

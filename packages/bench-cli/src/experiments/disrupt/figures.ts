@@ -50,18 +50,27 @@ const lookups = (durationSeconds: number, timeoutSeconds: number) =>
     }),
   );
 
+/** Times that do not end with the load. */
+const LASTING = ['gone', 'back', 'stale-until'];
+
 /** What a run is about. */
 const AWAITED = ['answered', 'lost', 'errors', 'gap'];
 
 export function estimandsOf({
   target,
+  rate,
   duration,
   timeout,
   conntrack,
 }: Pick<
   DisruptSettings,
-  'target' | 'duration' | 'timeout' | 'conntrack'
+  'target' | 'rate' | 'duration' | 'timeout' | 'conntrack'
 >): readonly Estimand<DisruptEvidence>[] {
+  // Every query can be lost, and waited for from the first one to the time-out of the last.
+  const most: Partial<Record<Estimand<DisruptEvidence>['unit'], number>> = {
+    count: Math.ceil(rate * duration),
+    seconds: duration + timeout,
+  };
   return [
     moreOf<DisruptEvidence>(
       'answered',
@@ -110,5 +119,9 @@ export function estimandsOf({
           figure('stale-until', 'used until', 'seconds', 'no', ({ conntrack: read }) => read?.lastSeconds),
         ]
       : []),
-  ].map((estimand) => ({ ...estimand, awaited: AWAITED.includes(estimand.name) }));
+  ].map((estimand) => ({
+    ...estimand,
+    most: LASTING.includes(estimand.name) ? undefined : most[estimand.unit],
+    awaited: AWAITED.includes(estimand.name),
+  }));
 }

@@ -165,6 +165,7 @@ async function openTiers(
   return {
     context: { measure },
     ...described,
+    warnings: [...described.warnings, ...run.warnings],
     programs: programsOf(means),
     provisioned: [],
     conditions: { 'load generator': `builtin ${BENCH_VERSION}, in the pod`, 'CPU limits': 'none' },
