@@ -113,21 +113,21 @@ describe('the axes of the history', () => {
     const path = referenceFolder('disrupt-upstream');
     const { cases: judged } = await json(
       'gate',
-      `${path}:server=coredns@1.13.1`,
+      `${path}:server=coredns@1.13.2`,
       ...['--base', 'coredns@1.11.3', '--max-regression', '99%'],
     );
     expect(judged.map(({ key }: { key: string }) => key.split('/').slice(0, 2).join(' '))).toEqual(
       ['control', 'upstream-slow', 'upstream-silent', 'upstream-servfail', 'upstream-refused'].map(
-        (fault) => `${fault} coredns@1.13.1`,
+        (fault) => `${fault} coredns@1.13.2`,
       ),
     );
-    expect(judged[1].label).toContain('coredns@1.13.1 against coredns@1.11.3');
+    expect(judged[1].label).toContain('coredns@1.13.2 against coredns@1.11.3');
     const argv = ['gate', `${path}:server=unbound,subject=upstream-silent`, '--max-regression', '1%'];
     expect(await world.bench(...argv, '--base', 'coredns@1.11.3')).toBe(9);
     expect(await world.bench(...argv, '--base', 'control')).toBe(9);
     expect(await world.bench('gate', path, '--base', 'coredns@1.11.3')).toBe(2);
     expect(world.err()).toContain(
-      'measured coredns@1.13.1, coredns@1.15.0, unbound beside coredns@1.11.3: which one is judged?',
+      'measured coredns@1.13.2, coredns@1.15.0, unbound beside coredns@1.11.3: which one is judged?',
     );
     expect(world.err()).toMatch(/Name it: bench gate \S+:server=NAME --base coredns@1\.11\.3\./);
   });
