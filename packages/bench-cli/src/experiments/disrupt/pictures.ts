@@ -5,7 +5,7 @@ import { alignedMedians, BUCKET_SECONDS } from '../../measure/client-losses.ts';
 import type { LineChart } from '../../report/document/document.ts';
 import { formatCount } from '../../report/numbers.ts';
 import type { DisruptEvidence, DisruptRecord } from './evidence.ts';
-import { CONTROL } from './faults.ts';
+import { CONTROL, FAULT_NAMES, isOfUpstream } from './faults.ts';
 
 export const isFault = ({ subject, aa }: EngineCase) => subject !== CONTROL && !aa;
 
@@ -63,36 +63,42 @@ export function overTime(record: DisruptRecord): LineChart[] {
   }));
 }
 
+/** An upstream that fails does so for all sockets alike: their lines would say no more than the answers over time. */
+const differsBySocket = ({ subject }: EngineCase) =>
+  !FAULT_NAMES.some((name) => name === subject && isOfUpstream(name));
+
 /** A line for each socket, in the first trial of each fault: where it was answered, and what it lost. Null for many sockets. */
 export function socketPicture(record: DisruptRecord): LineChart | null {
-  const panels = record.cases.filter(isFault).flatMap((item) => {
-    const [first] = evidencesOf(record, item.key);
-    if (first?.sockets?.each === undefined) return [];
-    const { begin, end } = first.fault;
-    const lines = first.sockets.each.flatMap(({ gaps, lostAtSeconds }, index) => {
-      const pointAt = (seconds: number, what: string) => {
-        const x = Number((seconds - begin).toFixed(3));
-        return { x, y: index + 1, tip: `socket ${index + 1}, ${x} s: ${what}` };
-      };
-      const starts = [0, ...gaps.map(({ toSeconds }) => toSeconds)];
-      const ends = [...gaps.map(({ fromSeconds }) => fromSeconds), record.settings.duration];
-      const answered = starts.map((from, at) => [from, ends[at] ?? from]);
-      return [
-        ...answered.map((stretch) => ({
-          series: item.subject,
-          isMarked: false,
-          points: stretch.map((seconds) => pointAt(seconds, 'answered')),
-        })),
-        {
-          series: item.subject,
-          isJoined: false,
-          points: lostAtSeconds.map((seconds) => pointAt(seconds, 'lost')),
-        },
-      ];
+  const panels = record.cases
+    .filter((item) => isFault(item) && differsBySocket(item))
+    .flatMap((item) => {
+      const [first] = evidencesOf(record, item.key);
+      if (first?.sockets?.each === undefined) return [];
+      const { begin, end } = first.fault;
+      const lines = first.sockets.each.flatMap(({ gaps, lostAtSeconds }, index) => {
+        const pointAt = (seconds: number, what: string) => {
+          const x = Number((seconds - begin).toFixed(3));
+          return { x, y: index + 1, tip: `socket ${index + 1}, ${x} s: ${what}` };
+        };
+        const starts = [0, ...gaps.map(({ toSeconds }) => toSeconds)];
+        const ends = [...gaps.map(({ fromSeconds }) => fromSeconds), record.settings.duration];
+        const answered = starts.map((from, at) => [from, ends[at] ?? from]);
+        return [
+          ...answered.map((stretch) => ({
+            series: item.subject,
+            isMarked: false,
+            points: stretch.map((seconds) => pointAt(seconds, 'answered')),
+          })),
+          {
+            series: item.subject,
+            isJoined: false,
+            points: lostAtSeconds.map((seconds) => pointAt(seconds, 'lost')),
+          },
+        ];
+      });
+      const bands = [{ from: 0, to: Math.max(BUCKET_SECONDS, end - begin), label: 'fault' }];
+      return [{ title: caseTitle(record, item), lines, bands }];
     });
-    const bands = [{ from: 0, to: Math.max(BUCKET_SECONDS, end - begin), label: 'fault' }];
-    return [{ title: caseTitle(record, item), lines, bands }];
-  });
   if (panels.length === 0) return null;
   return {
     type: 'lines',

@@ -1,7 +1,7 @@
 /** Lines over time or over a size, with shaded stretches and horizontal limits, in one panel or several. */
 import { type ChartServer, FILE_LOOK, type Look, serverChannels } from '../charts/chart.ts';
 import { CUT_NOTE, reachOf } from '../charts/cut.ts';
-import { linesWithin } from '../charts/text-width.ts';
+import { linesWithin, textWidth } from '../charts/text-width.ts';
 import { INK, MUTED, NOISE, SURFACE } from '../charts/theme.ts';
 import type { LineChart } from './document.ts';
 import { MARK_PLACES, markPlaces, type PlotSize } from './mark-places.ts';
@@ -274,17 +274,28 @@ function panelGrid(groups: readonly unknown[], look: Look) {
 /** Labels of different widths move panels sideways: none would stand above a horizontal axis of all. */
 const OWN_AXES = { scale: { y: 'independent' }, axis: { x: 'independent' } } as const;
 
+/** Titles are bold, and other fonts wider than Inter: by up to a tenth each. */
+const TITLE_ROOM = 1.2;
+
+/** Titles of panels, in lines where one of them is wider than its panel. */
+function panelHeader(titles: readonly string[], panelWidth: number, { fontSize }: Look) {
+  const width = panelWidth / TITLE_ROOM;
+  if (titles.every((title) => textWidth(title, fontSize) <= width)) return {};
+  const lines = Object.fromEntries(titles.map((title) => [title, linesWithin(title, width, fontSize)]));
+  const header = { labelExpr: `(${JSON.stringify(lines)})[datum.value]`, labelLineHeight: fontSize + 3 };
+  return { header };
+}
+
 export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look: Look) {
   const { columns, spacing, ...size } = panelGrid(chart.panels, look);
   const rows = rowsOf(chart, size, look.fontSize - 2);
   const points = rows.filter(({ layer }) => layer === 'point').length;
+  const titles = chart.panels.map(({ title }) => title);
   const spec = {
     data: { values: rows },
     facet: {
-      field: 'panel',
-      type: 'nominal' as const,
-      sort: chart.panels.map(({ title }) => title),
-      title: null,
+      ...{ field: 'panel', type: 'nominal' as const, sort: titles, title: null },
+      ...panelHeader(titles, size.width, look),
     },
     columns,
     spacing,
