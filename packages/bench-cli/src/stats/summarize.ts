@@ -42,7 +42,7 @@ export function summarize(values: readonly number[], limits: Limits = {}): Summa
   return {
     median: centre,
     low: Math.max(low, lowest),
-    high: Math.min(high, Math.max(centre, limits.highest ?? Number.POSITIVE_INFINITY)),
+    high: Math.min(high, Math.max(limits.highest ?? Number.POSITIVE_INFINITY, ...values)),
     n: values.length,
   };
 }

@@ -277,13 +277,17 @@ const OWN_AXES = { scale: { y: 'independent' }, axis: { x: 'independent' } } as 
 /** Titles are bold, and other fonts wider than Inter: by up to a tenth each. */
 const TITLE_ROOM = 1.2;
 
+/** What cannot stand in a text of an expression: Vega-Lite replaces the first, the others end a line. */
+const NO_TEXT = /datum|[\p{Zl}\p{Zp}\p{Cc}]/u;
+
 /** Titles of panels, in lines where one of them is wider than its panel. */
 function panelHeader(titles: readonly string[], panelWidth: number, { fontSize }: Look) {
   const width = panelWidth / TITLE_ROOM;
   if (titles.every((title) => textWidth(title, fontSize) <= width)) return {};
-  const lines = Object.fromEntries(titles.map((title) => [title, linesWithin(title, width, fontSize)]));
-  const header = { labelExpr: `(${JSON.stringify(lines)})[datum.value]`, labelLineHeight: fontSize + 3 };
-  return { header };
+  if (titles.some((title) => NO_TEXT.test(title))) return {};
+  const lines = titles.map((title) => linesWithin(title, width, fontSize));
+  const labelExpr = `${JSON.stringify(lines)}[indexof(${JSON.stringify(titles)}, datum.value)]`;
+  return { header: { labelExpr, labelLineHeight: fontSize + 3 } };
 }
 
 export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look: Look) {

@@ -8,8 +8,10 @@ const TICK_MS = 5;
 const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
 /** While a cache is filled. */
 const IN_FLIGHT = 200;
-/** Datagrams that Node.js reads from a socket in one turn of its event loop, at most (`uv__udp_recvmsg` of libuv). */
-const READ_AT_ONCE = 32;
+/** Longer without a look at the clock is a pause. */
+const PAUSE_MS = 50;
+/** What is sent at once, at most: what a pause has left undone would overflow the socket of a server, which holds some 270. */
+const AT_ONCE = 50;
 /** Ids of a socket are 16 bits; half of them may be in use. */
 const MAX_PENDING = 32_768;
 
@@ -47,7 +49,8 @@ export async function openAsker({ address, port }) {
   const counts = { sent: 0, answered: 0, lost: 0, wrong: 0, servfail: 0 };
   let next = 0;
   let number = 0;
-  let readAt = performance.now();
+  let lookedAt = performance.now();
+  let ran = 0;
   // A refused datagram is a query without an answer, and is counted as one.
   socket.on('error', () => undefined);
   socket.on('message', (message) => {
@@ -61,13 +64,15 @@ export async function openAsker({ address, port }) {
     if (query.code !== null && code !== query.code) counts.wrong += 1;
     if (code === SERVFAIL) counts.servfail += 1;
   });
-  /** Queries that had waited too long when all answers were last read: after a pause of this program, theirs may be in the socket. */
+  /** Milliseconds in which this program ran. While it, or all of the machine, is paused, no answer can be read, and perhaps none be given. */
+  function ranMs() {
+    const now = performance.now();
+    ran += Math.min(now - lookedAt, PAUSE_MS);
+    lookedAt = now;
+    return ran;
+  }
   function loseOld() {
-    const [now, { answered }] = [performance.now(), counts];
-    setImmediate(() => {
-      if (counts.answered - answered < READ_AT_ONCE) readAt = Math.max(readAt, now);
-    });
-    const end = readAt - LOST_AFTER_MS;
+    const end = ranMs() - LOST_AFTER_MS;
     for (const [id, { sentAt }] of pending) {
       if (sentAt > end) break;
       pending.delete(id);
@@ -82,7 +87,7 @@ export async function openAsker({ address, port }) {
       pending.delete(next);
       counts.lost += 1;
     }
-    pending.set(next, { sentAt: performance.now(), code });
+    pending.set(next, { sentAt: ranMs(), code });
     counts.sent += 1;
     socket.send(encodeQuery(next, name, type));
   }
@@ -113,7 +118,8 @@ export async function openAsker({ address, port }) {
       const timer = setInterval(() => {
         loseOld();
         const due = Math.floor(((performance.now() - begin) / 1000) * queriesPerSecond);
-        while (sent < due && pending.size < MAX_PENDING) {
+        const most = sent + AT_ONCE;
+        while (sent < Math.min(due, most) && pending.size < MAX_PENDING) {
           send(question);
           sent += 1;
         }
