@@ -8,8 +8,8 @@ const TICK_MS = 5;
 const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
 /** While a cache is filled. */
 const IN_FLIGHT = 200;
-/** Longer without a look at the clock is a pause. */
-const PAUSE_MS = 50;
+/** Longer without a look at the clock is a pause. On a busy machine, ticks are late as well, and a query is lost in time all the same. */
+const PAUSE_MS = LOST_AFTER_MS / 4;
 /** What is sent at once, at most: what a pause has left undone would overflow the socket of a server, which holds some 270. */
 const AT_ONCE = 50;
 /** Ids of a socket are 16 bits; half of them may be in use. */
