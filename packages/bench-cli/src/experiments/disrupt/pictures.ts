@@ -69,36 +69,34 @@ const differsBySocket = ({ subject }: EngineCase) =>
 
 /** A line for each socket, in the first trial of each fault: where it was answered, and what it lost. Null for many sockets. */
 export function socketPicture(record: DisruptRecord): LineChart | null {
-  const panels = record.cases
-    .filter((item) => isFault(item) && differsBySocket(item))
-    .flatMap((item) => {
-      const [first] = evidencesOf(record, item.key);
-      if (first?.sockets?.each === undefined) return [];
-      const { begin, end } = first.fault;
-      const lines = first.sockets.each.flatMap(({ gaps, lostAtSeconds }, index) => {
-        const pointAt = (seconds: number, what: string) => {
-          const x = Number((seconds - begin).toFixed(3));
-          return { x, y: index + 1, tip: `socket ${index + 1}, ${x} s: ${what}` };
-        };
-        const starts = [0, ...gaps.map(({ toSeconds }) => toSeconds)];
-        const ends = [...gaps.map(({ fromSeconds }) => fromSeconds), record.settings.duration];
-        const answered = starts.map((from, at) => [from, ends[at] ?? from]);
-        return [
-          ...answered.map((stretch) => ({
-            series: item.subject,
-            isMarked: false,
-            points: stretch.map((seconds) => pointAt(seconds, 'answered')),
-          })),
-          {
-            series: item.subject,
-            isJoined: false,
-            points: lostAtSeconds.map((seconds) => pointAt(seconds, 'lost')),
-          },
-        ];
-      });
-      const bands = [{ from: 0, to: Math.max(BUCKET_SECONDS, end - begin), label: 'fault' }];
-      return [{ title: caseTitle(record, item), lines, bands }];
+  const panels = record.cases.filter(isFault).flatMap((item) => {
+    const [first] = evidencesOf(record, item.key);
+    if (first?.sockets?.each === undefined || !differsBySocket(item)) return [];
+    const { begin, end } = first.fault;
+    const lines = first.sockets.each.flatMap(({ gaps, lostAtSeconds }, index) => {
+      const pointAt = (seconds: number, what: string) => {
+        const x = Number((seconds - begin).toFixed(3));
+        return { x, y: index + 1, tip: `socket ${index + 1}, ${x} s: ${what}` };
+      };
+      const starts = [0, ...gaps.map(({ toSeconds }) => toSeconds)];
+      const ends = [...gaps.map(({ fromSeconds }) => fromSeconds), record.settings.duration];
+      const answered = starts.map((from, at) => [from, ends[at] ?? from]);
+      return [
+        ...answered.map((stretch) => ({
+          series: item.subject,
+          isMarked: false,
+          points: stretch.map((seconds) => pointAt(seconds, 'answered')),
+        })),
+        {
+          series: item.subject,
+          isJoined: false,
+          points: lostAtSeconds.map((seconds) => pointAt(seconds, 'lost')),
+        },
+      ];
     });
+    const bands = [{ from: 0, to: Math.max(BUCKET_SECONDS, end - begin), label: 'fault' }];
+    return [{ title: caseTitle(record, item), lines, bands }];
+  });
   if (panels.length === 0) return null;
   return {
     type: 'lines',
