@@ -35,10 +35,11 @@ interface Reading {
   readonly optAt: number;
   readonly udpBytes: number;
   readonly dnssecOk: boolean;
+  readonly hasPadding: boolean;
 }
 
 function readingOf(reader: QueryReader): Reading {
-  const { code, questionEnd, labels, labelCount, type, class: classCode, optAt, udpBytes, dnssecOk } = reader;
+  const { code, questionEnd, labels, labelCount, type, class: classCode, optAt } = reader;
   return {
     code,
     questionEnd,
@@ -46,8 +47,9 @@ function readingOf(reader: QueryReader): Reading {
     type,
     class: classCode,
     optAt,
-    udpBytes,
-    dnssecOk,
+    udpBytes: reader.udpBytes,
+    dnssecOk: reader.dnssecOk,
+    hasPadding: reader.hasPadding,
   };
 }
 
@@ -145,6 +147,7 @@ function ownQueries(): Buffer[] {
   const options = [
     { code: EDNS_OPTION.cookie, data: Buffer.alloc(8, 7) },
     { code: EDNS_OPTION.clientSubnet, data: Buffer.from([0, 1, 24, 0, 192, 0, 2]) },
+    { code: EDNS_OPTION.padding, data: Buffer.alloc(5) },
   ];
   const opts = [null, encodeOpt(), encodeOpt({ dnssecOk: true, udpBytes: 512, options })];
   return queries.flatMap((name, at) =>

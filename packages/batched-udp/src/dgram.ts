@@ -181,7 +181,10 @@ export class DgramUdpSocket implements UdpSocket {
       this.#handling = false;
     }
     const reply = batch.takeReply();
-    if (reply !== undefined) this.#send(reply, this.#settings.remote === null ? source : undefined);
+    if (reply === undefined) return;
+    // Unlike the native socket, this one cannot stop reading while replies wait: without a limit, they would fill the memory.
+    if (this.#isFull()) this.#tally.sendErrors++;
+    else this.#send(reply, this.#settings.remote === null ? source : undefined);
   };
 
   readonly #fail = (error: Error): void => {
@@ -227,7 +230,7 @@ export class DgramUdpSocket implements UdpSocket {
     } else {
       this.#tally.sendErrors++;
     }
-    if (this.#wasFull && this.#pending < this.#settings.sendQueueLength) {
+    if (this.#wasFull && !this.#isFull()) {
       this.#wasFull = false;
       this.#settings.onDrain?.();
     }
@@ -242,9 +245,13 @@ export class DgramUdpSocket implements UdpSocket {
     return this.#pending;
   }
 
+  #isFull(): boolean {
+    return this.#pending >= this.#settings.sendQueueLength;
+  }
+
   reserve(): number {
     this.#assertOpen();
-    if (this.#pending >= this.#settings.sendQueueLength) {
+    if (this.#isFull()) {
       this.#wasFull = true;
       return -1;
     }

@@ -170,7 +170,10 @@ export interface UdpSocketCounters {
   readonly receiveCalls: number;
   readonly sent: number;
   readonly sendCalls: number;
-  /** Datagrams dropped because the kernel refused them permanently (EMSGSIZE, EPERM, EHOSTUNREACH, …). */
+  /**
+   * Datagrams dropped because the kernel refused them permanently (EMSGSIZE, EPERM, EHOSTUNREACH, …), and replies in place for which
+   * the dgram backend's send queue had no room.
+   */
   readonly sendErrors: number;
   /** Received datagrams longer than a slot. */
   readonly truncated: number;

@@ -365,3 +365,24 @@ describe.each([
     expect(() => socket.peerOf(address, 0)).toThrow(expect.objectContaining({ code: 'ERR_UDP_OPTION' }));
   });
 });
+
+it('drops with dgram a reply that finds the send queue full, and counts it', async () => {
+  const server: UdpSocket = await open({
+    backend: 'dgram',
+    address: '127.0.0.1',
+    sendQueueLength: 2,
+    onBatch: (batch) => {
+      // What is queued leaves when the handler has returned.
+      const isFirst = server.counters.received === 1;
+      for (const word of isFirst ? ['one', 'two'] : []) server.queue(Buffer.from(word), batch.peer(0));
+      echo(batch);
+    },
+  });
+  const { received, onBatch } = collector();
+  const client = await open({ backend: 'dgram', connect: server.local, onBatch });
+  client.queue(Buffer.from('dropped'));
+  await expect.poll(() => text(received)).toEqual(['one', 'two']);
+  client.queue(Buffer.from('three'));
+  await expect.poll(() => text(received)).toEqual(['one', 'two', 'three']);
+  expect(server.counters).toMatchObject({ received: 2, sent: 3, sendErrors: 1 });
+});

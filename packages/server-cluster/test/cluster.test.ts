@@ -15,6 +15,7 @@ afterEach(killAll);
 const PATIENCE = 20;
 const MULTI = ['--mode', 'multi', '--workers'];
 const BROKEN = fileURLToPath(new URL('./support/broken-worker.ts', import.meta.url));
+const UNSTARTED = fileURLToPath(new URL('./support/unstarted-worker.ts', import.meta.url));
 
 /** UDP sockets bound to this port, as the kernel lists them (proc(5), /proc/net/udp). */
 function udpSockets(port: number): number {
@@ -240,7 +241,7 @@ test('workers that die before they are ready end in an error, not in a loop', as
   const program = run(BROKEN, ['before']);
   expect(await program.exited).toEqual({ code: 4, signal: null });
   expect(program.stderr).toContain('[E_WORKER]');
-  expect(program.stderr).toContain('before it was ready');
+  expect(program.stderr).toContain('ever ready');
   expect(program.stdout).toBe('');
 });
 
@@ -251,6 +252,33 @@ test('workers that die as soon as they are ready are replaced at growing interva
   expect(delays().slice(0, 4)).toEqual([0.1, 0.2, 0.4, 0.8]);
   expect((await server.stop()).code).toBe(0);
 }, 120_000);
+
+describe.each([
+  ['reports', '/nowhere/node'],
+  ['throws', `${BROKEN}/node`],
+])('a worker that cannot be started, which Node.js %s', (_how, path) => {
+  test('is tried again at growing intervals', async () => {
+    const server = await startServer([path, '2'], { file: UNSTARTED });
+    const delays = () =>
+      [...server.stderr.matchAll(/could not be started; another one starts in ([\d.]+) s/g)].map((match) =>
+        Number(match[1]),
+      );
+    expect(await until(() => delays().length === 2, PATIENCE)).toBe(true);
+    expect(delays()).toEqual([0.1, 0.2]);
+    expect((await ask('udp', server.ready, 'example1.com')).answers).toHaveLength(1);
+    expect((await server.stop()).code).toBe(0);
+  });
+
+  test('ends in an error if it never can', async () => {
+    const program = run(UNSTARTED, [path, 'Infinity']);
+    expect(await program.exited).toEqual({ code: 4, signal: null });
+    expect(program.stderr).toContain(
+      'could not be started, as at least 4 in a row before it: none was ever ready.',
+    );
+    expect(program.stderr).toContain('[E_WORKER]');
+    expect(program.stdout).toBe('');
+  });
+});
 
 describe('the back-off', () => {
   test('doubles up to its limit, and starts over after a worker was stable', () => {

@@ -5,7 +5,7 @@ import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { afterEach, expect, test } from 'vitest';
 import { RobustTcpNetwork, type TcpNetworkOptions, ZoneStore } from '../src/index.ts';
-import type { TcpConnection } from '../src/network/tcp-connection.ts';
+import { MAX_PENDING_QUERIES, type TcpConnection } from '../src/network/tcp-connection.ts';
 import { createAnswerTable } from '../src/table/answer-table.ts';
 import { Transfers } from '../src/transfer/transfer.ts';
 import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/client.ts';
@@ -133,6 +133,18 @@ test('a client that has sent its last query still gets its answers, then the con
   const client = connectTo(endpoint);
   client.socket.end(Buffer.concat([framed(query('www.example.org')), framed(query('big.example.org'))]));
   expect(await client.receive(2)).toHaveLength(2);
+  expect(await until(() => client.ended, PATIENCE)).toBe(true);
+});
+
+test('a client whose last query comes after more than are worked on at once gets all its answers', async () => {
+  const { endpoint } = await start({}, (request, response) => {
+    const name = request.packet.questions[0]?.name ?? '';
+    setTimeout(() => response.answer({ name, type: 'A', ttl: 1, data: '192.0.2.1' }), 50);
+  });
+  const client = connectTo(endpoint);
+  const queries = Array.from({ length: 3 * MAX_PENDING_QUERIES + 1 }, () => query('www.example.org'));
+  client.socket.end(Buffer.concat(queries.map(framed)));
+  expect(await client.receive(queries.length)).toHaveLength(queries.length);
   expect(await until(() => client.ended, PATIENCE)).toBe(true);
 });
 

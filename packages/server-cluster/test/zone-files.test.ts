@@ -266,6 +266,16 @@ test('a zone may have its NS records before its SOA record', async () => {
   await expect(loadZoneFile(store, without)).rejects.toThrow('NS');
 });
 
+test('a record set has the TTL of its first record, also where its name returns later in the file', async () => {
+  const records =
+    'a 60 A 192.0.2.1\nb A 192.0.2.1\na 90 A 192.0.2.2\na 90 TXT x\nb A 192.0.2.2\na 30 A 192.0.2.3\n';
+  const store = new ZoneStore();
+  await loadZoneFile(store, write('returns.txt', `${HEAD}${records}`), { origin: 'a.example' });
+  const ttls = (type: string) => store.lookup('a.a.example', type)?.sections.answers.map(({ ttl }) => ttl);
+  expect(ttls('A')).toEqual([60, 60, 60]);
+  expect(ttls('TXT')).toEqual([90]);
+});
+
 test('loadZoneFile adds a zone to a store completely or not at all', async () => {
   const store = new ZoneStore();
   await loadZoneFile(store, writeZone('zone.txt', '192.0.2.1'), { origin: 'a.example' });

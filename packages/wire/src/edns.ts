@@ -11,7 +11,7 @@ export const OPT_BYTES = 11;
 export const EDNS_FLAG = { dnssecOk: 0x8000 } as const;
 
 /** Those option codes of the registry "DNS EDNS0 Option Codes (OPT)" that these programs send or read. */
-export const EDNS_OPTION = { nsid: 3, clientSubnet: 8, cookie: 10 } as const;
+export const EDNS_OPTION = { nsid: 3, clientSubnet: 8, cookie: 10, padding: 12 } as const;
 
 export interface EdnsOption {
   /** 0 to 65,535. */

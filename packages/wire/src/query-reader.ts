@@ -13,7 +13,7 @@ import * as types from './types.ts';
 // Copied: packages/server-cluster/src/README.md, "Hot code".
 const { FORMERR, NOTIMP, BADVERS } = codes.RCODE;
 const { dnssecOk: DNSSEC_OK } = edns.EDNS_FLAG;
-const { cookie: COOKIE } = edns.EDNS_OPTION;
+const { cookie: COOKIE, padding: PADDING } = edns.EDNS_OPTION;
 const { HEADER_BYTES, OPCODE_MASK, PLAIN_UDP_BYTES, u8, u16 } = header;
 const { response: RESPONSE } = header.FLAG;
 const { MAX_LABEL_BYTES, MAX_LABELS, MAX_NAME_BYTES, skipName } = names;
@@ -50,6 +50,8 @@ export class QueryReader {
   cookieAt = 0;
   /** Length of that data: 8, or 16 to 40. Undefined if `cookieAt` is 0. */
   cookieBytes = 0;
+  /** Has a PADDING option: the reply is to be padded if nobody else can read it (RFC 7830, section 4). */
+  hasPadding = false;
   /** The largest UDP payload that the client accepts, at least 512. */
   udpBytes = PLAIN_UDP_BYTES;
 
@@ -90,6 +92,7 @@ export class QueryReader {
     if (!this.#readRecords(bytes, start, length, others, others + additionals)) {
       // An OPT record stays, because the reply to one with malformed options must have one (RFC 6891, section 7).
       this.cookieAt = 0;
+      this.hasPadding = false;
       return FORMERR;
     }
     return this.optAt !== 0 && u8(bytes, start + this.optAt + 5) !== 0 ? BADVERS : GOOD;
@@ -99,6 +102,7 @@ export class QueryReader {
     this.optAt = 0;
     this.dnssecOk = false;
     this.cookieAt = 0;
+    this.hasPadding = false;
     this.udpBytes = PLAIN_UDP_BYTES;
   }
 
@@ -154,9 +158,11 @@ export class QueryReader {
     let at = first;
     while (at < end) {
       if (at + 4 > end) return false;
+      const code = u16(bytes, at);
       const length = u16(bytes, at + 2);
+      if (code === PADDING) this.hasPadding = true;
       // Only the first counts (RFC 7873, section 5.2).
-      if (u16(bytes, at) === COOKIE && this.cookieAt === 0) {
+      if (code === COOKIE && this.cookieAt === 0) {
         const isPossible =
           length === CLIENT_COOKIE_BYTES ||
           (length >= SHORTEST_COOKIES_BYTES && length <= LONGEST_COOKIES_BYTES);

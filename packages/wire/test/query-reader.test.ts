@@ -2,6 +2,7 @@ import { decode } from 'dns-packet';
 import { describe, expect, test } from 'vitest';
 import {
   CLASS,
+  EDNS_OPTION,
   encodeName,
   encodeOpt,
   encodeQuery,
@@ -46,6 +47,7 @@ describe('a query', () => {
       optAt: 0,
       dnssecOk: false,
       udpBytes: 512,
+      hasPadding: false,
     });
   });
 
@@ -69,15 +71,18 @@ describe('a query', () => {
       dnssecOk: true,
       udpBytes: 4096,
     });
+    const padding = { code: EDNS_OPTION.padding, data: new Uint8Array(20) };
+    expect(reading(withRecords([encodeOpt({ options: [padding] })]))).toMatchObject({ hasPadding: true });
     // RFC 6891 §6.2.3: less than 512 is 512.
     expect(reading(withRecords([encodeOpt({ udpBytes: 0 })]))).toMatchObject({ code: GOOD, udpBytes: 512 });
   });
 
   test('leaves nothing behind for the next', () => {
     const query = new QueryReader();
-    const opt = withRecords([encodeOpt({ dnssecOk: true })]);
+    const padding = { code: EDNS_OPTION.padding, data: new Uint8Array(0) };
+    const opt = withRecords([encodeOpt({ dnssecOk: true, options: [padding] })]);
     query.read(opt, 0, opt.length);
-    expect([query.hasEdns, query.hasQuestion]).toEqual([true, true]);
+    expect([query.hasEdns, query.hasQuestion, query.hasPadding]).toEqual([true, true, true]);
     query.read(plain, 0, 3);
     expect([query.code, query.hasEdns, query.hasQuestion, query.type]).toEqual([
       IGNORE,
@@ -85,7 +90,12 @@ describe('a query', () => {
       false,
       NO_QUESTION,
     ]);
-    expect([query.labelCount, query.dnssecOk, query.udpBytes]).toEqual([0, false, 512]);
+    expect([query.labelCount, query.dnssecOk, query.udpBytes, query.hasPadding]).toEqual([
+      0,
+      false,
+      512,
+      false,
+    ]);
   });
 });
 

@@ -10,14 +10,15 @@ export interface Reading {
   readonly optAt: number;
   readonly dnssecOk: boolean;
   readonly udpBytes: number;
+  readonly hasPadding: boolean;
 }
 
 function readAt(bytes: Uint8Array, start: number, length: number): Reading {
   const query = new QueryReader();
   query.read(bytes, start, length);
-  const { code, questionEnd, type, class: questionClass, optAt, dnssecOk, udpBytes } = query;
+  const { code, questionEnd, type, class: questionClass, optAt, dnssecOk, udpBytes, hasPadding } = query;
   const labels = Array.from(query.labels.subarray(0, query.labelCount));
-  return { code, questionEnd, type, class: questionClass, labels, optAt, dnssecOk, udpBytes };
+  return { code, questionEnd, type, class: questionClass, labels, optAt, dnssecOk, udpBytes, hasPadding };
 }
 
 /** Throws if it depends on bytes outside of the message, or on where it lies. */

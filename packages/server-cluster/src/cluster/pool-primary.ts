@@ -3,6 +3,7 @@
  * serves no queries itself, so that clients cannot reach it.
  */
 import cluster, { type Worker } from 'node:cluster';
+import { messageOf } from '@dinodns-bench/program';
 import type { Ports } from '../endpoint/ports.ts';
 import { ServerError, stoppedEarly } from '../errors.ts';
 import type { Log } from '../log/log.ts';
@@ -56,8 +57,21 @@ interface PoolOptions {
   readonly log: Log;
 }
 
-function describeEnd(worker: Worker, code: number | null, signal: string | null): string {
-  return `Worker ${worker.process.pid} ended with ${signal === null ? `status ${code}` : signal}`;
+const NOT_STARTED = 'A worker could not be started';
+
+function describeEnd({ process: { pid } }: Worker, code: number | null, signal: string | null): string {
+  if (pid === undefined) return NOT_STARTED;
+  return `Worker ${pid} ended with ${signal === null ? `status ${code}` : signal}`;
+}
+
+/** Why another worker has to be started. */
+interface End {
+  readonly what: string;
+  /** How long it had served, in seconds; undefined if it never did. */
+  readonly readySeconds?: number | undefined;
+  readonly wasKilled?: boolean;
+  /** More to be logged. */
+  readonly details?: object;
 }
 
 /** Signals sent from outside; a worker causes the others itself. */
@@ -162,19 +176,32 @@ export class PoolPrimary implements Primary {
   }
 
   #fork(place: number | null): void {
-    const worker = cluster.fork({
-      [PORTS_VARIABLE]: JSON.stringify(this.#options.ports),
-      [TICKET_SALT_VARIABLE]: this.#ticketSalt,
-      [WORKERS_VARIABLE]: String(this.size),
-    });
+    let worker: Worker;
+    try {
+      worker = cluster.fork({
+        [PORTS_VARIABLE]: JSON.stringify(this.#options.ports),
+        [TICKET_SALT_VARIABLE]: this.#ticketSalt,
+        [WORKERS_VARIABLE]: String(this.size),
+      });
+    } catch (error) {
+      // So Node.js tells of what it does not expect of the system, such as ENOMEM.
+      this.#options.log.error({ error: messageOf(error) }, 'A worker failed');
+      this.#replace(place, { what: NOT_STARTED });
+      return;
+    }
     const member = new Member(worker, place);
     this.#members.add(member);
     worker.on('message', (message: unknown) => {
       const known = asMessage(message);
       if (known?.kind === 'dinodns-server:started') void this.#open(member);
     });
-    // Without a listener, a worker that cannot be started would end the primary. `exit` follows.
-    worker.on('error', (error) => this.#options.log.error({ error: error.message }, 'A worker failed'));
+    // Without a listener, a worker that cannot be started would end the primary.
+    worker.on('error', (error) => {
+      this.#options.log.error({ error: error.message }, 'A worker failed');
+      const { process } = worker;
+      // No exit follows where there was no process (EAGAIN, EMFILE): what waits for its end is told here.
+      if (process.pid === undefined) process.emit('exit', process.exitCode, null);
+    });
     worker.once('exit', (code, signal) => this.#onExit(member, code, signal));
   }
 
@@ -241,22 +268,32 @@ export class PoolPrimary implements Primary {
 
   #onExit(member: Member, code: number | null, signal: string | null): void {
     this.#members.delete(member);
-    if (this.#isStopping) return;
     const { place, readySeconds, worker } = member;
-    const what = describeEnd(worker, code, signal);
+    this.#replace(place, {
+      what: describeEnd(worker, code, signal),
+      readySeconds,
+      wasKilled: isKill(signal),
+      details: { workerPid: worker.process.pid, status: code, signal },
+    });
+  }
+
+  #replace(place: number | null, { what, readySeconds, wasKilled, details }: End): void {
+    if (this.#isStopping) return;
     if (place !== null) this.restarts++;
-    const delay = this.#backoffs[place ?? this.size]?.ended(readySeconds, isKill(signal)) ?? 'give up';
+    const delay = this.#backoffs[place ?? this.size]?.ended(readySeconds, wasKilled) ?? 'give up';
     if (delay === 'give up' && this.ready === 0) {
-      const message = `${what} before it was ready, as did the ${MAX_FAILED_STARTS - 1} before it.`;
+      const message = `${what}, as at least ${MAX_FAILED_STARTS - 1} in a row before it: none was ever ready.`;
       this.#giveUp(new ServerError('E_WORKER', message, 'See the messages of the workers above.'));
       return;
     }
     const seconds = delay === 'give up' ? MAX_DELAY_SECONDS : delay;
     const successor = place === null ? undefined : this.#promote(place);
-    const fields = { worker: place, workerPid: worker.process.pid, status: code, signal, seconds };
     const instead =
       successor === undefined ? '' : ` worker ${successor.worker.process.pid} takes its place, and`;
-    this.#options.log.warn(fields, `${what};${instead} another one starts in ${seconds} s.`);
+    this.#options.log.warn(
+      { worker: place, ...details, seconds },
+      `${what};${instead} another one starts in ${seconds} s.`,
+    );
     void this.#pause(seconds).then(() => this.#fork(successor === undefined ? place : null));
   }
 

@@ -125,7 +125,10 @@ const FAMILIES: Readonly<Record<string, readonly [help: string, samples: Samples
   dinodns_response_seconds: ['Time from reading a message to its reply being ready.', latency],
   dinodns_udp_receive_calls_total: ['System calls that read datagrams.', socket('receiveCalls')],
   dinodns_udp_received_total: ['Datagrams read.', socket('received')],
-  dinodns_udp_send_errors_total: ['Datagrams that the kernel refused to send.', socket('sendErrors')],
+  dinodns_udp_send_errors_total: [
+    'Datagrams that the kernel refused to send, or for which the portable socket had no room.',
+    socket('sendErrors'),
+  ],
   dinodns_udp_kernel_drops_total: [
     'Datagrams that the kernel dropped because they were not read in time.',
     socket('kernelDrops'),

@@ -38,14 +38,22 @@ interface Client {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly admission: Admission;
-  /** Bytes of replies that it has not read. */
-  unread: number;
+  /** Bytes of request bodies, and of replies that it has not read, in its open streams. */
+  bufferedBytes: number;
+}
+
+/** In memory of its own: a chunk is a part of all that was read from the connection at once, and would keep that. */
+function joined(body: Buffer, chunk: Buffer): Buffer {
+  const whole = Buffer.allocUnsafeSlow(body.length + chunk.length);
+  body.copy(whole);
+  chunk.copy(whole, body.length);
+  return whole;
 }
 
 export class HttpsNetwork extends StreamNetwork {
   readonly #http: Http2SecureServer;
   readonly #clients = new Map<unknown, Client>();
-  #unread = 0;
+  #bufferedBytes = 0;
 
   constructor(options: HttpsNetworkOptions) {
     super(SupportedNetworkType.HTTPS, options, 0);
@@ -106,7 +114,7 @@ export class HttpsNetwork extends StreamNetwork {
     const { remoteAddress = '', remotePort = 0 } = session.socket;
     const admission = this.admissionOf(session.socket, () => session.destroy());
     if (admission === undefined) return;
-    this.#clients.set(session, { session, admission, remoteAddress, remotePort, unread: 0 });
+    this.#clients.set(session, { session, admission, remoteAddress, remotePort, bufferedBytes: 0 });
     session.once('close', () => {
       this.#clients.delete(session);
     });
@@ -127,23 +135,24 @@ export class HttpsNetwork extends StreamNetwork {
   }
 
   #readBody(stream: ServerHttp2Stream, client: Client): void {
-    const chunks: Buffer[] = [];
+    let body: Buffer = Buffer.alloc(0);
     let length = 0;
     const guarded = <A extends unknown[]>(action: (...values: A) => void) =>
       this.barrier.around(action, () => stream.destroy());
     const read = guarded((chunk: Buffer) => {
       length += chunk.length;
-      if (length <= MAX_QUERY_BYTES) chunks.push(chunk);
-      else if (!stream.headersSent) this.#refuse(stream, STATUS.contentTooLarge);
+      if (length <= MAX_QUERY_BYTES) {
+        body = joined(body, chunk);
+        this.#count(client, chunk.length);
+        this.#limitBuffered();
+      } else if (!stream.headersSent) this.#refuse(stream, STATUS.contentTooLarge);
     });
     const end = guarded(() => {
-      const [only, ...more] = chunks;
-      if (stream.headersSent || stream.destroyed) return;
-      const message = only !== undefined && more.length === 0 ? only : Buffer.concat(chunks);
-      this.#handle(stream, message, client);
+      if (!stream.headersSent && !stream.destroyed) this.#handle(stream, body, client);
     });
     stream.on('data', read);
     stream.once('end', end);
+    stream.once('close', () => this.#count(client, -body.length));
   }
 
   #handle(stream: ServerHttp2Stream, message: Buffer, client: Client): void {
@@ -164,8 +173,7 @@ export class HttpsNetwork extends StreamNetwork {
       'cache-control': `max-age=${freshSeconds(reply)}`,
     });
     stream.end(reply);
-    if (this.#unread <= this.maxBufferedBytes) return;
-    this.tooGreedy(this.#clients.values(), ({ unread }) => unread)?.session.destroy();
+    this.#limitBuffered();
   }
 
   /** Refuses a request; what it still sends is not read. */
@@ -182,8 +190,14 @@ export class HttpsNetwork extends StreamNetwork {
     stream.close(NO_ERROR);
   }
 
+  /** Cuts off the client for which most is buffered, if all together is too much. */
+  #limitBuffered(): void {
+    if (this.#bufferedBytes <= this.maxBufferedBytes) return;
+    this.tooGreedy(this.#clients.values(), ({ bufferedBytes }) => bufferedBytes)?.session.destroy();
+  }
+
   #count(client: Client, bytes: number): void {
-    client.unread += bytes;
-    this.#unread += bytes;
+    client.bufferedBytes += bytes;
+    this.#bufferedBytes += bytes;
   }
 }

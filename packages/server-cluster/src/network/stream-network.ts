@@ -3,11 +3,12 @@
  * through the framework.
  */
 import { IGNORE, MAX_MESSAGE_BYTES, mappedAddress, QueryReader } from '@dinodns-bench/wire';
-import type { SupportedNetworkType } from 'dinodns/common/network/net.js';
+import { SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Bypass } from '../framework/bypass.ts';
 import type { Cookies } from '../limits/cookies.ts';
 import { DROP_REASON } from '../metrics/counters.ts';
 import { DROP, type Responder, TO_FRAMEWORK } from '../table/responder.ts';
+import { padded } from '../wire/padding.ts';
 import { type Client, toFramework } from './framework-path.ts';
 import { StreamListener, type StreamNetworkOptions } from './stream-listener.ts';
 import { DEFAULT_MAX_BUFFERED_BYTES } from './tcp-limits.ts';
@@ -23,6 +24,7 @@ export abstract class StreamNetwork extends StreamListener {
   readonly #responder: Responder | undefined;
   readonly #bypass: Bypass | undefined;
   readonly #cookies: Cookies | undefined;
+  readonly #isEncrypted: boolean;
   /** The buffer in which the table writes its answers. */
   readonly #scratch: Buffer;
 
@@ -32,6 +34,7 @@ export abstract class StreamNetwork extends StreamListener {
     this.#responder = options.responder;
     this.#bypass = options.bypass;
     this.#cookies = options.cookies;
+    this.#isEncrypted = networkType !== SupportedNetworkType.TCP;
     this.#scratch = Buffer.alloc(headroom + MAX_MESSAGE_BYTES);
   }
 
@@ -46,18 +49,21 @@ export abstract class StreamNetwork extends StreamListener {
     const answered = this.#fromTable(message);
     const { headroom } = this;
     const cookies = this.cookiesFor(message, client);
+    // Where everybody can read the reply, its length tells nothing more.
+    const isPadded = this.#isEncrypted && this.query.hasPadding;
+    const finish = isPadded ? (reply: Buffer) => send(padded(reply, headroom)) : send;
     if (answered > 0) {
       const replied = cookies?.append(this.#scratch, headroom, answered, MAX_MESSAGE_BYTES) ?? answered;
       const reply = Buffer.allocUnsafe(headroom + replied);
       this.#scratch.copy(reply, headroom, headroom, headroom + replied);
       this.counters.count('tableHits');
       this.#count(reply, this.query.type, start);
-      send(reply);
+      finish(reply);
       return 'answered';
     }
     return answered === DROP
       ? 'unanswerable'
-      : this.#askFramework(message, client, start, cookies?.option(), send);
+      : this.#askFramework(message, client, start, cookies?.option(), finish);
   }
 
   /** With the cookie for this query's reply; undefined if it gets none. */

@@ -98,8 +98,9 @@ export class TcpConnection {
   }
 
   #afterAnswer(): void {
-    if (this.#clientEnded || this.#stopped) this.#endIfDone();
-    else if (this.socket.isPaused()) this.#continue();
+    if (this.#stopped) this.#endIfDone();
+    // A client that has sent its last query may have sent more than are worked on at once.
+    else if (this.#clientEnded || this.socket.isPaused()) this.#continue();
   }
 
   #endIfDone(): void {

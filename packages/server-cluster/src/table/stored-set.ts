@@ -19,32 +19,43 @@ export interface StoredSet {
   readonly records: readonly StoredRecord[];
 }
 
-/** The sets plus one: a new set, or its records added to the set of that type, without duplicates. */
+/** The sets plus one: a new set, or its records added to the set of that type. */
 export function withSet(sets: readonly StoredSet[], added: StoredSet): readonly StoredSet[] {
   if (added.records.length === 0) return sets;
   const existing = sets.find(({ type }) => type === added.type);
-  if (existing === undefined) return [...sets, { type: added.type, records: distinct(added.records) }];
-  const records = distinct([...existing.records, ...added.records]);
-  return sets.map((set) => (set === existing ? { ...set, records } : set));
+  if (existing === undefined) return [...sets, asSet(added)];
+  const joined = asSet({ ...added, records: [...existing.records, ...added.records] });
+  return sets.map((set) => (set === existing ? joined : set));
 }
 
-/** An RRset has no duplicates (RFC 2181, section 5). */
-function distinct(records: readonly StoredRecord[]): readonly StoredRecord[] {
-  if (records.length < 2) return records;
+/**
+ * An RRset has no duplicates, and one TTL, here that of its first record (RFC 2181, sections 5 and 5.2). Signatures have that of
+ * the first one for the same type, as if they were a set of their own.
+ */
+function asSet({ type, records }: StoredSet): StoredSet {
+  if (records.length < 2) return { type, records };
   const kept = new Map<string, StoredRecord>();
+  const ttls = new Map<number, number>();
   for (const record of records) {
     const key = record.data.toString('latin1');
-    if (!kept.has(key)) kept.set(key, record);
+    if (kept.has(key)) continue;
+    const part = type === TYPE.RRSIG ? typeCovered(record) : type;
+    const ttl = ttls.get(part) ?? record.ttl;
+    ttls.set(part, ttl);
+    kept.set(key, { ttl, data: record.data });
   }
-  return [...kept.values()];
+  return { type, records: [...kept.values()] };
+}
+
+/** Of a signature. */
+function typeCovered({ data }: StoredRecord): number {
+  return data.length < 2 ? 0 : data.readUInt16BE(0);
 }
 
 export function splitSignatures(sets: readonly StoredSet[]): readonly StoredSet[] {
   const signatures = sets.find(({ type }) => type === TYPE.RRSIG);
   if (signatures === undefined) return sets;
-  const byCovered = Map.groupBy(signatures.records, ({ data }) =>
-    data.length < 2 ? 0 : data.readUInt16BE(0),
-  );
+  const byCovered = Map.groupBy(signatures.records, typeCovered);
   const split = Array.from(byCovered, ([covered, records]) => ({ type: SIGNATURES | covered, records }));
   // Last, because type ANY gets the first set.
   return [...sets.filter((set) => set !== signatures), ...split];

@@ -4,6 +4,7 @@
  * records that the framework's handlers see and, from our stores, also as bytes ready to be copied.
  */
 import {
+  EDNS_OPTION,
   EDNS_UDP_BYTES,
   encodeName,
   encodeOpt,
@@ -99,6 +100,8 @@ function handlerOpt(query: Query, packet: Packet): Buffer | undefined {
   if (own === undefined || !isOpt(own)) return undefined;
   const body = encodeBody({
     ...own,
+    // Only an encrypted reply has padding, which is added when it leaves.
+    options: (own.options ?? []).filter(({ code }) => Number(code) !== EDNS_OPTION.padding),
     udpPayloadSize: EDNS_UDP_BYTES,
     ednsVersion: 0,
     flags: query.edns.dnssecOk ? 0x8000 : 0,

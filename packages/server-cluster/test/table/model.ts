@@ -47,7 +47,9 @@ export class Model {
       other.name === record.name &&
       other.type === record.type &&
       JSON.stringify(other.data) === JSON.stringify(record.data);
-    if (!this.records.some(isSame)) this.records.push(record);
+    if (this.records.some(isSame)) return;
+    const { ttl } = this.at(record.name, record.type)[0] ?? record;
+    this.records.push({ ...record, ttl });
   }
 
   at(name: string, type?: string): ModelRecord[] {
