@@ -16,9 +16,12 @@ import { cannon } from './run.ts';
 export type DriverEvent =
   /** The first query has left. */
   | { readonly event: 'started' }
-  /** Those of the interval that were sent and answered, and those that were given up: sent a time-out ago; its longest latency. */
+  /**
+   * Those of the interval that were sent and answered, and those that were given up: sent a time-out ago; ICMP errors; its longest
+   * latency.
+   */
   | ({ readonly event: 'interval'; readonly slowestSeconds: number | null } & Readonly<
-      Pick<Counts, 'sent' | 'answered' | 'lost'>
+      Pick<Counts, 'sent' | 'answered' | 'lost' | 'refused'>
     > &
       Pick<Interval, 'toSeconds' | 'qps' | 'codes' | 'goodSeconds'>)
   | { readonly event: 'result'; readonly result: CannonResult }
@@ -42,9 +45,10 @@ try {
   passed?.tell('started');
   tell({ event: 'started' });
   for await (const { toSeconds, qps, counts, codes, latencySeconds, goodSeconds } of run) {
-    const { sent, answered, lost } = counts;
+    const { sent, answered, lost, unreachable } = counts;
+    const own = { sent, answered, lost, refused: counts.refused + unreachable };
     const slowestSeconds = latencySeconds?.max ?? null;
-    tell({ event: 'interval', toSeconds, qps, sent, answered, lost, codes, slowestSeconds, goodSeconds });
+    tell({ event: 'interval', toSeconds, qps, ...own, codes, slowestSeconds, goodSeconds });
   }
   const result = await run.result;
   passed?.tell('ended');

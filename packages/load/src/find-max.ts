@@ -5,7 +5,10 @@
  * RFC 8219 requires no loss at all, attempts of at least 60 s and at least 20 repetitions; all three are options.
  */
 
+import type { Problem } from '@dinodns-bench/program';
+import { z } from 'zod';
 import type { CannonInput } from './options.ts';
+import { checked } from './options-check.ts';
 import type { CannonResult } from './result/result.ts';
 import { cannon, type RunControls } from './run.ts';
 
@@ -16,7 +19,7 @@ export interface FindMaxOptions extends RateSearchOptions {
   readonly trialSeconds?: number;
   /** Share of queries that may be lost, 0 to 1. Default 0, as in RFC 8219. */
   readonly maxLostRatio?: number;
-  /** Maximum 99th percentile of latency, seconds; null (default): any below the timeout. */
+  /** Maximum 99th percentile of latency, seconds, more than 0; null (default): any below the timeout. */
   readonly maxP99Seconds?: number | null;
   /** Called after each trial. */
   readonly onTrial?: (trial: FindMaxTrial) => void;
@@ -33,11 +36,13 @@ export interface FindMaxResult extends RateSearch {
   readonly trials: readonly FindMaxTrial[];
 }
 
-/** Rejects with a `LoadError` if a run cannot begin, and with the signal's reason when it is aborted. */
+/** Rejects with a `LoadError` if an option is not valid or a run cannot begin, and with the signal's reason when it is aborted. */
 export async function findMax(options: FindMaxOptions, controls: RunControls = {}): Promise<FindMaxResult> {
+  const limits = checked(findMaxSchema, options, boundsProblems);
   const trials: FindMaxTrial[] = [];
   const found = await searchMaxRate(options, async (repetition, rate) => {
-    const trial = await runTrial(options, controls, repetition, rate);
+    const result = await runTrial(options, controls, rate);
+    const trial = { repetition, rate, ...assessTrial(result, limits), result };
     trials.push(trial);
     options.onTrial?.(trial);
     return trial;
@@ -46,31 +51,36 @@ export async function findMax(options: FindMaxOptions, controls: RunControls = {
 }
 
 async function runTrial(
-  { base, trialSeconds = 5, maxLostRatio = 0, maxP99Seconds = null }: FindMaxOptions,
+  { base, trialSeconds = 5 }: FindMaxOptions,
   controls: RunControls,
-  repetition: number,
   rate: number,
-): Promise<FindMaxTrial> {
+): Promise<CannonResult> {
   const run = cannon({ ...base, load: { kind: 'constant', rate }, durationSeconds: trialSeconds }, controls);
   const result = await run.result;
   controls.signal?.throwIfAborted();
-  const { counts, lostRatio, latencySeconds, generator } = result;
-  // What was never sent was not answered either.
-  const generatorLimited = generator.wasTheLimit;
-  const fastEnough =
-    maxP99Seconds === null || (latencySeconds !== null && latencySeconds.p99 <= maxP99Seconds);
-  const sustained = counts.answered > 0 && lostRatio <= maxLostRatio && fastEnough && counts.unsent === 0;
-  return { repetition, rate, sustained, generatorLimited: !sustained && generatorLimited, result };
+  return result;
+}
+
+/** Whether a trial was within the limits and, if not, whether the generator is to blame. Pure. */
+export function assessTrial(
+  { counts, lostRatio, latencySeconds, generator }: CannonResult,
+  { maxLostRatio, maxP99Seconds }: Limits,
+): Pick<RateAttempt, 'sustained' | 'generatorLimited'> {
+  const isFast = maxP99Seconds === null || (latencySeconds !== null && latencySeconds.p99 <= maxP99Seconds);
+  const serverHeld = counts.answered > 0 && lostRatio <= maxLostRatio && isFast;
+  const sustained = serverHeld && counts.unsent === 0;
+  // One query that never left fails a trial, and is far from what makes the generator the limit of a run.
+  return { sustained, generatorLimited: !sustained && (serverHeld || generator.wasTheLimit) };
 }
 
 export interface RateSearchOptions {
   /** Number of searches; each gives one maximum. Default 5. */
   readonly repetitions?: number;
-  /** The search ends when the bounds are this close, as a share of the rate. Default 0.02. */
+  /** The search ends when the bounds are this close, as a share of the rate, 0.0001 to 0.5. Default 0.02. */
   readonly precision?: number;
   /**
-   * Bounds to search between, queries per second; without them, they are found first. No rate above `high` is tried; below `low`
-   * only if that is not sustained.
+   * Bounds to search between, queries per second; without them, they are found first. No rate above `high`, which is more than 10, is
+   * tried; below `low`, which is at least 10, only if that is not sustained.
    */
   readonly low?: number;
   readonly high?: number;
@@ -101,17 +111,38 @@ const MIN_RATE = 10;
 /** The first rate tried, from which it is doubled. */
 const FIRST_RATE = 1000;
 
-/** Rejects with `attempt`'s error. Its `repetition` is 0 in the search for bounds. */
+const searchSchema = z.object({
+  repetitions: z.int().min(1).default(5),
+  // No trial tells closer rates apart, and a search for equal ones would not end.
+  precision: z.number().min(0.0001).max(0.5).default(0.02),
+  low: z.number().min(MIN_RATE).optional(),
+  high: z.number().gt(MIN_RATE).optional(),
+});
+const findMaxSchema = searchSchema.extend({
+  maxLostRatio: z.number().min(0).max(1).default(0),
+  maxP99Seconds: z.number().positive().nullable().default(null),
+});
+
+type Search = z.output<typeof searchSchema>;
+type Limits = Pick<z.output<typeof findMaxSchema>, 'maxLostRatio' | 'maxP99Seconds'>;
+
+function boundsProblems({ low, high }: Search): Problem[] {
+  if (low === undefined || high === undefined || low < high) return [];
+  return [{ problem: `low is ${low}, high ${high}`, fix: 'give a low bound that is below the high one' }];
+}
+
+/** Rejects with a `LoadError` if an option is not valid, and with `attempt`'s error, whose `repetition` is 0 in the search for bounds. */
 export async function searchMaxRate(
   options: RateSearchOptions,
   attempt: (repetition: number, rate: number) => Promise<RateAttempt>,
 ): Promise<RateSearch> {
-  const { repetitions = 5 } = options;
-  const bounds = await findBounds(options, (rate) => attempt(0, rate));
+  const wanted = checked(searchSchema, options, boundsProblems);
+  const { repetitions } = wanted;
+  const bounds = await findBounds(wanted, (rate) => attempt(0, rate));
   const maxima: number[] = [];
   let ended = 0;
   for (let repetition = 1; repetition <= repetitions; repetition++) {
-    const found = await search(bounds, options, (rate) => attempt(repetition, rate));
+    const found = await search(bounds, wanted, (rate) => attempt(repetition, rate));
     maxima.push(found.rate);
     if (found.generatorLimited) ended += 1;
   }
@@ -136,7 +167,7 @@ type Bounds = Pick<RateSearch, 'low' | 'high'>;
 
 /** Doubles, or halves, until one rate is sustained and the next is not. */
 async function findBounds(
-  { low, high }: RateSearchOptions,
+  { low, high }: Search,
   attempt: (rate: number) => Promise<RateAttempt>,
 ): Promise<Bounds> {
   if (low !== undefined && high !== undefined) return { low, high };
@@ -161,12 +192,12 @@ async function findBounds(
  */
 async function search(
   bounds: Bounds,
-  options: RateSearchOptions,
+  wanted: Search,
   attempt: (rate: number) => Promise<RateAttempt>,
 ): Promise<{ rate: number; generatorLimited: boolean }> {
-  const { precision = 0.02 } = options;
-  let low = bounds.low === options.low ? bounds.low : bounds.low * 0.75;
-  let high = Math.min(bounds.high * 1.25, options.high ?? Number.POSITIVE_INFINITY);
+  const { precision } = wanted;
+  let low = bounds.low === wanted.low ? bounds.low : bounds.low * 0.75;
+  let high = Math.min(bounds.high * 1.25, wanted.high ?? Number.POSITIVE_INFINITY);
   let generatorLimited = false;
   let best = 0;
   while (high > MIN_RATE) {

@@ -8,8 +8,17 @@ import { many } from './report/numbers.ts';
 
 /** Throws `LoadError` (`E_OPTIONS`) with all problems. */
 export function checkOptions(input: CannonInput): CannonOptions {
-  const parsed = optionsSchema.safeParse(input, { reportInput: true });
-  const problems = parsed.success ? crossProblems(parsed.data) : parsed.error.issues.map(problemOf);
+  return checked(optionsSchema, input, crossProblems);
+}
+
+/** What a schema makes of options; `together` finds contradictions. Throws `LoadError` (`E_OPTIONS`) with all problems. */
+export function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  together: (options: z.output<Schema>) => Problem[],
+): z.output<Schema> {
+  const parsed = schema.safeParse(input, { reportInput: true });
+  const problems = parsed.success ? together(parsed.data) : parsed.error.issues.map(problemOf);
   if (parsed.success && problems.length === 0) return parsed.data;
   throw new LoadError('E_OPTIONS', problems);
 }

@@ -73,7 +73,7 @@ export const optionsSchema = z.strictObject({
   workload: workloadOptionsSchema,
   message: messageOptionsSchema.prefault({}),
   load: loadSchema.prefault({ kind: 'closed' }),
-  /** How long queries are sent; unanswered ones then have `timeoutSeconds` more. */
+  /** How long queries are sent; unanswered ones then have `timeoutSeconds` more, lookups that for each candidate. */
   durationSeconds: seconds.default(10),
   /** Ends the run after this many queries; null: only the duration ends it. */
   maxQueries: z.int().min(1).nullable().default(null),

@@ -224,6 +224,36 @@ describe('before anything is sent', () => {
       says: ['--source-port', '65535'],
     },
     { what: 'more hits than queries', args: ['--hit-ratio', '2', '127.0.0.1'], says: ['--hit-ratio', '1'] },
+    {
+      what: 'a search of no trials',
+      args: ['--find-max', '--trials', '0', '127.0.0.1'],
+      says: ['E_OPTIONS', '--trials cannot be 0', 'at least 1'],
+    },
+    {
+      what: 'half a search',
+      args: ['--find-max', '--trials', '1.5', '127.0.0.1'],
+      says: ['--trials cannot be 1.5', 'a whole number'],
+    },
+    {
+      what: 'a search that would not end',
+      args: ['--find-max', '--precision', '-1', '127.0.0.1'],
+      says: ['E_OPTIONS', '--precision cannot be -1', 'from 0.01 to 50'],
+    },
+    {
+      what: 'a search without room',
+      args: ['--find-max', '-R', '10', '127.0.0.1'],
+      says: ['E_OPTIONS', '--rate (-R) cannot be 10', 'more than 10'],
+    },
+    {
+      what: 'more losses than queries',
+      args: ['--find-max', '--max-loss', '101', '127.0.0.1'],
+      says: ['--max-loss cannot be 101', 'from 0 to 100'],
+    },
+    {
+      what: 'answers in no time',
+      args: ['--find-max', '--max-p99', '0', '127.0.0.1'],
+      says: ['--max-p99 cannot be 0', 'more than 0'],
+    },
     { what: 'zones without a number', args: ['--zones', 'nope', '127.0.0.1'], says: ['"nope"', '{X}'] },
   ])('$what: status 2', async ({ args, says }) => {
     const { status, stdout, stderr } = await refusedBy(args);

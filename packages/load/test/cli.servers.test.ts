@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { buildCommand, type Flags } from '../src/cli/flags.ts';
+import { buildCommand } from '../src/cli/flags.ts';
 import { liveLine } from '../src/cli/live.ts';
-import { inputOf } from '../src/cli/options.ts';
 import { runCli } from '../src/cli/run-cli.ts';
 import { type CannonResult, type Interval, optionsSchema } from '../src/index.ts';
-import { dnscannon, start } from './support/cli.ts';
+import { dnscannon, optionsFrom, start } from './support/cli.ts';
 import { startCoredns, type TestCoredns } from './support/coredns.ts';
 
 const { it } = fileNeeds('coredns', 'openssl');
@@ -200,15 +199,8 @@ it('keeps the live line below 80 columns whatever happens', () => {
 });
 
 it("takes the flags that dnsperf's and autocannon's users know", () => {
-  const input = (...args: string[]) => {
-    const command = buildCommand().exitOverride();
-    command.parse(args, { from: 'user' });
-    const [where = '', ...names] = command.args;
-    return optionsSchema.parse(inputOf(where, names, command.opts<Flags>()));
-  };
-  expect(
-    input('192.0.2.1', '-l', '7', '-c', '20', '-T', '2', '-q', '50', '-Q', '1k', '-t', '2', '-b', '64'),
-  ).toMatchObject({
+  const dnsperf = '-l 7 -c 20 -T 2 -q 50 -Q 1k -t 2 -b 64'.split(' ');
+  expect(optionsFrom('192.0.2.1', ...dnsperf)).toMatchObject({
     durationSeconds: 7,
     clients: 20,
     workers: 2,
@@ -216,17 +208,17 @@ it("takes the flags that dnsperf's and autocannon's users know", () => {
     timeoutSeconds: 2,
     receiveBufferBytes: 65_536,
   });
-  expect(input('192.0.2.1', '-m', 'dot', '-e', '-D', '-n', '2', '-x', '4000')).toMatchObject({
+  expect(optionsFrom('192.0.2.1', '-m', 'dot', '-e', '-D', '-n', '2', '-x', '4000')).toMatchObject({
     transport: 'tls',
     message: { ednsSize: 1232, dnssec: true },
     passes: 2,
     sourcePort: 4000,
   });
-  expect(input('https://192.0.2.1/x', '-w', '2', '-R', '5').transport).toBe('https');
-  expect(input('192.0.2.1', '--ramp', '0:5k').load).toEqual({ kind: 'ramp', from: 0, to: 5000 });
-  expect(input('192.0.2.1', '--steps', '1,2k').load).toEqual({ kind: 'steps', rates: [1, 2000] });
-  expect(input('192.0.2.1', '--pcap', 'x').load).toEqual({ kind: 'timed' });
-  expect(input('192.0.2.1', 'a.com', '--types', 'A,AAAA', '--zipf', '1.1').workload).toMatchObject({
+  expect(optionsFrom('https://192.0.2.1/x', '-w', '2', '-R', '5').transport).toBe('https');
+  expect(optionsFrom('192.0.2.1', '--ramp', '0:5k').load).toEqual({ kind: 'ramp', from: 0, to: 5000 });
+  expect(optionsFrom('192.0.2.1', '--steps', '1,2k').load).toEqual({ kind: 'steps', rates: [1, 2000] });
+  expect(optionsFrom('192.0.2.1', '--pcap', 'x').load).toEqual({ kind: 'timed' });
+  expect(optionsFrom('192.0.2.1', 'a.com', '--types', 'A,AAAA', '--zipf', '1.1').workload).toMatchObject({
     kind: 'names',
     names: ['a.com'],
     types: ['A', 'AAAA'],

@@ -60,6 +60,17 @@ it('ends a lookup whose other type is lost when its time is out, and counts that
   expect(result.lookups?.latencySeconds?.p50).toBeLessThan(1.6);
 });
 
+it('awaits all candidates of the last lookups, which are asked one after the other', async () => {
+  const behaviour: Behaviour = (query, reply) => reply(answerTo(query, { code: 3 }), 500);
+  const { result } = await ask(behaviour, 3, {
+    workload: { kind: 'kubernetes', names: ['one.test.', 'two.test', 'one.test.'], types: ['A'] },
+    timeoutSeconds: 1.5,
+  });
+  // With the search list, five candidates: 2.5 s.
+  expect(result.counts).toMatchObject({ sent: 7, answered: 7, lost: 0, interrupted: 0 });
+  expect(result.lookups).toMatchObject({ count: 3, found: 0, failed: 3 });
+});
+
 it('counts lost and late answers separately, and excludes them from latency', async () => {
   const { result } = await ask(
     (query, reply, number) => {

@@ -59,3 +59,16 @@ it('gives each step an equal part', () => {
   const per = [0, 1, 2].map((s) => times.filter((t) => t >= s * 1e9 && t < (s + 1) * 1e9).length);
   expect(per).toEqual([100, 1000, 10]);
 });
+
+it.each([
+  { kind: 'constant', rate: 700 },
+  { kind: 'ramp', from: 0, to: 2000 },
+  { kind: 'ramp', from: 2000, to: 100 },
+  { kind: 'steps', rates: [100, 1000, 10] },
+] as const)('counts what is due by any time: %j', (arrivals) => {
+  const times = all(arrivals, 3);
+  for (const seconds of [0.1, 0.9, 1.5, 2.4, 3]) {
+    const due = times.filter((time) => time < seconds * 1e9).length;
+    expect(Math.abs(due - countOf(arrivals, 3, seconds))).toBeLessThanOrEqual(1.001);
+  }
+});

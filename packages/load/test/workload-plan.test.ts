@@ -67,6 +67,26 @@ describe('zones', () => {
     },
   );
 
+  test.each([
+    { hitRatio: 0.9, length: 200, hits: 180 },
+    { hitRatio: 0.999, length: 1000, hits: 999 },
+    { hitRatio: 0.001, length: 1000, hits: 1 },
+    { hitRatio: 0.9925, length: 400, hits: 397 },
+    { hitRatio: 1 / 3, length: 201, hits: 67 },
+  ])('a hit ratio of $hitRatio of 200 names takes a list of $length', async ({ hitRatio, length, hits }) => {
+    const made = await plan({ kind: 'zones', hitRatio });
+    expect(made.arena.count).toBe(length);
+    const isHit = namesOf(made, length).map((name) => number(name) % 2 === 1);
+    expect(isHit.filter(Boolean)).toHaveLength(hits);
+  });
+
+  test('a hit ratio of many digits is met to a millionth of the rarer names', async () => {
+    const made = await plan({ kind: 'zones', hitRatio: 0.987654321 });
+    const hits = namesOf(made, made.arena.count).filter((name) => number(name) % 2 === 1).length;
+    expect(Math.abs(hits / made.arena.count - 0.987654321)).toBeLessThan(0.0124e-6);
+    expect(made.description).toContain('98.7654321 % of them odd');
+  });
+
   test('a ratio of one half is the same as the numbers in order', async () => {
     const [mixed, plain] = [await plan({ kind: 'zones', hitRatio: 0.5 }), await plan({ kind: 'zones' })];
     expect(namesOf(mixed, 200)).toEqual(namesOf(plain, 200));
@@ -200,6 +220,7 @@ describe('errors', () => {
     [{ kind: 'zones', pattern: 'example.com' }, 'E_WORKLOAD', /has no \{X\}/],
     [{ kind: 'zones', from: 5, to: 4 }, 'E_WORKLOAD', /is empty/],
     [{ kind: 'zones', from: 5, to: 5, hitRatio: 0.5 }, 'E_WORKLOAD', /needs odd and even/],
+    [{ kind: 'zones', hitRatio: 1e-9 }, 'E_WORKLOAD', /needs more than 20,000,000 names/],
     [{ kind: 'zones', to: 1e9 }, 'E_WORKLOAD', /too many/],
     [{ kind: 'reverse', network: '10.0.0.0/8' }, 'E_WORKLOAD', /16777216 addresses/],
     [{ kind: 'reverse', network: '10.0.0/24' }, 'E_WORKLOAD', /not a network/],

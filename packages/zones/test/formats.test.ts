@@ -112,6 +112,33 @@ describe('what a format cannot hold is refused', () => {
   });
 });
 
+describe('a line of dnsmasq has at most 1,024 bytes', () => {
+  const txt = (text: string, times: number) => `TXT "${text.repeat(times)}"`;
+  const caa = (length: number) => `CAA 0 issue "${'x'.repeat(length)}"`;
+  const render = (record: string, to = 9) =>
+    texts('dnsmasq', defineZoneSet({ from: 9, to, parity: 'all', records: ['A 192.0.2.1', record] }));
+  const longestIn = (files: Record<string, string>) => {
+    const lines = Object.values(files).flatMap((text) => text.split('\n'));
+    return Math.max(...lines.map(({ length }) => length));
+  };
+
+  it.each([
+    { what: 'text', fits: txt('x', 989), bytes: 1024, not: txt('x', 990), over: 1025 },
+    { what: 'text in quotes', fits: txt('\\"', 497), bytes: 1023, not: txt('\\"', 498), over: 1025 },
+    { what: 'other data', fits: caa(493), bytes: 1024, not: caa(494), over: 1026 },
+  ])('of $what', ({ fits, bytes, not, over }) => {
+    expect(longestIn(render(fits))).toBe(bytes);
+    const { problems } = refusal(() => render(not));
+    const problem = ` record at @: its line has ${over} bytes for example9.com`;
+    expect(problems).toEqual([expect.objectContaining({ problem: expect.stringContaining(problem) })]);
+  });
+
+  it('of the zone with the longest name', () => {
+    const refused = refusal(() => render(txt('x', 989), 10));
+    expect(refused.message).toContain('1025 bytes for example10.com');
+  });
+});
+
 it('writes a file for each zone for the auto plugin, for at most 10,000 zones', () => {
   const files = texts('corefile-auto', defineZoneSet({ to: 6 }));
   expect(Object.keys(files)).toEqual([

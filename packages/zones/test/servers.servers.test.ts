@@ -199,6 +199,19 @@ describe.for(servers)('$name', (server) => {
   });
 });
 
+describe.for(servers.filter(({ format }) => format === 'dnsmasq'))('$name', (server) => {
+  it('reads the longest lines that it is given', needs(server.tool), async () => {
+    const records = ['A 192.0.2.1', `TXT "${'x'.repeat(989)}"`, `CAA 0 issue "${'x'.repeat(493)}"`];
+    const zoneSet = defineZoneSet({ from: 9, to: 9, parity: 'all', records });
+    const running = await startServer(server, zoneSet);
+    try {
+      for (const type of ['A', 'TXT', 'CAA']) await expectRightAnswer(running, zoneSet, 'example9.com', type);
+    } finally {
+      await running.stop();
+    }
+  });
+});
+
 describe('a hosts file in CoreDNS', needs(hostsServer.tool), () => {
   it('answers addresses of zones and hosts', async () => {
     const zoneSet = defineZoneSet({ records: ['A 192.0.2.1', 'AAAA 2001:db8::1'], hosts: ['www'] });

@@ -1,6 +1,7 @@
 /** `--find-max` on the command line. */
 
-import { EXIT_STATUS, type ProgramWorld, say, writeOut } from '@dinodns-bench/program';
+import { EXIT_STATUS, given, type ProgramWorld, say, writeOut } from '@dinodns-bench/program';
+import { loadError } from '../errors.ts';
 import { type FindMaxResult, type FindMaxTrial, findMax } from '../find-max.ts';
 import type { CannonInput } from '../options.ts';
 import { duration, many, percent, whole } from '../report/numbers.ts';
@@ -31,6 +32,18 @@ function summary(result: FindMaxResult, trialSeconds: number): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** A percentage as a share. Checked here, because the library would name the share. */
+function shareOf(
+  flag: '--max-loss' | '--precision',
+  value: number | undefined,
+  [least, most]: readonly [number, number],
+): number | undefined {
+  if (value === undefined) return undefined;
+  if (value >= least && value <= most) return value / 100;
+  const fix = `give a percentage from ${least} to ${most}`;
+  throw loadError('E_OPTIONS', `${flag} cannot be ${value}`, fix);
+}
+
 export async function runFindMax(input: CannonInput, flags: Flags, world: ProgramWorld): Promise<number> {
   const { load: _load, durationSeconds: _duration, ...base } = input;
   const trialSeconds = flags.duration ?? flags.limit ?? DEFAULT_TRIAL_SECONDS;
@@ -38,11 +51,13 @@ export async function runFindMax(input: CannonInput, flags: Flags, world: Progra
     {
       base,
       trialSeconds,
-      maxLostRatio: (flags.maxLoss ?? 0) / 100,
-      maxP99Seconds: flags.maxP99 ?? null,
-      ...(flags.trials === undefined ? {} : { repetitions: flags.trials }),
-      ...(flags.precision === undefined ? {} : { precision: flags.precision / 100 }),
-      ...(flags.rate === undefined ? {} : { high: flags.rate }),
+      ...given({
+        maxLostRatio: shareOf('--max-loss', flags.maxLoss, [0, 100]),
+        maxP99Seconds: flags.maxP99,
+        repetitions: flags.trials,
+        precision: shareOf('--precision', flags.precision, [0.01, 50]),
+        high: flags.rate,
+      }),
       onTrial: (trial) => {
         if (flags.progress) say(world, trialLine(trial));
         if (flags.ndjson === true)

@@ -9,7 +9,7 @@ import type { Flags } from './flags.ts';
 
 type Transport = NonNullable<CannonInput['transport']>;
 
-/** No practical limit: a capture ends by itself. */
+/** No practical limit: a capture, passes and a number of queries end by themselves. */
 const UNTIL_THE_END_SECONDS = 366 * 86_400;
 const DEFAULT_EDNS_SIZE = 1232;
 
@@ -136,10 +136,12 @@ export function inputOf(server: string, names: readonly string[], flags: Flags):
   });
 }
 
-function durationOf({ duration, limit, pcap, passes, maxQueries }: Flags): number | undefined {
+function durationOf({ duration, limit, pcap, passes, maxQueries, ramp, steps }: Flags): number | undefined {
   const time = duration ?? limit;
   const endsByItself = pcap !== undefined || passes !== undefined || maxQueries !== undefined;
-  return time ?? (endsByItself ? UNTIL_THE_END_SECONDS : undefined);
+  // The time decides the rates of these: over a year, a ramp would stay where it begins.
+  const isSpread = ramp !== undefined || steps !== undefined;
+  return time ?? (endsByItself && !isSpread ? UNTIL_THE_END_SECONDS : undefined);
 }
 
 function loadOf(flags: Flags): CannonInput['load'] {
@@ -266,11 +268,15 @@ const FLAG_OF: Readonly<Record<string, string>> = {
   'workload.randomLabelLength': '--random-labels',
   'workload.speed': '--speed',
   'workload.ndots': '--ndots',
+  repetitions: '--trials',
+  maxP99Seconds: '--max-p99',
+  high: '--rate (-R)',
 };
 
 /** Turns `load.rate cannot be 0` into `--rate or --poisson cannot be 0`; list entries (`sources.1`) map to their flag. */
 function inFlags(problem: string): string {
-  const [, name = '', rest = ''] = /^([A-Za-z]+(?:\.[A-Za-z]+)?)(?:\.\d+)?( .*)$/s.exec(problem) ?? [];
+  const [, name = '', rest = ''] =
+    /^([A-Za-z][A-Za-z\d]*(?:\.[A-Za-z]+)?)(?:\.\d+)?( .*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(FLAG_OF, name) ? FLAG_OF[name] : undefined;
   return flag === undefined ? problem : flag + rest;
 }

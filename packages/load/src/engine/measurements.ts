@@ -14,7 +14,7 @@ export function noCounts() {
     lostWithConnection: 0,
     /** Queries still unanswered when the run was stopped by the user; neither answered nor lost. */
     interrupted: 0,
-    /** Open loop: queries that were due and never sent, because the generator could not keep up with the rate. */
+    /** Open loop: queries (or lookups) that were due and never sent, because the generator could not keep up with the rate. */
     unsent: 0,
     /** Queries that were due and had to wait because no id of a socket, or no connection, was free. */
     held: 0,
@@ -64,6 +64,11 @@ export function noCounts() {
 
 /** Counts of one interval or run. Every query that was sent ends as exactly one of answered, lost or interrupted. */
 export type Counts = ReturnType<typeof noCounts>;
+
+/** What was due by the end: queries, or lookups of a simulated resolver, each of which is several queries. `unsent` is a part of it. */
+export function dueIn({ sent, lookups, unsent }: Counts): number {
+  return (lookups > 0 ? lookups : sent) + unsent;
+}
 
 const COUNT_NAMES = Object.keys(noCounts()) as readonly (keyof Counts)[];
 

@@ -84,7 +84,12 @@ function header(result: CannonResult): string[] {
   ];
 }
 
-function queryLines({ counts, lostRatio, rates, qps, elapsedSeconds }: CannonResult): string[] {
+function queryLines({ counts, lostRatio, rates, qps, elapsedSeconds, options }: CannonResult): string[] {
+  // A simulated resolver is asked for lookups, and sends several queries for each.
+  const units =
+    options.workload.kind === 'kubernetes'
+      ? { unsent: 'unsent lookups', offered: ' lookups', sent: ' queries' }
+      : { unsent: 'unsent', offered: '', sent: '' };
   const parts = [
     `sent ${whole(counts.sent)}`,
     `answered ${whole(counts.answered)}`,
@@ -92,7 +97,7 @@ function queryLines({ counts, lostRatio, rates, qps, elapsedSeconds }: CannonRes
     `lost ${whole(counts.lost)}${counts.answered + counts.lost === 0 ? '' : ` (${percent(lostRatio)})`}`,
   ];
   const extra: readonly (readonly [string, number])[] = [
-    ['unsent', counts.unsent],
+    [units.unsent, counts.unsent],
     ['interrupted', counts.interrupted],
     ['retried', counts.retried],
     ['over TCP', counts.fallbacks],
@@ -111,7 +116,9 @@ function queryLines({ counts, lostRatio, rates, qps, elapsedSeconds }: CannonRes
   ];
   for (const [name, count] of extra) if (count > 0) parts.push(`${name} ${whole(count)}`);
   const offered =
-    rates.offered === null ? [] : [`offered ${whole(rates.offered)}/s`, `sent ${whole(rates.sent)}/s`];
+    rates.offered === null
+      ? []
+      : [`offered ${whole(rates.offered)}${units.offered}/s`, `sent ${whole(rates.sent)}${units.sent}/s`];
   return [
     ...wrap('Queries', parts),
     ...wrap('Rate', [`${whole(qps)} answers per second over ${duration(elapsedSeconds)}`, ...offered]),

@@ -1,5 +1,5 @@
 /** Builds the result from the measurements. Pure. */
-import type { Counts } from '../engine/measurements.ts';
+import { type Counts, dueIn } from '../engine/measurements.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
 import { NO_FACTS, type ServerAddress, type TransportFacts } from '../transport/transport.ts';
@@ -51,7 +51,7 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
     sendingSeconds,
     elapsedSeconds,
     rates: {
-      offered: offeredRate(options, sendingSeconds, counts.sent + counts.unsent),
+      offered: offeredRate(options, sendingSeconds, dueIn(counts)),
       sent: counts.sent / Math.max(sendingSeconds, 1e-9),
       answered: qps,
     },
@@ -78,13 +78,13 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
 }
 
 /** An open loop's rate is what was due while it lasted; a capture's, what was due in it. */
-function offeredRate({ load }: CannonOptions, seconds: number, due: number): number | null {
+function offeredRate({ load, durationSeconds }: CannonOptions, seconds: number, due: number): number | null {
   if (load.kind === 'timed') return due / Math.max(seconds, 1e-9);
   const arrivals = arrivalsOf(load);
   if (arrivals === null || seconds === 0) return null;
   return arrivals.kind === 'constant' || arrivals.kind === 'poisson'
     ? arrivals.rate
-    : countOf(arrivals, seconds) / seconds;
+    : countOf(arrivals, durationSeconds, seconds) / seconds;
 }
 
 function lookupReport({ total }: Tally, seconds: number): LookupReport | null {

@@ -62,7 +62,7 @@ export interface LookupReport {
 }
 
 export interface Rates {
-  /** Queries per second that were due, in an open loop or under a limit; null without either. */
+  /** Queries per second, or lookups of a simulated resolver, that were due, in an open loop or under a limit; null without either. */
   readonly offered: number | null;
   /** Queries per second while sending. */
   readonly sent: number;

@@ -2,6 +2,7 @@
  * What a reader must know before believing the numbers; above all whether the generator, not the server, decided the result:
  * it has measured itself then. Pure.
  */
+import { dueIn } from '../engine/measurements.ts';
 import type { LoadOptions } from '../options.ts';
 import { many } from '../report/numbers.ts';
 import type { CannonResult } from './result.ts';
@@ -55,7 +56,7 @@ export function warningsOf({
 
 /** A worker that was busy for this share of the time hardly ever waited for an answer. */
 const BUSY_SHARE = 0.95;
-/** Share of due queries that may stay unsent before the rate counts as missed. */
+/** Share of due queries, or lookups, that may stay unsent before the rate counts as missed. */
 const UNSENT_SHARE = 0.01;
 /** Open loop: 99 % of queries must be sent within this time of being due. */
 const LATE_P99_NS = 1e6;
@@ -80,10 +81,11 @@ export function limitReasons(
   const { counts, lateness } = total;
   const openLoop = load.kind !== 'closed';
   const reasons: string[] = [];
-  const due = counts.sent + counts.unsent;
+  const due = dueIn(counts);
   if (counts.unsent > UNSENT_SHARE * due) {
+    const what = counts.lookups > 0 ? 'lookups' : 'queries';
     reasons.push(
-      `it could not keep up with the rate: ${percent(counts.unsent / due)} of the due queries never left`,
+      `it could not keep up with the rate: ${percent(counts.unsent / due)} of the due ${what} never left`,
     );
   }
   if (openLoop && counts.held > HELD_SHARE * due) {

@@ -43,16 +43,21 @@ export function scheduleOf(arrivals: Arrivals, share: ScheduleShare): Schedule {
   };
 }
 
-/** Number of queries in a schedule over its duration; for Poisson, the expected number. */
-export function countOf(arrivals: Arrivals, durationSeconds: number): number {
+/** Number of queries in a schedule over its duration, or in its first `seconds`; for Poisson, the expected number. */
+export function countOf(arrivals: Arrivals, durationSeconds: number, seconds = durationSeconds): number {
   switch (arrivals.kind) {
     case 'constant':
     case 'poisson':
-      return arrivals.rate * durationSeconds;
-    case 'ramp':
-      return ((arrivals.from + arrivals.to) / 2) * durationSeconds;
-    case 'steps':
-      return (arrivals.rates.reduce((sum, rate) => sum + rate, 0) / arrivals.rates.length) * durationSeconds;
+      return arrivals.rate * seconds;
+    case 'ramp': {
+      const { from, to } = arrivals;
+      return (from + ((to - from) * seconds) / (2 * durationSeconds)) * seconds;
+    }
+    case 'steps': {
+      const length = durationSeconds / arrivals.rates.length;
+      const spentIn = (step: number) => Math.min(length, Math.max(0, seconds - step * length));
+      return arrivals.rates.reduce((sum, rate, step) => sum + rate * spentIn(step), 0);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** Thresholds of `--fail-if`: `p99>5ms`, `lost>0.1%`, `qps<100000`. */
 
 import { rcodeName, rcodeNumber } from '@dinodns-bench/wire';
+import { dueIn } from '../engine/measurements.ts';
 import { loadError } from '../errors.ts';
 import type { CannonResult } from '../result/result.ts';
 import { PERCENTILES, type Statistics, titleOf } from '../result/statistics.ts';
@@ -30,7 +31,7 @@ const STATISTICS: ReadonlyMap<string, keyof Statistics> = new Map(
   ].map((key) => [titleOf(key), key]),
 );
 
-/** Counts that are shares of the queries sent. */
+/** Counts that are shares of the queries sent; `unsent` is one of what was due. */
 const COUNTS = new Map<string, (counts: CannonResult['counts']) => number>([
   ['lost', ({ lost }) => lost],
   ['late', ({ late }) => late],
@@ -84,7 +85,7 @@ function metricOf(name: string): Metric | null {
     return {
       kind: 'count',
       valueIn: ({ counts }) => count(counts),
-      totalIn: ({ counts }) => counts.sent + (name === 'unsent' ? counts.unsent : 0),
+      totalIn: ({ counts }) => (name === 'unsent' ? dueIn(counts) : counts.sent),
     };
   }
   if (name === 'qps') return { kind: 'rate', valueIn: ({ qps }) => qps };

@@ -20,7 +20,7 @@ import {
 } from '../transport/transport.ts';
 import { openUdp } from '../transport/udp.ts';
 import { startWorkload } from '../workload/start.ts';
-import { longestOf } from '../workload/workload.ts';
+import { longestOf, mostCandidatesOf } from '../workload/workload.ts';
 import { type Share, STOP, type WorkerTask } from './thread-messages.ts';
 
 /** Retries and lookups of several steps may end a little after the timeout. */
@@ -123,6 +123,14 @@ function coalesceFor({ options, plan, share }: WorkerTask, kernelTimestamps: boo
   return Math.max(1, Math.min(MAX_COALESCE, Math.floor(share.window * COALESCE_SHARE)));
 }
 
+/** How long the answers to what was sent last may take. */
+function drainNsOf({ options, plan }: WorkerTask): number {
+  const { timeoutSeconds, retries, tcpFallback } = options;
+  // After a truncated answer, a query may wait for a connection, and has as many attempts over TCP.
+  const attempts = (1 + retries) * (tcpFallback ? 2 : 1) + (tcpFallback ? 1 : 0);
+  return timeoutSeconds * 1e9 * attempts * mostCandidatesOf(plan) + DRAIN_MARGIN_NS;
+}
+
 /** Events for the caller of `runShare`. */
 export interface ShareEvents {
   /** At the end of the interval with this number: the measurements are up to date. */
@@ -149,8 +157,6 @@ export async function runShare(
     before = losses;
   };
   const endNs = startNs + options.durationSeconds * 1e9;
-  // After a truncated answer, a query may wait for a connection, and has as many attempts over TCP.
-  const attempts = (1 + options.retries) * (options.tcpFallback ? 2 : 1) + (options.tcpFallback ? 1 : 0);
   const loop: Loop = new Loop({
     engine,
     transport,
@@ -160,7 +166,7 @@ export async function runShare(
     coalesce: coalesceFor(task, kernelTimestamps),
     startNs,
     endNs,
-    drainNs: options.timeoutSeconds * 1e9 * attempts + DRAIN_MARGIN_NS,
+    drainNs: drainNsOf(task),
     intervalNs: options.intervalSeconds * 1e9,
     stopped: () => Atomics.load(control, STOP) !== 0,
     onInterval: (index) => {

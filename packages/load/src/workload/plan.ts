@@ -114,7 +114,8 @@ function planGivenNames(options: Kind<'names'>, message: MessageOptions): Worklo
 
 function planZones(options: Kind<'zones'>, message: MessageOptions): WorkloadPlan {
   const { pattern, from, to, hitRatio } = options;
-  const hits = hitRatio === null ? '' : `, ${Number((hitRatio * 100).toFixed(2))} % of them odd`;
+  // All digits that were given: 99.999 % is not 100 %.
+  const hits = hitRatio === null ? '' : `, ${Number((hitRatio * 100).toPrecision(12))} % of them odd`;
   const what = `${pattern} for X from ${from} to ${to}${hits}`;
   return planNames(zoneNames(options), options, message, () => what);
 }

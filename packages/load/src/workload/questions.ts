@@ -80,15 +80,38 @@ function halvesOf(from: number, to: number) {
   return { firstOdd, odds, firstEven, evens: to - from + 1 - odds };
 }
 
-/** As many numbers as the range has, with existing and missing ones spread evenly. */
-function* mixedNumbers(halves: Halves, hitRatio: number): Generator<number> {
+/** How far the share of hits, or of misses, may be from what was asked for, as a part of it. */
+const RATIO_PRECISION = 1e-6;
+
+/** The length of a list, and how many of its names exist. */
+interface Mix {
+  readonly length: number;
+  readonly hits: number;
+}
+
+/**
+ * The shortest list of at least `count` names that has the hit ratio: 0.1 % of 200 names is none or one, of 1,000 it is one.
+ * @throws LoadError `E_WORKLOAD` if it would be too long.
+ */
+function mixOf(count: number, hitRatio: number): Mix {
+  const tolerance = RATIO_PRECISION * Math.min(hitRatio, 1 - hitRatio);
+  for (let length = count; length <= MAX_NAMES; length += 1) {
+    const hits = Math.round(hitRatio * length);
+    if (Math.abs(hits / length - hitRatio) <= tolerance) return { length, hits };
+  }
+  const problem = `a hit ratio of ${hitRatio} needs more than ${MAX_NAMES.toLocaleString('en')} names`;
+  throw loadError('E_WORKLOAD', problem, 'give one with fewer decimals');
+}
+
+/** Existing and missing numbers spread evenly, each again from the first if there are fewer than the list has. */
+function* mixedNumbers(halves: Halves, { length, hits }: Mix): Generator<number> {
   const { firstOdd, odds, firstEven, evens } = halves;
-  let hits = 0;
-  for (let i = 0; i < odds + evens; i += 1) {
+  let used = 0;
+  for (let i = 0; i < length; i += 1) {
     // A hit is due as soon as the hit ratio would otherwise be too low.
-    const isHit = Math.ceil(hitRatio * (i + 1) - 1e-9) > hits;
-    yield isHit ? firstOdd + 2 * (hits % odds) : firstEven + 2 * ((i - hits) % evens);
-    if (isHit) hits += 1;
+    const isHit = Math.ceil((hits * (i + 1)) / length) > used;
+    yield isHit ? firstOdd + 2 * (used % odds) : firstEven + 2 * ((i - used) % evens);
+    if (isHit) used += 1;
   }
 }
 
@@ -111,7 +134,7 @@ function* oddsThenEvens({ firstOdd, odds, firstEven, evens }: Halves): Generator
   yield* sequence(firstEven, evens, 2);
 }
 
-/** @throws LoadError `E_WORKLOAD` if the range is empty, too long, or has no names of the requested kind. */
+/** @throws LoadError `E_WORKLOAD` if the range is empty, too long, or cannot have the hit ratio. */
 export function zoneNames(options: Kind<'zones'>): NameList {
   const { pattern, from, to, hitRatio } = options;
   const count = to - from + 1;
@@ -139,7 +162,8 @@ export function zoneNames(options: Kind<'zones'>): NameList {
     const weights = ratioWeights(halves, hitRatio, options.zipfExponent);
     return { names: named(() => oddsThenEvens(halves)), weights };
   }
-  return { names: named(() => mixedNumbers(halves, hitRatio)), weights: null };
+  const mix = mixOf(count, hitRatio);
+  return { names: named(() => mixedNumbers(halves, mix)), weights: null };
 }
 
 /** The PTR names of all addresses of a network. @throws LoadError `E_WORKLOAD`. */

@@ -83,6 +83,15 @@ export function longestOf({ offsets, count }: QueryArena): number {
   return longest;
 }
 
+/** The largest number of candidates of a lookup, which are asked one after the other; 1 if each message is an independent query. */
+export function mostCandidatesOf({ resolver }: WorkloadPlan): number {
+  const offsets = resolver?.candidateOffsets ?? [];
+  let most = 1;
+  for (let index = 1; index < offsets.length; index++)
+    most = Math.max(most, (offsets[index] ?? 0) - (offsets[index - 1] ?? 0));
+  return most;
+}
+
 function grown(array: Uint8Array, size: number): Uint8Array {
   const larger = new Uint8Array(new SharedArrayBuffer(size));
   larger.set(array);

@@ -3,7 +3,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { buildCommand, type Flags } from '../../src/cli/flags.ts';
+import { inputOf } from '../../src/cli/options.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { type CannonOptions, optionsSchema } from '../../src/options.ts';
 
 const PROGRAM = new URL('../../src/cli.ts', import.meta.url).pathname;
 
@@ -43,4 +46,12 @@ export async function refusedBy(args: readonly string[]): Promise<Ended> {
   stderr.end();
   const [out, err] = await output;
   return { status, stdout: out, stderr: err };
+}
+
+/** The options that a command line stands for. */
+export function optionsFrom(...args: readonly string[]): CannonOptions {
+  const command = buildCommand().exitOverride();
+  command.parse([...args], { from: 'user' });
+  const [server = '', ...names] = command.args;
+  return optionsSchema.parse(inputOf(server, names, command.opts<Flags>()));
 }

@@ -2,16 +2,44 @@
 import type { Problem } from '@dinodns-bench/program';
 import { encodeName, encodePart, partsOf, TYPE } from '@dinodns-bench/wire';
 import { ownerOfTarget, resolveTarget, ZONE_PLACEHOLDER } from '../names.ts';
+import { nameOf, numberRange, parsePattern } from '../pattern.ts';
 import { ownerName, type Plan, type PlannedRecord } from '../plan.ts';
 import type { RecordType } from '../records.ts';
+import type { ZoneSet } from '../zone-set.ts';
 import { labelsHex, type ZoneReference } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 /** Types that make a name exist in dnsmasq. For a name without any of them, it answers NXDOMAIN. */
 const KNOWN_BY: readonly RecordType[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'];
 
+/**
+ * dnsmasq 2.90 reads lines with `fgets` (`read_file` in its option.c) into `MAXDNAME` bytes, which are 1,025 with the zero at the end
+ * (dns-protocol.h). What a line has beyond that is a line of its own, and no option: dnsmasq does not start.
+ */
+const MAX_LINE_BYTES = 1024;
+
+/** The zone with the longest name: that with the largest number. */
+function longestZone({ spec: { pattern, from, to, parity } }: ZoneSet): ZoneReference {
+  const name = nameOf(parsePattern(pattern), numberRange(from, to, parity)?.last ?? to);
+  return { name, hex: labelsHex(name) };
+}
+
+function lineProblem(record: PlannedRecord, zone: ZoneReference): Problem[] {
+  // Names and texts are ASCII.
+  const bytes = recordLine(record, zone).length;
+  if (bytes <= MAX_LINE_BYTES) return [];
+  const problem = `its line has ${bytes} bytes for ${zone.name}, of which dnsmasq reads ${MAX_LINE_BYTES}`;
+  return [
+    {
+      problem: `the format dnsmasq cannot hold the ${record.type} record at ${record.name}: ${problem}`,
+      fix: 'shorten its name or its data, or use another format',
+    },
+  ];
+}
+
 /** dnsmasq has one TTL for all answers from its configuration. */
-function unsupported({ records, owners }: Plan): Problem[] {
+function unsupported({ records, owners }: Plan, zoneSet: ZoneSet): Problem[] {
+  const longest = longestZone(zoneSet);
   const ttls = [...new Set(records.map(({ ttl }) => ttl))];
   const outside = records.filter(
     (record) => record.type === 'CNAME' && ownerOfTarget(record.data) === undefined,
@@ -36,6 +64,7 @@ function unsupported({ records, owners }: Plan): Problem[] {
       problem: `the format dnsmasq cannot hold the CNAME at ${name} to ${String(data)}: it only follows CNAMEs to names that it has addresses for`,
       fix: 'point it at a name in the zone ("www.{zone}")',
     })),
+    ...records.flatMap((record) => lineProblem(record, longest)),
   ];
 }
 
