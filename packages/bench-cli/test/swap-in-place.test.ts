@@ -25,6 +25,7 @@ import {
 } from '../src/cluster-changes/journal.ts';
 import { isEqual, type Json, type PatchOperation, pointerOf, valueAt } from '../src/cluster-changes/json.ts';
 import { createLease, removeLease, renewLease } from '../src/cluster-changes/lease.ts';
+import { rollingInPlace } from '../src/cluster-changes/pod-faults.ts';
 import { revertAll, unsettled } from '../src/cluster-changes/restore.ts';
 import { describeRight, placeOf } from '../src/cluster-changes/rights.ts';
 import { rolloutOf } from '../src/cluster-changes/rollout.ts';
@@ -208,8 +209,14 @@ describe('a change', () => {
   });
 });
 
-/** An API server that holds these objects, numbers their versions, and takes a patch only if its tests hold. */
-function apiOf(objects: Map<string, unknown>): ClusterApi {
+/**
+ * An API server that holds these objects, numbers their versions, and takes a patch only if its tests hold.
+ * @param admitted What admission makes of a patched object.
+ */
+function apiOf(
+  objects: Map<string, unknown>,
+  admitted: (object: unknown) => unknown = (object) => object,
+): ClusterApi {
   let version = 0;
   const keep = (path: string, body: unknown) => {
     version += 1;
@@ -218,7 +225,7 @@ function apiOf(objects: Map<string, unknown>): ClusterApi {
     return { status: 200, body: objects.get(path) };
   };
   const versionOf = (value: unknown) => valueAt(value, '/metadata/resourceVersion');
-  const patched = (path: string, operations: readonly PatchOperation[]) => {
+  const patched = (path: string, operations: readonly PatchOperation[], isTried: boolean) => {
     const next: unknown = structuredClone(objects.get(path));
     for (const { op, path: pointer, value = null } of operations) {
       if (op === 'test' && !isEqual(valueAt(next, pointer), value)) return { status: 422, body: {} };
@@ -229,7 +236,7 @@ function apiOf(objects: Map<string, unknown>): ClusterApi {
       if (op === 'remove') delete parent[key];
       else parent[key] = value;
     }
-    return keep(path, next);
+    return isTried ? { status: 200, body: admitted(next) } : keep(path, admitted(next));
   };
   return {
     async send({ method, path, body, query }) {
@@ -239,8 +246,7 @@ function apiOf(objects: Map<string, unknown>): ClusterApi {
         return objects.has(at) ? { status: 409, body: {} } : keep(at, body);
       }
       if (found === undefined) return { status: 404, body: {} };
-      if (method === 'PATCH')
-        return query === undefined ? patched(path, body as PatchOperation[]) : { status: 200, body: found };
+      if (method === 'PATCH') return patched(path, body as PatchOperation[], query !== undefined);
       if (method === 'PUT')
         return versionOf(body) === versionOf(found) ? keep(path, body) : { status: 409, body: {} };
       if (method !== 'DELETE') return { status: 200, body: structuredClone(found) };
@@ -251,6 +257,10 @@ function apiOf(objects: Map<string, unknown>): ClusterApi {
     },
   };
 }
+
+/** A webhook that replaces tags by digests. */
+const intoDigest = (found: unknown) =>
+  JSON.parse(JSON.stringify(found).replace('"image":"b"', '"image":"b@sha256:1"'));
 
 describe('putting back', () => {
   const DNS = edit.object.path;
@@ -410,6 +420,36 @@ describe('a session of changes', () => {
     await end(restored);
     expect(valueAt(objects.get(DNS), IMAGE)).toBe('a');
     expect([restored.mock.calls, [...objects.keys()]]).toEqual([[[[]]], [DNS]]);
+  });
+
+  it('puts back what admission made of a change, which is refused then', async () => {
+    const objects = new Map<string, unknown>([[DNS, object('a')]]);
+    const { session, end } = await openWith(objects, [guard], apiOf(objects, intoDigest));
+    await expect(session.apply(edit)).rejects.toThrow(
+      'made another change than asked for: image of container coredns in Deployment x: "a" → "b@sha256:1"',
+    );
+    expect(valueAt(objects.get(DNS), IMAGE)).toBe('b@sha256:1');
+    await end();
+    expect([valueAt(objects.get(DNS), IMAGE), [...objects.keys()]]).toEqual(['a', [DNS]]);
+  });
+
+  it('rolls out there and back beside the annotations of others, and says where somebody else has done so', async () => {
+    const dns = { metadata: { uid: 'u1', labels: {} }, spec: { template: { metadata: {} } } };
+    const objects = new Map<string, unknown>([[DNS, dns]]);
+    const api = apiOf(objects);
+    const { session } = await openWith(objects, [guard], api);
+    const roll = rollingInPlace(api, edit.object, { session });
+    const annotations = () => valueAt(objects.get(DNS), '/spec/template/metadata/annotations');
+    const begins = vi.fn();
+    await roll(begins);
+    expect(annotations()).toEqual({ 'dinodns-bench/rollout': 'true' });
+    Object.assign(annotations() as object, { others: 'x' });
+    await roll(begins);
+    expect(annotations()).toEqual({ others: 'x' });
+    await roll(begins);
+    Reflect.deleteProperty(annotations() as object, 'dinodns-bench/rollout');
+    await expect(roll(begins)).rejects.toThrow('somebody else has changed the pod template of Deployment x');
+    expect(begins).toHaveBeenCalledTimes(3);
   });
 
   const journaled = async (changes: readonly Change[], renewedAt: Date) => {
@@ -583,6 +623,25 @@ it('a swap in place is refused in the middle of a rolling update, before anythin
     message: 'DaemonSet x is not at rest: 1 of 2 pods are updated, 2 available, 2 exist',
   });
   expect(asked).toEqual(['GET']);
+});
+
+it('a swap in place is refused whose image admission would make another one of', async () => {
+  const workload = {
+    ...{ title: 'Deployment x', path: edit.object.path, namespace: 'kube-system', labels: {} },
+    ...{ container: 'coredns', image: 'a' },
+  } as unknown as DnsWorkload;
+  const pod = { spec: { containers: [{ name: 'coredns', image: 'a' }] } };
+  const client = { list: async () => ({ items: [pod] }) } as unknown as KubeClient;
+  const { signal } = new AbortController();
+  const tried = (admitted?: (object: unknown) => unknown) => {
+    const api = apiOf(new Map([[edit.object.path, object('a')]]), admitted);
+    return preflight({ client, api, workload, edits: [edit], signal });
+  };
+  await expect(tried()).resolves.toBeUndefined();
+  await expect(tried(intoDigest)).rejects.toMatchObject({
+    message: expect.stringContaining('would not keep a change of its image of container coredns: '),
+    fix: expect.stringContaining('give what it makes of it'),
+  });
 });
 
 it('a swap in place is refused whose CPU cannot be read, unless that is asked for', () => {

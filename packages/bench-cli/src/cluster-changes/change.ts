@@ -14,6 +14,8 @@ export interface Edit {
   readonly pointer: string;
   readonly before: Json;
   readonly after: Json;
+  /** The object that the value is in, where there is none before: the change makes it. Empty, it is none for Kubernetes. */
+  readonly parent?: string;
 }
 
 export interface ChangedObject {
@@ -66,12 +68,16 @@ function setOperation({ pointer }: Edit, from: Json, to: Json): PatchOperation {
   return { op: from === null ? 'add' : 'replace', path: pointer, value: to };
 }
 
+/** A test of what is in an object that does not exist would fail, whatever it expects. */
+const newObject = (path: string): PatchOperation[] => [test(path, null), { op: 'add', path, value: {} }];
+
 type Side = 'before' | 'after';
 
 function patchBetween({ object, pinned, edits }: PlannedEdit, from: Side, to: Side): PatchOperation[] {
   return [
     test(UID, object.uid),
     ...pinned.map(({ pointer, value }) => test(pointer, value)),
+    ...edits.flatMap(({ parent }) => (parent === undefined || from === 'after' ? [] : newObject(parent))),
     ...edits.map((edit) => test(edit.pointer, edit[from])),
     ...edits.map((edit) => setOperation(edit, edit[from], edit[to])),
   ];
@@ -148,6 +154,17 @@ export function findingOf(planned: PlannedEdit, object: unknown): Finding {
   if (isAt('after')) return { kind: 'after' };
   const found = change.edits.map(({ pointer }) => `${pointer} is ${shown(valueAt(object, pointer))}`);
   return { kind: 'foreign', found: found.join(', ') };
+}
+
+/**
+ * The change as it came out, so that its inverse leads back from there: an admission webhook may have made something else of a value.
+ * The same change if not.
+ */
+export function asMade(planned: PlannedEdit, object: unknown): PlannedEdit {
+  if (findingOf(planned, object).kind === 'after') return planned;
+  const change = located(planned, object);
+  const edits = change.edits.map((edit) => ({ ...edit, after: valueAt(object, edit.pointer) as Json }));
+  return { ...change, edits };
 }
 
 /** `image of container coredns in Deployment kube-system/coredns: "a" → "b"`. */

@@ -39,10 +39,13 @@ const podPath = (namespace: string, pod: V1Pod | undefined) =>
 
 async function change({ api, workload: { path } }: Pods, pointer: string, value: string | number | object) {
   if ((await patch(api, path, [{ op: 'add', path: pointer, value: value as never }])) !== null) return;
-  throw new BenchError('E_CLUSTER_CHANGED', `${path} was changed or deleted by somebody else`, {
+  throw changedByOthers(`${path} was changed or deleted by somebody else`);
+}
+
+const changedByOthers = (problem: string) =>
+  new BenchError('E_CLUSTER_CHANGED', problem, {
     fix: 'Find out who writes it, and repeat the trial with --resume.',
   });
-}
 
 const nodePath = (name: string) => `/api/v1/nodes/${name}`;
 
@@ -160,24 +163,39 @@ export function faultRights(
  * A rolling update of a workload that is not the run's own: each call is one, to or from a template with an annotation. It calls
  * `begins` just before the request.
  */
-export async function rollingInPlace(
+export function rollingInPlace(
   api: ClusterApi,
   { path, title, uid }: PlannedEdit['object'],
-  { session }: Guarded,
-): Promise<(begins: () => void) => Promise<void>> {
-  const isAnnotated = isObject(valueAt(await read(api, path), ROLLOUT_POINTER));
-  const pointer = isAnnotated ? `${ROLLOUT_POINTER}${pointerOf(ROLLOUT_ANNOTATION)}` : ROLLOUT_POINTER;
-  const edit: PlannedEdit = {
-    what: 'annotation of the pod template',
-    object: { path, title, uid },
-    edits: [{ pointer, before: null, after: isAnnotated ? 'true' : { [ROLLOUT_ANNOTATION]: 'true' } }],
-    pinned: [],
+  { session }: Pick<Guarded, 'session'>,
+): (begins: () => void) => Promise<void> {
+  const pointer = `${ROLLOUT_POINTER}${pointerOf(ROLLOUT_ANNOTATION)}`;
+  const planned = async (): Promise<PlannedEdit> => {
+    const isAnnotated = isObject(valueAt(await read(api, path), ROLLOUT_POINTER));
+    const edit = { pointer, before: null, after: 'true' };
+    return {
+      what: 'annotation of the pod template',
+      object: { path, title, uid },
+      edits: [isAnnotated ? edit : { ...edit, parent: ROLLOUT_POINTER }],
+      pinned: [],
+    };
   };
   let applied: number | null = null;
   return async (begins) => {
     const number = applied;
     applied = null;
-    if (number === null) applied = await session.apply(edit, begins);
-    else await session.revert(number, begins);
+    if (number === null) {
+      applied = await session.apply(await planned(), begins);
+      return;
+    }
+    let isSent = false;
+    const { state, found } = await session.revert(number, () => {
+      isSent = true;
+      begins();
+    });
+    // Otherwise there was no rolling update, or another one.
+    if (!isSent || state !== 'reverted')
+      throw changedByOthers(
+        `somebody else has changed the pod template of ${title}${found === null ? '' : `: ${found}`}`,
+      );
   };
 }

@@ -6,6 +6,7 @@ import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { managedLabels, runLabels } from '../targets/kubernetes/objects/labels.ts';
 import type { Clock } from '../world.ts';
 import {
+  asMade,
   type Change,
   type ChangeState,
   describeChange,
@@ -61,7 +62,7 @@ export interface ChangeSession {
   /**
    * Writes a change into the journal and makes it. Resolves with its number.
    * @param onSend Called just before the request that makes it.
-   * @throws ChangeRefused if the object is not as planned; LeaseLost, JournalLost.
+   * @throws ChangeRefused if the object is not as planned, before or afterwards; LeaseLost, JournalLost.
    */
   apply(edit: PlannedEdit, onSend?: () => void): Promise<number>;
   /** Puts one change back. Resolves with what became of it. @throws LeaseLost, JournalLost. */
@@ -134,13 +135,14 @@ async function mark(api: ClusterApi, edit: PlannedEdit, token: string): Promise<
   throw new ChangeRefused(`${edit.object.title} was written by somebody else meanwhile`);
 }
 
+/** Resolves with the change as it came out. */
 async function makeChange(
   api: ClusterApi,
   keeper: LeaseKeeper,
   edit: PlannedEdit,
   token: string,
   onSend: () => void = () => undefined,
-): Promise<void> {
+): Promise<PlannedEdit> {
   const { path, title } = edit.object;
   await keeper.confirm();
   await mark(api, edit, token);
@@ -153,10 +155,10 @@ async function makeChange(
   }
   onSend();
   const changed = await patch(api, path, [testMark(token), ...forwardPatch(edit)]);
-  if (changed !== null) return;
+  if (changed !== null) return asMade(edit, changed);
   const object = await read(api, path);
   // The answer to the first attempt was lost, but it counted.
-  if (findingOf(edit, object).kind === 'after' && markOf(object) === token) return;
+  if (findingOf(edit, object).kind === 'after' && markOf(object) === token) return edit;
   await keeper.confirm();
   throw new ChangeRefused(`${title} was written by somebody else meanwhile`);
 }
@@ -250,10 +252,14 @@ export async function openSession(
       const change: Change = { ...edit, state: 'planned', inverse: inversePatch(edit), found: null };
       await write({ ...stored.journal, changes: [...stored.journal.changes, change] });
       tell('planned', edit);
-      await makeChange(api, keeper, edit, token, onSend);
-      await write(withChange(stored.journal, number, { state: 'applied' }));
-      tell('applied', edit);
-      return number;
+      const made = await makeChange(api, keeper, edit, token, onSend);
+      const next = { ...made, inverse: inversePatch(made), state: 'applied' } as const;
+      await write(withChange(stored.journal, number, next));
+      tell('applied', made);
+      if (made === edit) return number;
+      throw new ChangeRefused(
+        `something in the cluster, such as an admission webhook, made another change than asked for: ${describeChange(made)}`,
+      );
     },
     async revert(number, onSend) {
       const change = changeAt(number);

@@ -13,7 +13,11 @@ import { parseQuantity } from '../quantity.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import { clusterWorkload, isClusterWorkload } from '../targets/kubernetes/cluster-workloads.ts';
-import { existingServiceWarning, findService } from '../targets/kubernetes/existing-service.ts';
+import {
+  cacheWarnings,
+  existingServiceWarning,
+  findService,
+} from '../targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { coresOfServerNode, createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
@@ -188,9 +192,12 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
       ),
     );
     const told = await Promise.all(
-      inCluster.map(async ({ name, existing }) =>
-        existingServiceWarning(name, await findService(client, existing, signal)),
-      ),
+      inCluster.map(async ({ name, existing }) => {
+        const found = await findService(client, existing, signal);
+        const isDns = existing.kind === 'cluster-dns';
+        const caches = isDns ? await cacheWarnings(client, found.namespace, signal) : [];
+        return [existingServiceWarning(name, found), ...caches];
+      }),
     );
     const createLoader = loaderKind === 'builtin' ? createBuiltinJob : createDnsperfJob;
     const target = createKubernetesTarget({ run: opened.run, readinessQueries, force });
@@ -218,7 +225,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
         ...opened.warnings,
         ...clusterNameWarnings(servers),
         ...serverWarnings(inspected.servers),
-        ...told,
+        ...told.flat(),
         ...clusterWarnings(plan, opened.sharedCpus, opened.run.observation),
       ],
     };

@@ -5,6 +5,7 @@ import { mergeLoads } from '../../measure/merge-loads.ts';
 import { describeLoaders, eachLoader } from '../../measure/several-loaders.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import { openPodWindow } from '../../targets/kubernetes/deployment.ts';
+import { lastingContainers } from '../../targets/kubernetes/dns-container.ts';
 import type { Phase } from './evidence.ts';
 import type { Measured, PhasesRequest } from './placed.ts';
 import { demandShares } from './rate-held.ts';
@@ -25,7 +26,7 @@ function openWindow({ run, workload, pods, seconds, signal }: PhaseRequest): Pro
   const places = pods.map((pod) => ({
     name: pod.metadata?.name ?? '',
     node: pod.spec?.nodeName ?? '',
-    container: (pod.spec?.containers.length ?? 0) > 1 ? workload.container : null,
+    container: lastingContainers(pod).length > 1 ? workload.container : null,
   }));
   // Without a limit nothing is throttled, and the counters of that are the slowest to come.
   const loadSeconds = workload.cpuLimitCores === null ? 0 : seconds;

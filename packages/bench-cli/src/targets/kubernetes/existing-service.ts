@@ -6,6 +6,7 @@ import { parseQuantity } from '../../quantity.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import { imageParts } from '../../servers/image-record.ts';
 import { AS_FOUND, type ExistingServer, type ServiceServer } from '../../servers/server.ts';
+import { counted } from '../../text.ts';
 import type { Deployment, DeployRequest } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf, readyPods } from './deployment.ts';
@@ -129,6 +130,21 @@ export function existingServiceWarning(
     return cpu === null ? 'no CPU limit' : `${cpu} CPUs`;
   });
   return `${server} is Service ${namespace}/${name} as it is: ${pods.length} pod(s), ${[...new Set(limits)].join(', ')}; tier and mode say nothing about it, and it may have the queries of others to answer as well`;
+}
+
+const NODE_LOCAL = { 'k8s-app': 'node-local-dns' };
+
+/** Whether others may answer at the address of the cluster's DNS in this namespace, in a sentence. */
+export async function cacheWarnings(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const caches = await readyPods(client, { namespace, labels: NODE_LOCAL }, signal);
+  if (caches.length === 0) return [];
+  return [
+    `NodeLocal DNSCache runs on ${counted(caches.length, 'node')}: unless kube-proxy uses IPVS, it answers what is asked at the address of the cluster's DNS there, so that loss and latency may be its own, and CPU and version those of the DNS behind it`,
+  ];
 }
 
 /** A deployment that exists already and stays. */

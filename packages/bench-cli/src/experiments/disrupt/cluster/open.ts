@@ -14,6 +14,7 @@ import type { Measuring, Opened } from '../../../engine/experiment.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { imageRecord } from '../../../servers/image-record.ts';
 import { demandConntrack, nodesToRead } from '../../../targets/kubernetes/conntrack.ts';
+import { cacheWarnings } from '../../../targets/kubernetes/existing-service.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
 import { BENCH_VERSION } from '../../../version.ts';
@@ -61,6 +62,7 @@ export async function openOnCluster(request: ClusterRequest): Promise<Opened<Mea
   await using made = cluster.made;
   if (settings.conntrack) await demandConntrack(opened.run, workload.service.address, cluster.signal);
   const place = await placeIn(request, { opened, guarded, signal: cluster.signal }, api);
+  const caches = inPlace ? await cacheWarnings(client, workload.namespace, cluster.signal) : [];
   const closing = made.move();
   return {
     context: {
@@ -80,6 +82,7 @@ export async function openOnCluster(request: ClusterRequest): Promise<Opened<Mea
     },
     warnings: [
       ...opened.warnings,
+      ...caches,
       ...(inPlace ? [] : copy.notCarriedOver.map((what) => `Not carried over to the copies: ${what}.`)),
     ],
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

@@ -54,7 +54,7 @@ export async function placeIn(
     ...{ run, api, copy, settings, workload, queryFile, guarded, protectedPaths, signal },
     beside: await uploadBeside(run, signal),
     /** Rolls out the DNS itself, which is measured then; null for copies. */
-    roll: inPlace && guarded !== null ? await rollingInPlace(api, copy.workload, guarded) : null,
+    roll: inPlace && guarded !== null ? rollingInPlace(api, copy.workload, guarded) : null,
     loader: createBuiltinJob(run, BENCH_VERSION),
     server: { ...server, name },
     rawDirectory: `${directory}/raw`,

@@ -16,6 +16,7 @@ import { BenchError, clusterRefuses, internalError } from '../../../errors.ts';
 import { formatFixed } from '../../../report/numbers.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { type DnsWorkload, podsOf } from '../../../targets/kubernetes/dns-copy/find-workload.ts';
+import { cacheWarnings } from '../../../targets/kubernetes/existing-service.ts';
 import type { CanaryFigures, Side, SwapEvidence } from '../evidence.ts';
 import { type CheckedRun, openPhases } from '../open-phases.ts';
 import { clusterRequest } from '../open-run.ts';
@@ -270,8 +271,10 @@ export async function openInPlace(request: SwapRequest, edits: Edits): Promise<O
   try {
     demandFigures(opened.run.observation, settings.observe, opened.warnings);
     const { placing, lost, ...found } = await begin(request, open, edits);
+    const caches = await cacheWarnings(client, workload.namespace, placing.signal);
+    const warned = { ...opened, warnings: [...opened.warnings, ...caches] };
     return {
-      ...{ ...found, loader: placing.loader, opened, lost },
+      ...{ ...found, loader: placing.loader, opened: warned, lost },
       place: (planned, side) => placeWatched(placing, planned, side),
       closing: () => open.notes,
       close: () => made.disposeAsync(),

@@ -1,6 +1,9 @@
 /** Everything that is checked before the first change. Changes nothing. */
 import { demandRest } from '../../../cluster-changes/at-rest.ts';
 import {
+  asMade,
+  describeChange,
+  findingOf,
   forwardPatch,
   inversePatch,
   MARK,
@@ -42,13 +45,20 @@ async function tryEdits({ api, edits }: PreflightRequest): Promise<void> {
   for (const edit of edits) {
     const path = edit.object.path;
     // The way back only follows the way there, so it is tried behind it.
-    const tries = [forwardPatch(edit), [...forwardPatch(edit), ...inversePatch(edit)]];
-    for (const operations of tries) {
-      if ((await patch(api, path, operations, { dryRun: true })) !== null) continue;
-      throw clusterRefuses(
-        `${edit.object.title} would not accept a change of its ${edit.what}`,
-        'Somebody is writing it, or an admission policy forbids it. Nothing was changed; try again.',
-      );
+    const there = { operations: forwardPatch(edit), kind: 'after' };
+    const back = { operations: [...forwardPatch(edit), ...inversePatch(edit)], kind: 'before' };
+    for (const { operations, kind } of [there, back]) {
+      const answer = await patch(api, path, operations, { dryRun: true });
+      if (answer === null)
+        throw clusterRefuses(
+          `${edit.object.title} would not accept a change of its ${edit.what}`,
+          'Somebody is writing it, or an admission policy forbids it. Nothing was changed; try again.',
+        );
+      if (findingOf(edit, answer).kind !== kind)
+        throw clusterRefuses(
+          `${edit.object.title} would not keep a change of its ${edit.what}: ${describeChange(asMade(edit, answer))}`,
+          'An admission webhook rewrites it, such as tags of images into digests: give what it makes of it. Nothing was changed.',
+        );
     }
   }
 }
