@@ -24,8 +24,12 @@ describe('entries of the connection tracking', () => {
     { atSeconds: 12, ready: new Set(['b']) },
     { atSeconds: 15, ready: new Set(['b', 'c']) },
   ];
-  const reading = (atSeconds: number, used: Readonly<Record<string, number>>) => ({
-    atSeconds,
+  const reading = (
+    atSeconds: number,
+    used: Readonly<Record<string, number>>,
+    fromSeconds = atSeconds - 1,
+  ) => ({
+    ...{ fromSeconds, atSeconds },
     pods: Object.fromEntries(
       Object.entries(used).map(([pod, count]) => [pod, { entries: count + 5, used: count }]),
     ),
@@ -37,6 +41,11 @@ describe('entries of the connection tracking', () => {
     [
       'that were used while it was ready',
       [reading(13, { a: 4, b: 5 })],
+      { used: 9, stale: 0, lastSeconds: null },
+    ],
+    [
+      'that were used while it was ready, on a node that was busy',
+      [reading(14, { a: 4, b: 5 }, 11.9)],
       { used: 9, stale: 0, lastSeconds: null },
     ],
     [
@@ -104,7 +113,7 @@ const { signal } = new AbortController();
 
 describe('the reader of a node', () => {
   const line = (atSeconds: number) =>
-    `${JSON.stringify({ atSeconds, pods: { '10.0.0.7': { entries: 3, used: 2 } } })}\n`;
+    `${JSON.stringify({ fromSeconds: atSeconds - 1, atSeconds, pods: { '10.0.0.7': { entries: 3, used: 2 } } })}\n`;
 
   async function prepared() {
     const cluster = await jobCluster();

@@ -35,7 +35,7 @@ describe('bench disrupt', () => {
     [['--factors', 'lameduck=x'], '--factors: "lameduck=x" must be NAME=VALUE,VALUE;NAME=VALUE'],
     [
       ['--factors', 'sockets=fresh', '--rate', '5000'],
-      '--factors: sockets=fresh takes a socket for each of 60,000 queries, and 32,768 are possible',
+      '--factors: sockets=fresh takes a socket for each of 60,000 queries, and 28,000 are possible',
     ],
     [['--factors', 'sockets=reused,reused'], 'must be NAME=VALUE,VALUE;NAME=VALUE'],
     [['--delay', '5'], '--delay: has no effect without --fault upstream-slow'],

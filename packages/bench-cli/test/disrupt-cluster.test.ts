@@ -181,6 +181,7 @@ describe('the start of a load', () => {
       sent: 0,
       answered: 0,
       lost: 0,
+      refused: 0,
       codes: {},
       slowestSeconds: null,
       goodSeconds: null,

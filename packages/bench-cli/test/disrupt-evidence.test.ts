@@ -25,6 +25,7 @@ const QUIET: DetailedInterval = {
   sent: 0,
   answered: 0,
   lost: 0,
+  refused: 0,
   codes: {},
   slowestSeconds: null,
   goodSeconds: null,
@@ -144,6 +145,15 @@ describe('lookups of applications', () => {
     );
   });
 
+  it('fail at once in glibc and Go where nothing listens, as an ICMP error tells them', () => {
+    const lost = lostFor(3);
+    const refusing = (resolver: ResolverName) =>
+      failedLookups({ lost, refused: lost, errors: [], seconds: 0.1, sent: 10 }, resolver);
+    expect(RESOLVER_NAMES.map(refusing)).toEqual([300, 50, 300].map((count) => expect.closeTo(count, 9)));
+    const [bucket] = evidence([{ ...QUIET, atSeconds: 0.05, sent: 1, refused: 1 }]).timeline;
+    expect(bucket).toEqual({ answered: 0, errors: 0, lost: 0, refused: 1 });
+  });
+
   it('fail by chance where each query may be lost, if each attempt has a socket of its own', () => {
     const lost = Array.from({ length: 200 }, () => 1);
     const found = RESOLVER_NAMES.map((name) =>
@@ -174,6 +184,8 @@ describe('lookups of applications', () => {
     ['what is lost may have come later', { lost: 5, timeoutSeconds: 2 }, [false, false, false]],
     ['musl may not have waited for the second answer', { lost: 5, late: [9, 1, 0] }, [true, false, true]],
     ['errors come at once', { errors: 5 }, [true, true, true]],
+    ['all that was lost was refused', { lost: 100, refused: 96 }, [true, true, true]],
+    ['some may have been refused', { lost: 100, refused: 90 }, [false, true, false]],
     ['errors may be late', { errors: 5, late: [1, 0, 0] }, [false, false, false]],
     ['later attempts may fail as well', { errors: 5, isRecovered: false }, [false, false, false]],
     ['nothing failed, and all was slow to the end', { isRecovered: false }, [true, true, true]],
@@ -253,6 +265,13 @@ describe('figures', () => {
       gap: { bound: gap },
       p99: { bound: 0.002 },
     });
+  });
+
+  it('are no bounds where its latest query left so little late that it makes no difference', () => {
+    const gap = expect.closeTo(0.05, 9);
+    const late = (lateSeconds: number) => figuresOf({ limited: true, lateSeconds });
+    expect(late(0.0004)).toMatchObject({ gap, p99: { bound: 0.002 } });
+    expect(late(0.0006)).toMatchObject({ gap: { bound: gap }, p99: { bound: 0.002 } });
   });
 
   it('have no percentiles of answers and errors together', () => {

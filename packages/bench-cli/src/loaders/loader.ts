@@ -98,6 +98,8 @@ export interface LoadInterval {
 
 /** What the built-in loader tells of an interval besides. */
 export interface DetailedInterval extends LoadInterval {
+  /** ICMP errors: most say that nothing listens. Their queries are lost as well, a time-out later. */
+  readonly refused: number;
   /** Its answers by response code. */
   readonly codes: Readonly<Record<string, number>>;
   /** The longest latency of its answers; null without any. */
@@ -122,6 +124,11 @@ export interface LoadOutcome {
   readonly sockets?: readonly SocketReport[];
   /** Answers; from the built-in loader, where asked for. */
   readonly stale?: number;
+  /**
+   * How late its latest query left. From the built-in loader, of a load on schedule in which every query left and no answer was dropped at
+   * its own sockets.
+   */
+  readonly latestSeconds?: number;
   /** For the explanation of losses. */
   readonly counts?: LoaderCounts;
   /** On a cluster: the node on which the loader ran. */

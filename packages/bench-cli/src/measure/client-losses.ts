@@ -52,6 +52,8 @@ const bucketSchema = z.object({
   errors: count,
   /** Queries that were sent in it and lost. */
   lost: count,
+  /** ICMP errors that came in it, such as that nothing listens; absent for none. */
+  refused: count.optional(),
 });
 
 type Bucket = z.output<typeof bucketSchema>;
@@ -101,12 +103,12 @@ export type ClientLosses = z.output<typeof clientLossesSchema>;
 
 function bucketsOf({ timeline, expected, timeoutSeconds }: DisturbedLoad): Bucket[] {
   const buckets: Bucket[] = [];
-  const bucketAt = (atSeconds: number) => {
+  const bucketAt = (atSeconds: number): Bucket => {
     const index = Math.max(0, Math.floor((atSeconds - JITTER_SECONDS) / BUCKET_SECONDS));
     while (buckets.length <= index) buckets.push({ answered: 0, errors: 0, lost: 0 });
     return buckets[index] ?? { answered: 0, errors: 0, lost: 0 };
   };
-  for (const { atSeconds, answered, lost, codes } of timeline) {
+  for (const { atSeconds, answered, lost, refused, codes } of timeline) {
     const errors = unexpectedIn(codes, expected);
     if (answered > 0) {
       const bucket = bucketAt(atSeconds);
@@ -114,6 +116,10 @@ function bucketsOf({ timeline, expected, timeoutSeconds }: DisturbedLoad): Bucke
       bucket.errors += errors;
     }
     if (lost > 0) bucketAt(atSeconds - timeoutSeconds).lost += lost;
+    if (refused > 0) {
+      const bucket = bucketAt(atSeconds);
+      bucket.refused = (bucket.refused ?? 0) + refused;
+    }
   }
   return buckets;
 }

@@ -1,7 +1,7 @@
 /** A steady load, and an event in it: on this machine and on a cluster. */
 import { z } from 'zod';
 import type { DetailedInterval, LoadOutcome } from '../loaders/loader.ts';
-import { bytes, count } from '../results/record-units.ts';
+import { bytes, count, seconds } from '../results/record-units.ts';
 import { sum } from '../stats/intervals.ts';
 import type { Clock } from '../world.ts';
 import { clientLosses, clientLossesSchema, type DisturbedLoad } from './client-losses.ts';
@@ -89,6 +89,8 @@ export async function loadWithEvent({
       outcomes,
       // The load generator could not keep up.
       limited: anyWasTheLimit(outcomes) === true,
+      // Infinite where one does not tell.
+      lateSeconds: Math.max(...outcomes.map((outcome) => outcome.latestSeconds ?? Number.POSITIVE_INFINITY)),
       timeline,
       sockets: outcomes.flatMap((outcome) => outcome.sockets ?? []),
       event: { begin: begin - startSeconds, end: end - startSeconds },
@@ -112,6 +114,8 @@ export const eventLossesSchema = clientLossesSchema.extend({
   memory: z.object({ before: bytes, after: bytes, peak: bytes }).nullable().optional(),
   /** Whether the load generator was late with one query in a hundred by more than a millisecond, or otherwise the limit. */
   limited: z.boolean().optional(),
+  /** How late its latest query left; absent if one never left, or an answer was dropped at its own sockets. */
+  lateSeconds: seconds.optional(),
 });
 
 export interface WatchedEvent
@@ -130,7 +134,14 @@ export async function eventLosses({
   ...event
 }: WatchedEvent) {
   const before = await memoryNow();
-  const { outcomes, limited, startSeconds, event: fault, ...loaded } = await loadWithEvent(event);
+  const {
+    outcomes,
+    limited,
+    lateSeconds,
+    startSeconds,
+    event: fault,
+    ...loaded
+  } = await loadWithEvent(event);
   const after = await memoryNow();
   const load = mergeLoads(outcomes.map(({ result }) => result));
   const stale = outcomes.flatMap((outcome) => outcome.stale ?? []);
@@ -138,6 +149,7 @@ export async function eventLosses({
     losses: {
       ...clientLosses({ ...loaded, load, fault, expected, durationSeconds, timeoutSeconds }),
       limited,
+      ...(Number.isFinite(lateSeconds) ? { lateSeconds } : {}),
       memory:
         before === null || after === null
           ? null

@@ -8,7 +8,7 @@ interface Resolver {
   readonly title: string;
   /** Until it asks again without an answer. */
   readonly againAfterSeconds: number;
-  /** Whether an error lets it ask again at once, from a new socket; if not, it goes on waiting. */
+  /** Whether an error lets it ask again at once, also an ICMP error, from a new socket; if not, it goes on waiting. */
   readonly againOnError: boolean;
   /** Whether it asks again from the same socket after its time-out: behind a Service that leads to the same pod. */
   readonly keepsSocket: boolean;
@@ -42,6 +42,8 @@ export const RESOLVER_NAMES = Object.keys(RESOLVERS) as readonly ResolverName[];
 export interface LossTimeline {
   /** Queries lost, by the time at which they were sent. */
   readonly lost: readonly number[];
+  /** ICMP errors to these, which come at once; default: none. */
+  readonly refused?: readonly number[];
   /** Queries answered with an error, by the time of the answer. */
   readonly errors: readonly number[];
   /** Of each entry. */
@@ -53,6 +55,8 @@ export interface LossTimeline {
 /** Of the whole load: what tells whether the timeline says which attempts of a resolver fail. */
 export interface AnswerTimes {
   readonly lost: number;
+  /** ICMP errors to queries, which are lost as well. Default: none. */
+  readonly refused?: number;
   readonly errors: number;
   /** How long a query was waited for before it was lost. */
   readonly timeoutSeconds: number;
@@ -62,17 +66,29 @@ export interface AnswerTimes {
   readonly isRecovered: boolean;
 }
 
+/** From this share of the lost queries on, ICMP errors account for all. */
+const ALL_REFUSED = 0.95;
+
 /**
  * False if some attempts fail, and answers may have been too late for it or in time for it, as the timeline has not their times, or
  * later attempts might have failed as well.
  */
 export function canTellFailed(
-  { lost, errors, timeoutSeconds, late: [over1 = 0, over2 = 0, over5 = 0], isRecovered }: AnswerTimes,
+  {
+    lost,
+    refused = 0,
+    errors,
+    timeoutSeconds,
+    late: [over1 = 0, over2 = 0, over5 = 0],
+    isRecovered,
+  }: AnswerTimes,
   resolver: ResolverName,
 ): boolean {
   if (over5 > 0) return false;
   if (lost + errors === 0) return true;
   if (!isRecovered) return false;
+  // Of some that were lost, it is not known whether an ICMP error told so at once: several are heard of as one.
+  if (RESOLVERS[resolver].againOnError && refused > 0 && refused < ALL_REFUSED * lost) return false;
   if (lost > 0 && timeoutSeconds < FIRST_ANSWER_SECONDS) return false;
   // Errors are known by the time at which they came, which must be about that at which they were asked for.
   if (errors > 0 && over1 > 0) return false;
@@ -91,7 +107,7 @@ const MAX_DOUBT = 0.05;
  * since a part of the queries, neither none nor all, failed at both times.
  */
 export function failedLookups(
-  { lost, errors, seconds, sent }: LossTimeline,
+  { lost, refused = [], errors, seconds, sent }: LossTimeline,
   resolver: ResolverName,
 ): number | null {
   if (sent === 0) return 0;
@@ -100,12 +116,15 @@ export function failedLookups(
   const lostAt = (index: number) => Math.min(1, (lost[index] ?? 0) / sent);
   const errorAt = (index: number) => Math.min(1 - lostAt(index), (errors[index] ?? 0) / sent);
   const failsAt = (index: number) => lostAt(index) + errorAt(index);
+  // Known at once, as an error is.
+  const toldAt = (index: number) => errorAt(index) + Math.min(lostAt(index), (refused[index] ?? 0) / sent);
   const besideAt = (index: number) => Math.max(...[index - 1, index, index + 1].map(failsAt));
   let [failed, least, most] = [0, 0, 0];
   for (let index = 0; index < Math.max(lost.length, errors.length); index += 1) {
-    const waits = lostAt(index) + (againOnError ? 0 : errorAt(index));
+    const told = againOnError ? toldAt(index) : 0;
+    const waits = failsAt(index) - told;
     const again = failsAt(index + later);
-    const atOnce = againOnError ? errorAt(index) * besideAt(index) : 0;
+    const atOnce = told * besideAt(index);
     failed += waits * again + atOnce;
     least += Math.max(0, waits + again - 1) + atOnce;
     most += Math.min(waits, again) + atOnce;

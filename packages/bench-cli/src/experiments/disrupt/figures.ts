@@ -1,6 +1,7 @@
 /** The figures of a trial, and how faults are compared with their control. Pure. */
 import { type Estimand, lessOf, moreOf } from '../../engine/estimand.ts';
 import { BUCKET_SECONDS, LATE_SECONDS } from '../../measure/client-losses.ts';
+import { sum } from '../../stats/intervals.ts';
 import {
   canTellFailed,
   failedLookups,
@@ -15,6 +16,9 @@ export const lookupsName = (resolver: ResolverName) => `failed-${resolver}`;
 
 const figure = lessOf<DisruptEvidence>;
 
+/** A time that queries that left late can have lengthened by less than this share is told as it is. */
+const LENGTHENED_SHARE = 0.01;
+
 /** A time that a load generator that was late may have lengthened: at most that. */
 const time = (
   name: string,
@@ -24,7 +28,8 @@ const time = (
 ) =>
   figure(name, title, 'seconds', compared, (evidence) => {
     const value = of(evidence);
-    return evidence.limited === true && value ? { bound: value } : value;
+    const { limited, lateSeconds = Number.POSITIVE_INFINITY } = evidence;
+    return limited === true && value && lateSeconds > value * LENGTHENED_SHARE ? { bound: value } : value;
   });
 
 /** An error often comes sooner than an answer, or later: percentiles of both are those of neither. */
@@ -37,10 +42,13 @@ const lookups = (durationSeconds: number, timeoutSeconds: number) =>
     figure(lookupsName(name), `failed with ${RESOLVERS[name].title}`, 'count', 'no', (evidence) => {
       const { queriesLost: lost, errors, late, timeline, queriesSent, recoveredSeconds } = evidence;
       const isRecovered = recoveredSeconds !== null;
-      if (!canTellFailed({ lost, errors, late, timeoutSeconds, isRecovered }, name)) return null;
+      const refused = timeline.map((bucket) => bucket.refused ?? 0);
+      const answers = { lost, refused: sum(refused), errors, late, timeoutSeconds, isRecovered };
+      if (!canTellFailed(answers, name)) return null;
       return failedLookups(
         {
           lost: timeline.map((bucket) => bucket.lost),
+          refused,
           errors: timeline.map((bucket) => bucket.errors),
           seconds: BUCKET_SECONDS,
           sent: (queriesSent / durationSeconds) * BUCKET_SECONDS,

@@ -1,6 +1,5 @@
 /** Disrupt: what do clients lose when a server fails, or when its upstream does? */
 import type { PodFault } from '../../cluster-changes/pod-faults.ts';
-import { MAX_CLIENTS } from '../../config/load-settings.ts';
 import { defineExperiment } from '../../engine/command.ts';
 import type { Measuring } from '../../engine/experiment.ts';
 import { demandFactors } from '../../engine/factors.ts';
@@ -14,6 +13,9 @@ import { demandPlace, faultsOf } from './faults.ts';
 import { estimandsOf } from './figures.ts';
 import { DISRUPT_GROUPS, DISRUPT_SETTINGS, type DisruptSettings } from './settings.ts';
 
+/** Each has a port that Linux chooses, by default one from 32,768 to 60,999; others have some of these. */
+const MOST_FRESH = 28_000;
+
 async function plan(settings: DisruptSettings, world: World): Promise<DisruptPlan> {
   const { target, factors, rate, duration } = settings;
   const faults = faultsOf(settings);
@@ -21,8 +23,8 @@ async function plan(settings: DisruptSettings, world: World): Promise<DisruptPla
   demandFactors(FACTORS, factors, target);
   refuse(
     factors.sockets?.includes('fresh') === true &&
-      rate * duration > MAX_CLIENTS && [
-        `--factors: sockets=fresh takes a socket for each of ${formatCount(rate * duration)} queries, and ${formatCount(MAX_CLIENTS)} are possible`,
+      rate * duration > MOST_FRESH && [
+        `--factors: sockets=fresh takes a socket for each of ${formatCount(rate * duration)} queries, and ${formatCount(MOST_FRESH)} are possible`,
         'Use a lower --rate, or a shorter --duration.',
       ],
   );

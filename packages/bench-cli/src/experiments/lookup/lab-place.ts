@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Opened } from '../../engine/experiment.ts';
 import { createRunDirectory } from '../../machine/run-directory.ts';
 import { preparePrograms } from '../../measure/session.ts';
+import { parseSnmp } from '../../observe/network-counters.ts';
 import { startCompanions } from '../../targets/local/companions.ts';
 import { findNamespaceTools, type Lab, openLab } from './lab/lab.ts';
 import { DNS_PORT, resolverConfiguration, type SiteName, startResolvers } from './lab/resolvers.ts';
@@ -13,19 +14,8 @@ import type { PolicyMode } from './policy/modes.ts';
 import type { LookupSettings } from './settings.ts';
 import type { LookupSubject } from './subjects.ts';
 
-/**
- * The kernel's counter of SYN and SYN-ACK packets that it repeated, TcpExtTCPSynRetrans, one for each network namespace:
- * its value in the text of /proc/net/netstat; null if the kernel does not have it.
- */
-export function synRepeatsIn(netstat: string): number | null {
-  const [names = [], values = []] = netstat
-    .split('\n')
-    .filter((line) => line.startsWith('TcpExt:'))
-    .map((line) => line.trim().split(/\s+/));
-  const at = names.indexOf('TCPSynRetrans');
-  const value = at === -1 ? undefined : values[at];
-  return value === undefined ? null : Number(value);
-}
+/** SYN and SYN-ACK packets that the kernel repeated, in the text of /proc/net/netstat; null if it does not count them. */
+export const synRepeatsIn = (netstat: string) => parseSnmp(netstat).get('TcpExt.TCPSynRetrans') ?? null;
 
 const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const SITE = script('./lab/site-program.mjs');

@@ -1,8 +1,9 @@
 /** This machine as it is: its resolver, its network, whatever else runs on it. */
 import { isIP } from 'node:net';
-import { findDaemon } from '../../machine/find-executable.ts';
+import { findDaemon, findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import { runToEnd } from '../../process.ts';
+import { withParentDeathSignal } from '../../targets/local/wrapping.ts';
 import type { World } from '../../world.ts';
 import type { Place, Tap } from './place.ts';
 
@@ -36,7 +37,8 @@ async function tapsTo(world: World, addresses: readonly string[], enter: Tap['en
 
 /** `addresses`: of the site. */
 export async function machinePlace(world: World, addresses: readonly string[]): Promise<Place> {
-  const enter = (command: readonly string[]) => command;
+  const setpriv = await findExecutable(world, 'setpriv');
+  const enter = (command: readonly string[]) => withParentDeathSignal(setpriv, command);
   return {
     name: 'this machine',
     enter,

@@ -111,10 +111,13 @@ export function kubernetesSettings(
   return configure({ flags, env }).kubernetes;
 }
 
-/** How many times the kernel repeats a SYN each second before it doubles the wait; 0 before Linux 6.5. */
+/**
+ * How many times the kernel repeats a SYN each second before it doubles the wait; 0 before Linux 6.5. The pod's network namespace is a
+ * new one, which has the default, whatever this one was set to.
+ */
 async function synLinearTimeouts(world: World): Promise<number> {
   const text = await readIfThere(world, '/proc/sys/net/ipv4/tcp_syn_linear_timeouts');
-  return text === null ? 0 : Number(text.trim() || SYN_LINEAR_TIMEOUTS);
+  return text === null ? 0 : SYN_LINEAR_TIMEOUTS;
 }
 
 export async function planLookup(

@@ -10,6 +10,6 @@ export function parseEvent(line: string): DriverEvent | null {
 
 /** What an event tells of its interval. */
 export function intervalOf(event: Extract<DriverEvent, { readonly event: 'interval' }>): DetailedInterval {
-  const { toSeconds: atSeconds, sent, answered, lost, codes, slowestSeconds, goodSeconds } = event;
-  return { atSeconds, sent, answered, lost, codes, slowestSeconds, goodSeconds };
+  const { toSeconds: atSeconds, sent, answered, lost, refused, codes, slowestSeconds, goodSeconds } = event;
+  return { atSeconds, sent, answered, lost, refused, codes, slowestSeconds, goodSeconds };
 }

@@ -145,11 +145,18 @@ export function loaderCountsOf({ counts, generator }: CannonResult): LoaderCount
   };
 }
 
-/** Absent unless asked for. */
-const askedIn = ({ sockets, options, counts }: CannonResult): Pick<LoadOutcome, 'sockets' | 'stale'> => ({
-  ...(sockets === undefined ? {} : { sockets }),
-  ...(options.expect?.maxAgeSeconds == null ? {} : { stale: counts.stale }),
-});
+type Rest = Pick<LoadOutcome, 'sockets' | 'stale' | 'latestSeconds'>;
+
+/** What is absent unless asked for, or known. */
+function restIn(result: CannonResult): Rest {
+  const { sockets, options, counts, latenessSeconds: lateness } = result;
+  const isWhole = counts.unsent === 0 && loaderCountsOf(result).bufferDrops === 0;
+  return {
+    ...(sockets === undefined ? {} : { sockets }),
+    ...(options.expect?.maxAgeSeconds == null ? {} : { stale: counts.stale }),
+    ...(lateness !== null && isWhole ? { latestSeconds: lateness.max } : {}),
+  };
+}
 
 export const BUILTIN: LoaderProgram = {
   kind: 'builtin',
@@ -175,7 +182,7 @@ export const BUILTIN: LoaderProgram = {
       wasTheLimit: end.result.generator.wasTheLimit,
       counts: loaderCountsOf(end.result),
       timeline: intervals.map(intervalOf),
-      ...askedIn(end.result),
+      ...restIn(end.result),
     };
   },
 };

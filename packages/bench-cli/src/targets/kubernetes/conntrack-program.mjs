@@ -1,6 +1,6 @@
 /**
  * Runs in the network of a node, as root: tells each second where its connection tracking sends the clients of a Service. A line
- * is `{"atSeconds":1764157000.1,"pods":{"10.0.0.7":{"entries":20,"used":18}}}`, or `{"error":"ENOENT"}` where nothing can be read.
+ * is `{"fromSeconds":1764156999.0,"atSeconds":1764157000.1,"pods":{"10.0.0.7":{"entries":20,"used":18}}}`, or `{"error":"ENOENT"}` where nothing can be read.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,8 +33,10 @@ const isUsed = (now, before) =>
   before?.pod !== now.pod || now.packets > before.packets || now.left >= before.left;
 
 let before = null;
+let fromSeconds = 0;
 for (;;) {
   try {
+    const beganSeconds = Date.now() / 1000;
     const now = entriesIn(await readFile(FILE, 'utf8'));
     if (before !== null) {
       const pods = {};
@@ -43,8 +45,10 @@ for (;;) {
         pods[entry.pod].entries += 1;
         if (isUsed(entry, before.get(client))) pods[entry.pod].used += 1;
       }
-      process.stdout.write(`${JSON.stringify({ atSeconds: Date.now() / 1000, pods })}\n`);
+      process.stdout.write(`${JSON.stringify({ fromSeconds, atSeconds: Date.now() / 1000, pods })}\n`);
     }
+    // A packet may have come while the table was read.
+    fromSeconds = beganSeconds;
     before = now;
   } catch (error) {
     process.stdout.write(`${JSON.stringify({ error: error.code ?? String(error) })}\n`);

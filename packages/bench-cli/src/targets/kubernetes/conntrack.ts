@@ -10,20 +10,21 @@ import { runOnce } from './run-job.ts';
 
 const countsSchema = z.object({ entries: z.number(), used: z.number() });
 const lineSchema = z.union([
-  z.object({ atSeconds: z.number(), pods: z.record(z.string(), countsSchema) }),
+  z.object({ fromSeconds: z.number(), atSeconds: z.number(), pods: z.record(z.string(), countsSchema) }),
   z.object({ error: z.string() }),
 ]);
 
-/** Of one node and the second before. */
+/** Of one node, and of the second before or, where it was busy, of longer. */
 export interface ConntrackReading {
-  /** By the clock of this machine. */
+  /** When that began and ended, by the clock of this machine. */
+  readonly fromSeconds: number;
   readonly atSeconds: number;
   /** By the address of the pod: entries that lead to it, and those of them that a packet used. */
   readonly pods: Readonly<Record<string, z.output<typeof countsSchema>>>;
 }
 
-/** What is counted in it, and what it takes until it is heard of. */
-const READING_SECONDS = 1.2;
+/** What it takes at most until a reading is heard of, or a change of the endpoints. */
+const HEARD_SECONDS = 0.2;
 
 const most = (counts: readonly number[]) => Math.max(0, ...counts);
 
@@ -37,12 +38,12 @@ export function staleEntries(
   endpoints: readonly EndpointReading[],
   fromSeconds: number,
 ) {
-  const wasReady = (address: string, { atSeconds }: ConntrackReading) =>
+  const wasReady = (address: string, { fromSeconds: begin, atSeconds }: ConntrackReading) =>
     endpoints.some(
       (each, index) =>
         each.ready.has(address) &&
         each.atSeconds <= atSeconds &&
-        (endpoints[index + 1]?.atSeconds ?? Number.POSITIVE_INFINITY) > atSeconds - READING_SECONDS,
+        (endpoints[index + 1]?.atSeconds ?? Number.POSITIVE_INFINITY) > begin - HEARD_SECONDS,
     );
   const usedIn = (reading: ConntrackReading, isCounted: (address: string) => boolean) =>
     sum(Object.entries(reading.pods).map(([address, { used }]) => (isCounted(address) ? used : 0)));
@@ -134,7 +135,9 @@ async function watchNode(
     readings() {
       // By the clock of the node; what is heard of it is heard later, at the earliest at once.
       const offset = Math.min(...lines.map(({ atSeconds, heardAt }) => heardAt - atSeconds));
-      return lines.map(({ atSeconds, pods }) => ({ atSeconds: atSeconds + offset, pods }));
+      return lines.map(({ fromSeconds, atSeconds, pods }) => ({
+        ...{ fromSeconds: fromSeconds + offset, atSeconds: atSeconds + offset, pods },
+      }));
     },
     lost: () => lost,
     async [Symbol.asyncDispose]() {

@@ -30,9 +30,12 @@ const STOP_SECONDS = 5;
 const SETTLE_SECONDS = 0.05;
 const MAX_SETTLE_SECONDS = 2;
 
-/** Redirected by a shell, so that the file is ours: tcpdump gives up root's rights where it was built to. */
+/**
+ * Redirected by a shell, so that the file is ours. Where tcpdump was built to give up root's rights, it keeps them: another user would
+ * not end with bench.
+ */
 function shellCommand({ executable, interface: name, port, file }: CaptureRequest): readonly string[] {
-  const arguments_ = [executable, ...tcpdumpArguments(name, port)];
+  const arguments_ = [executable, '-Z', 'root', ...tcpdumpArguments(name, port)];
   return ['/bin/sh', '-c', 'file=$1; shift; exec "$@" > "$file"', 'capture', file, ...arguments_];
 }
 

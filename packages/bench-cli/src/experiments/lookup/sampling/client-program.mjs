@@ -208,6 +208,8 @@ function sampleFor(url, seconds, pace) {
     writeSync(STDOUT, `|${waitFor(pid)}\n`);
     next = Math.max(next, performance.now());
   } while (next < end);
+  // So that it has lasted as long as it says.
+  waitUntil(end);
   writeSync(STDOUT, `kernel|end|${kernelRepeats()}\n`);
 }
 

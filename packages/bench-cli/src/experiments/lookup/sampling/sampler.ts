@@ -67,6 +67,10 @@ while :; do
   fi
   [ "$at" -lt "$end" ] || break
 done
+# So that it has lasted as long as it says.
+now
+rest=$((end - at))
+if [ "$rest" -gt 0 ]; then sleep "$((rest / 100)).$((rest / 10 % 10))$((rest % 10))"; fi
 moment=end; counter
 `;
 
