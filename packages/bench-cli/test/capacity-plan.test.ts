@@ -9,7 +9,7 @@ import { throughputKind } from '../src/experiments/capacity/cases/evidence.ts';
 import { measuredBasis, versionOf } from '../src/experiments/capacity/measured-basis.ts';
 import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import type { MemoryFit } from '../src/experiments/capacity/memory/lines.ts';
-import { covers, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
+import { beyond, publishedBasis } from '../src/experiments/capacity/memory-basis.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
 import { savePlan } from '../src/experiments/capacity/plan-command.ts';
 import { planAnswer } from '../src/experiments/capacity/plan-document.ts';
@@ -169,8 +169,14 @@ describe('memory by own measurements', () => {
 
   it('is used up to twice its range, and only for its configuration and version', () => {
     if (basis === null) throw new Error('no basis');
-    expect(covers(basis, 40_000)).toBe(true);
-    expect(covers(basis, 40_001)).toBe(false);
+    const size = { services: 100, pods: 39_900, endpoints: 80_000 };
+    expect(beyond(basis, size)).toBeNull();
+    expect(beyond(basis, { ...size, services: 101 })).toEqual({
+      ...{ of: 'objects', wanted: 40_001, measured: 20_000 },
+    });
+    // What has a term of its own has a range of its own.
+    const apart = { ...basis, most: { endpoints: 20_000 } };
+    expect(beyond(apart, size)).toEqual({ of: 'endpoints', wanted: 80_000, measured: 20_000 });
     expect(measuredBasis(record, { ...options, configuration: 'autopath' }, fits)).toBeNull();
     expect(measuredBasis(record, { ...options, version: '1.11.3' }, fits)).toBeNull();
     expect(measuredBasis(record, { ...options, version: '1.15.0' }, fits)).not.toBeNull();
@@ -342,8 +348,10 @@ describe('the plan', () => {
     const [container] = patch.spec.template.spec.containers;
     expect(container.resources).toEqual({ requests: { memory: '67Mi' }, limits: { memory: '181Mi' } });
     expect(patch.spec.replicas).toBe(4);
-    expect(map).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'dns-autoscaler' } });
-    expect(JSON.parse(map.data.linear)).toMatchObject({ min: 4, nodesPerReplica: 3 });
+    expect(map).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'kube-dns-autoscaler' } });
+    const linear = JSON.parse(map.data.linear);
+    expect(linear).toMatchObject({ min: 4, nodesPerReplica: 3 });
+    expect(linear).not.toHaveProperty('coresPerReplica');
   });
 
   it('never lets the autoscaler make more replicas than are planned', async () => {

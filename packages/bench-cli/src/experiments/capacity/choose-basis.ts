@@ -13,14 +13,7 @@ import { type CasesRecord, throughputKind } from './cases/evidence.ts';
 import { measuredBasis } from './measured-basis.ts';
 import { type MemoryRecord, memoryKind } from './memory/evidence.ts';
 import { memoryLines } from './memory/lines.ts';
-import {
-  covers,
-  EXTRAPOLATION,
-  type MemoryBasis,
-  objectsOf,
-  publishedBasis,
-  type Size,
-} from './memory-basis.ts';
+import { beyond, EXTRAPOLATION, type MemoryBasis, publishedBasis, type Size } from './memory-basis.ts';
 import { type IsWanted, madeHere, madeOn, ownRecords } from './own-records.ts';
 import type { Configuration } from './published.ts';
 import { type SurviveRecord, surviveKind } from './survive/evidence.ts';
@@ -28,7 +21,10 @@ import { type SurvivedLimit, survivedLimit } from './survived-limit.ts';
 import { publishedThroughput, type ThroughputBasis, throughputBasis } from './throughput-basis.ts';
 
 export interface BasisRequest {
+  /** By what CoreDNS keeps in memory. */
   readonly configuration: Configuration;
+  /** By how it answers lookups. */
+  readonly lookups: Configuration;
   readonly size: Size;
   /** Of CoreDNS; null: any. */
   readonly version: string | null;
@@ -54,12 +50,14 @@ export interface ChosenBasis {
 
 const HISTORY = "this machine's history";
 
-function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): BenchError {
-  const measured = `${formatCount(maxObjects)} objects`;
-  const what = kind === 'published' ? measured : `${measured}: ${source}`;
+type Beyond = NonNullable<ReturnType<typeof beyond>>;
+
+function tooFar({ kind, source }: MemoryBasis, { of, wanted, measured }: Beyond): BenchError {
+  const most = `${formatCount(measured)} ${of}`;
+  const what = kind === 'published' ? most : `${most}: ${source}`;
   return new BenchError(
     'E_USAGE',
-    `${formatCount(objects)} objects are more than ${EXTRAPOLATION.text} what was measured (${what})`,
+    `${formatCount(wanted)} ${of} are more than ${EXTRAPOLATION.text} what was measured (${what})`,
     { fix: 'Add --extrapolate to use the line beyond its range, and verify the result.' },
   );
 }
@@ -139,26 +137,30 @@ function fromNamed<R extends { readonly id: string }, T extends object>(
 /** A line that may be used. */
 function usableBasis(record: MemoryRecord, request: BasisRequest & { origin: string }): FoundIn<MemoryBasis> {
   const found = measuredBasis(record, request);
-  if (found !== null && !isUsable(found, request))
-    return `it measured ${formatCount(found.maxObjects)} objects at most: a line is used up to ${EXTRAPOLATION.text} its range`;
+  const far = found === null ? null : tooMuchOf(found, request);
+  if (far !== null)
+    return `it measured ${formatCount(far.measured)} ${far.of} at most: a line is used up to ${EXTRAPOLATION.text} its range`;
   if (found === null && memoryLines(record).length === 0)
     return 'there is no line through its starts: it takes at least two numbers of objects';
   return found;
 }
 
+/** Throughput is that of how lookups are answered, whatever is kept in memory. */
+const forLookups = (request: BasisRequest): BasisRequest => ({ ...request, configuration: request.lookups });
+
 /** Where a run was made, for people. */
 const placeOf = ({ cluster, hostname }: Environment) =>
   cluster === null ? `the machine ${hostname}` : `the cluster at ${cluster.server ?? 'an unknown address'}`;
 
-const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
-  extrapolate || covers(basis, objectsOf(size));
+const tooMuchOf = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
+  extrapolate ? null : beyond(basis, size);
 
 /**
  * @throws BenchError `E_USAGE` for a size of more than twice what the basis was measured with, unless `extrapolate`, and for a
  * named run that has nothing for the plan; and as the store does for one that cannot be read.
  */
 export async function chooseBasis(world: World, request: BasisRequest): Promise<ChosenBasis> {
-  const { configuration, size, wanted, cluster } = request;
+  const { configuration, lookups, wanted, cluster } = request;
   const store = createStore(world, request.out);
   const notes: string[] = [];
   /** Where the run was made that is used, by its experiment. */
@@ -189,7 +191,7 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
   const names = wanted === undefined || wanted === 'published' ? [] : wanted.split(POOL_SIGN);
   const named = await namedRuns(store, await Promise.all(names.map(request.pathOf)));
   let basis = fromNamed('memory', named.memory, request, measuredBasis);
-  const throughput = fromNamed('throughput', named.throughput, request, throughputBasis);
+  const throughput = fromNamed('throughput', named.throughput, forLookups(request), throughputBasis);
   let survived = fromNamed('survive', named.survive, sameVersion(request, basis), survivedLimit);
   used(memoryKind, named.memory[0]);
   used(surviveKind, named.survive[0]);
@@ -218,16 +220,17 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
   const [line, limit] = [madeAt.get(memoryKind.experiment), madeAt.get(surviveKind.experiment)];
   if (line !== undefined && limit !== undefined && line !== limit)
     notes.push(`The line of memory was measured on ${line}, but the limit was survived on ${limit}.`);
-  const own = { ...sameVersion(request, survived ?? basis), origin: HISTORY };
+  const own = { ...sameVersion(forLookups(request), survived ?? basis), origin: HISTORY };
   const chosen = basis ?? publishedBasis(configuration);
   const made = {
     basis: chosen,
     throughput:
       throughput ??
       (await newest(throughputKind, here, (record) => throughputBasis(record, own))) ??
-      publishedThroughput(configuration),
+      publishedThroughput(lookups),
     survived: survived ?? null,
   };
-  if (!isUsable(chosen, request)) throw tooFar(chosen, objectsOf(size));
+  const far = tooMuchOf(chosen, request);
+  if (far !== null) throw tooFar(chosen, far);
   return { ...made, notes };
 }

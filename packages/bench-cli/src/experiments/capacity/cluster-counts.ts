@@ -24,6 +24,8 @@ export interface ClusterCounts {
   readonly memoryLimitBytes: number | null;
   /** Null where the Corefile cannot be read. */
   readonly autopath: boolean | null;
+  /** Whether CoreDNS keeps every pod in memory (`pods verified`), which autopath needs. */
+  readonly watchesPods: boolean | null;
 }
 
 /** All requests together; each is retried while the API server is away. */
@@ -91,18 +93,19 @@ function memoryLimitOf({ pods, podPort }: FoundService): number | null {
   return limits.length === 0 || limits.length < pods.length ? null : Math.min(...limits);
 }
 
-/** Whether the Corefile of kubeadm's ConfigMap turns autopath on; null where there is none, or it may not be read. */
-async function hasAutopath(
+/** What the Corefile of kubeadm's ConfigMap turns on; null where there is none, or it may not be read. */
+async function turnedOn(
   client: KubeClient,
-  dns: FoundService,
+  dns: FoundService | null,
   signal: AbortSignal,
-): Promise<boolean | null> {
-  const map = await orNull(
-    ['E_CLUSTER_FORBIDDEN'],
-    client.get('ConfigMap', 'coredns', dns.namespace, signal),
-  );
+): Promise<Pick<ClusterCounts, 'autopath' | 'watchesPods'>> {
+  const map =
+    dns === null
+      ? null
+      : await orNull(['E_CLUSTER_FORBIDDEN'], client.get('ConfigMap', 'coredns', dns.namespace, signal));
   const corefile = map?.data?.Corefile;
-  return corefile === undefined ? null : /^\s*autopath\b/m.test(corefile);
+  const has = (line: RegExp) => (corefile === undefined ? null : line.test(corefile));
+  return { autopath: has(/^\s*autopath\b/m), watchesPods: has(/^\s*pods\s+verified\b/m) };
 }
 
 /**
@@ -129,6 +132,6 @@ export async function countCluster(world: World, context: string | undefined): P
     nodes,
     replicas: dns === null ? null : dns.pods.length,
     memoryLimitBytes: dns === null ? null : memoryLimitOf(dns),
-    autopath: dns === null ? null : await hasAutopath(client, dns, signal),
+    ...(await turnedOn(client, dns, signal)),
   };
 }

@@ -45,6 +45,20 @@ function formulaOf({ terms }: MemoryFit): string {
   return [...parts, `${(constant / BYTES_PER_MEGABYTE).toFixed(1)} MB`].join(' + ').replaceAll('+ -', '− ');
 }
 
+/** What was measured at most: of what has a term of its own, or together. */
+function rangeOf(
+  { terms }: MemoryFit,
+  observed: ReturnType<typeof observe>,
+): Pick<MemoryBasis, 'most' | 'together'> {
+  const [largest] = observed.map(({ point }) => point).toSorted((a, b) => b.objects - a.objects);
+  if (largest !== undefined && terms.some(({ of }) => of === 'objects')) return { together: largest };
+  const own = (['services', 'pods', 'endpoints'] as const).filter((name) =>
+    terms.some(({ of }) => of === name),
+  );
+  const most = own.map((name) => [name, Math.max(...observed.map(({ point }) => point[name]))]);
+  return { most: Object.fromEntries(most) };
+}
+
 export interface MeasuredOptions {
   readonly configuration: Configuration;
   /** Of CoreDNS; null for the last server of the record. */
@@ -107,6 +121,7 @@ export function measuredBasis(
     version: measured === '' ? null : measured,
     formula: formulaOf(steady),
     maxObjects: steady.maxObjects,
+    ...rangeOf(steady, observe(record, points, 'steady')),
     countsEndpoints: steady.terms.some(({ of }) => of === 'endpoints'),
     steady: along(steady),
     coldStartPeak: at('coldStartPeak'),

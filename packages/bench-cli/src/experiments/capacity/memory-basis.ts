@@ -38,6 +38,10 @@ export interface MemoryBasis {
   readonly formula: string;
   /** The largest number of pods and services that was measured. */
   readonly maxObjects: number;
+  /** The largest number that was measured of what the line counts by itself. Default: nothing. */
+  readonly most?: Partial<Size>;
+  /** The largest size that was measured, where the line is over pods and services together: it holds for the same proportions. */
+  readonly together?: Size;
   /** Whether an endpoint more changes what is expected; else one for each pod is part of what pods cost. */
   readonly countsEndpoints: boolean;
   /** With a full cache, under queries. */
@@ -78,7 +82,13 @@ export function publishedBasis(configuration: Configuration): MemoryBasis {
   };
 }
 
-/** Whether the basis may be used for this number of objects without --extrapolate. */
-export function covers({ maxObjects }: MemoryBasis, objects: number): boolean {
-  return objects <= EXTRAPOLATION.times * maxObjects;
+/** What is more than the basis may be used for without --extrapolate, as numbers of a kind; null if nothing is. */
+export function beyond({ maxObjects, most = {} }: MemoryBasis, size: Size) {
+  const all = [
+    { of: 'objects', wanted: objectsOf(size), measured: maxObjects },
+    ...(['services', 'pods', 'endpoints'] as const).map((of) => ({
+      ...{ of, wanted: size[of], measured: most[of] ?? Number.POSITIVE_INFINITY },
+    })),
+  ];
+  return all.find(({ wanted, measured }) => wanted > EXTRAPOLATION.times * measured) ?? null;
 }

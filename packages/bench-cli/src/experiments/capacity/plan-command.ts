@@ -22,8 +22,8 @@ import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
 import { countCluster } from './cluster-counts.ts';
-import type { MemoryBasis } from './memory-basis.ts';
-import { planCapacity, sizeOf } from './plan.ts';
+import { type MemoryBasis, objectsOf, type Size } from './memory-basis.ts';
+import { configurationOf, planCapacity, sizeOf } from './plan.ts';
 import { curvesOf } from './plan-curves.ts';
 import { planAnswer, planFormats } from './plan-document.ts';
 import { type CapacityPlan, type Demand, type PlanRecord, planKind } from './plan-record.ts';
@@ -77,9 +77,10 @@ function basisOf(
   { runPath }: PlanOptions,
 ) {
   const { corednsVersion: version = null, basis: wanted, out, extrapolate } = settings;
-  const configuration = demand.autopath ? 'autopath' : 'default';
   return chooseBasis(world, {
-    ...{ configuration, size: sizeOf(demand), version, cluster, wanted, out },
+    configuration: configurationOf(demand),
+    lookups: demand.autopath ? 'autopath' : 'default',
+    ...{ size: sizeOf(demand), version, cluster, wanted, out },
     extrapolate,
     pathOf: (name) => runPath(out, name),
   });
@@ -88,6 +89,9 @@ function basisOf(
 const AUTOPATH_ASSUMED =
   'Autopath is assumed off, because the Corefile of the cluster could not be read: pass --autopath if it is on.';
 
+const PODS_WATCHED =
+  'The Corefile of the cluster has `pods verified`: CoreDNS keeps every pod in memory, as with autopath.';
+
 /** Why the number of endpoints changes nothing, in words; null where it is counted, or is the one that the line expects. */
 function uncountedEndpoints(demand: Demand, { countsEndpoints, source }: MemoryBasis): string | null {
   const expected = sizeOf({ ...demand, endpoints: null }).endpoints;
@@ -95,6 +99,22 @@ function uncountedEndpoints(demand: Demand, { countsEndpoints, source }: MemoryB
   return countsEndpoints || endpoints === null || endpoints === expected
     ? null
     : `the memory line in use has one endpoint for each pod, ${formatCount(expected)}, and cannot count ${formatCount(endpoints)} (${source})`;
+}
+
+/** From so many times the measured share on, a line over all objects says too little. */
+const OTHER_SHARE = 1.5;
+
+/** What the plan has more of, in proportion, than the line in use was measured with, as sentences. */
+function otherProportions(demand: Demand, { together, source }: MemoryBasis): string[] {
+  if (together === undefined) return [];
+  const size = sizeOf(demand);
+  const each = (of: 'services' | 'endpoints', all: Size) =>
+    Math.round((1000 * all[of]) / Math.max(1, objectsOf(all)));
+  return (['services', 'endpoints'] as const).flatMap((of) => {
+    const [measured, wanted] = [each(of, together), each(of, size)];
+    if (wanted <= OTHER_SHARE * measured) return [];
+    return `The memory line in use was measured with ${formatCount(measured)} ${of} for each 1,000 pods and services, and the plan has ${formatCount(wanted)}: CoreDNS may need more than it says. Measure these apart, with --service-share and --endpoints-per-pod (${source}).`;
+  });
 }
 
 async function verify(
@@ -191,7 +211,9 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
     notes: [
       ...notes,
       ...(isAssumed ? [AUTOPATH_ASSUMED] : []),
+      ...(demand.watchesPods === true ? [PODS_WATCHED] : []),
       ...(uncounted === null ? [] : [`${uncounted}.`]),
+      ...otherProportions(demand, basis),
       ...made.notes,
     ],
   };
@@ -205,6 +227,7 @@ export async function planCommand(world: World, options: PlanOptions): Promise<n
   const version = settings.corednsVersion ?? planned;
   const verified = settings.verify ? await verify(world, settings, target, plan, version) : null;
   const verification = verified?.verification;
+  for (const warning of verified?.warnings ?? []) world.stderr.write(`Note: ${warning}\n`);
   if (options.json) printJson(world, { ...plan, verification });
   else if (options.yaml) world.stdout.write(planYaml(plan));
   else world.stdout.write(documentText(planAnswer(plan, verification), renderOptions(world, 'relative')));

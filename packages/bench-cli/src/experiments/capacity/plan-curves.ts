@@ -3,7 +3,7 @@ import type { LineChart, Series } from '../../report/document/document.ts';
 import { formatCount, MEBIBYTE } from '../../report/numbers.ts';
 import { BYTES_PER_MEGABYTE, memoryText } from './figures.ts';
 import { EXTRAPOLATION, type MemoryBasis, objectsOf, publishedBasis, type Size } from './memory-basis.ts';
-import { ASSUMED_PEAK_RATIO, sizeOf } from './plan.ts';
+import { ASSUMED_PEAK_RATIO, configurationText, sizeOf } from './plan.ts';
 import type { CapacityPlan, Curve } from './plan-record.ts';
 import { CACHE_MEGABYTES, LOAD_MEGABYTES, PUBLISHED_POINTS } from './published.ts';
 
@@ -87,7 +87,7 @@ export function planChart(
     type: 'lines',
     name: 'memory',
     title: 'Memory of one replica by pods and services',
-    caption: `MiB with a full cache, under queries, ${configuration === 'autopath' ? 'with autopath' : 'default configuration'}. Shaded: the ${formatCount(objects)} objects of the plan. Basis: ${source}. Published data include ${memoryText(CACHE_MEGABYTES + LOAD_MEGABYTES)} for cache and load.`,
+    caption: `MiB with a full cache, under queries, ${configurationText({ configuration, demand })}. Shaded: the ${formatCount(objects)} objects of the plan. Basis: ${source}. Published data include ${memoryText(CACHE_MEGABYTES + LOAD_MEGABYTES)} for cache and load.`,
     xAxis: 'pods and services',
     yAxis: 'MiB',
     panels: [

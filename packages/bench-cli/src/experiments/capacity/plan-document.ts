@@ -22,7 +22,7 @@ import { formatBytes, formatCount, formatCpus, formatMebibytes } from '../../rep
 import { asSentence } from '../../text.ts';
 import type { PhaseFigures } from './beside/phases.ts';
 import { memoryText, PROGRAM_BYTES, wholeMebibytes } from './figures.ts';
-import { MEMORY_LIMIT, MEMORY_REQUEST } from './plan.ts';
+import { configurationText, MEMORY_LIMIT, MEMORY_REQUEST } from './plan.ts';
 import { planChart, seriesOf } from './plan-curves.ts';
 import type { CapacityPlan, Figure, PlanRecord, Verdict, Verification } from './plan-record.ts';
 import { planYaml } from './plan-yaml.ts';
@@ -142,7 +142,7 @@ export function planAnswer(plan: CapacityPlan, verification: Verification | unde
   };
   return answer({
     kind: 'Plan',
-    title: `CoreDNS, ${plan.configuration === 'autopath' ? 'with autopath (pods verified)' : 'default configuration'}`,
+    title: `CoreDNS, ${configurationText(plan)}`,
     headline: '',
     findings: [...verified.map(verifiedFinding), ...plan.verdicts.map(verdictFinding)].map(withBadge),
     sections: [

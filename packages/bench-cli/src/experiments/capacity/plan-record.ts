@@ -16,6 +16,8 @@ const demandSchema = z.object({
   internalLookups: count,
   externalLookups: count,
   autopath: z.boolean(),
+  /** Whether CoreDNS keeps pods in memory although it has no autopath; absent where not. */
+  watchesPods: z.literal(true).optional(),
   /** 2 where programs ask for A and AAAA. */
   families: z.union([z.literal(1), z.literal(2)]),
   /** Domains of the search list. */

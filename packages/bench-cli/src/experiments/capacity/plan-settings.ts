@@ -156,6 +156,7 @@ export function demandOf(settings: PlanSettings, cluster: ClusterCounts | null):
       { fix: 'Give at least one of each, or no endpoints.' },
     );
   }
+  const autopath = settings.autopath ?? cluster?.autopath ?? false;
   return {
     pods,
     services,
@@ -163,7 +164,8 @@ export function demandOf(settings: PlanSettings, cluster: ClusterCounts | null):
     source: sourceOf(settings, cluster?.source),
     internalLookups: settings.lookupsInternal,
     externalLookups: settings.lookupsExternal,
-    autopath: settings.autopath ?? cluster?.autopath ?? false,
+    autopath,
+    ...(cluster?.watchesPods === true && !autopath ? { watchesPods: true as const } : {}),
     families: settings.families,
     searchDomains: settings.searchDomains,
     memoryLimitBytes: settings.memoryLimit ?? cluster?.memoryLimitBytes ?? null,

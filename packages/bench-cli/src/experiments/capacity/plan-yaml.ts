@@ -22,12 +22,16 @@ function deploymentPatch({ replicas, figures, memoryRequestMegabytes, memoryLimi
   return { spec: { replicas, template: { spec: { containers: [{ name: 'coredns', resources }] } } } };
 }
 
+/** Of the ConfigMap that the autoscaler of Kubernetes' own addons reads (`--configmap`). */
+const AUTOSCALER = 'kube-dns-autoscaler';
+
 /** What cluster-proportional-autoscaler reads, in `linear` mode. */
 function autoscalerConfigMap({ replicas, demand: { nodes } }: CapacityPlan) {
   const linear = {
-    // No more than are planned: as few as that are made by `min`.
-    nodesPerReplica: nodes === null ? DEFAULT_NODES_PER_REPLICA : Math.ceil(nodes / replicas),
-    coresPerReplica: DEFAULT_CORES_PER_REPLICA,
+    // No more than are planned, by nodes alone: cores may be many on each. As few as that are made by `min`.
+    ...(nodes === null
+      ? { nodesPerReplica: DEFAULT_NODES_PER_REPLICA, coresPerReplica: DEFAULT_CORES_PER_REPLICA }
+      : { nodesPerReplica: Math.ceil(nodes / replicas) }),
     min: replicas,
     preventSinglePointFailure: true,
     includeUnschedulableNodes: true,
@@ -35,7 +39,7 @@ function autoscalerConfigMap({ replicas, demand: { nodes } }: CapacityPlan) {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: 'dns-autoscaler', namespace: 'kube-system' },
+    metadata: { name: AUTOSCALER, namespace: 'kube-system' },
     data: { linear: JSON.stringify(linear) },
   };
 }
@@ -45,7 +49,7 @@ export function planYaml(plan: CapacityPlan): string {
   return [
     '# A patch: kubectl -n kube-system patch deployment coredns --patch-file FILE\n',
     stringify(deploymentPatch(plan)),
-    '---\n# For cluster-proportional-autoscaler\n',
+    '---\n# For cluster-proportional-autoscaler; the name must be that of its --configmap, such as dns-autoscaler elsewhere\n',
     stringify(autoscalerConfigMap(plan)),
   ].join('');
 }

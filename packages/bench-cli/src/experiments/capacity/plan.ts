@@ -38,6 +38,19 @@ function queriesOf(demand: Demand): { internal: number; external: number } {
   };
 }
 
+/** For people: `with autopath`. */
+export function configurationText({
+  configuration,
+  demand,
+}: Pick<CapacityPlan, 'configuration' | 'demand'>): string {
+  if (configuration === 'default') return 'default configuration';
+  return demand.autopath ? 'with autopath (pods verified)' : 'with pods verified';
+}
+
+/** By what CoreDNS keeps in memory. */
+export const configurationOf = ({ autopath, watchesPods }: Demand): Configuration =>
+  autopath || watchesPods === true ? 'autopath' : 'default';
+
 /** Every pod is behind one service, where that is not known. */
 export function sizeOf({ services, pods, endpoints }: Demand): Size {
   return { services, pods, endpoints: endpoints ?? (services === 0 ? 0 : pods) };
@@ -252,7 +265,7 @@ export function planCapacity(
   throughput: ThroughputBasis,
   survived: SurvivedLimit | null = null,
 ): CapacityPlan {
-  const configuration: Configuration = demand.autopath ? 'autopath' : 'default';
+  const configuration = configurationOf(demand);
   const size = sizeOf(demand);
   const objects = demand.pods + demand.services;
   const memory = memoryOf(basis, size, survived);

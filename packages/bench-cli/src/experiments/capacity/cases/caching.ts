@@ -34,16 +34,18 @@ import { ADDRESS, LOOKUP_RULES, workloadName } from './throughput.ts';
 
 /** What fits into every cache, with the five candidates of each external name. */
 const CACHED_NAMES = 100;
-/** Three times the cache. An external name has five entries of its own, four of them negative. */
+/** Three times the cache. An external name has five entries of its own, four of them negative, where these are kept. */
 const OVERFLOW = 3;
 const QUERIES_OF_EXTERNAL = 5;
 
 /** The answer check asks this many of the queries of a large workload. */
 const CHECKED = 2000;
 
-function namesFor({ cache, lookup }: TierPoint, entries: number): number {
+function namesFor(subject: string, { cache, lookup }: TierPoint): number {
   if (cache !== 'overflow') return CACHED_NAMES;
-  return Math.ceil((OVERFLOW * entries) / (lookup === 'external' ? QUERIES_OF_EXTERNAL : 1));
+  // dnsmasq has one cache for all of them; CoreDNS has another for negative answers, which would be full while the answers fit.
+  const isAll = lookup === 'external' && subject.startsWith(DNSMASQ) && isNegative(subject);
+  return Math.ceil((OVERFLOW * entriesOf(subject)) / (isAll ? QUERIES_OF_EXTERNAL : 1));
 }
 
 /** One namespace with enough services, so that a pod's internal names can overflow the cache. */
@@ -56,7 +58,7 @@ const entriesOf = (subject: string) => (subject.startsWith(DNSMASQ) ? DNSMASQ_EN
 
 /** How many names a case looks up, and the name of that workload. */
 function lookupsFor(subject: string, point: TierPoint): { readonly names: number; readonly name: string } {
-  const names = namesFor(point, entriesOf(subject));
+  const names = namesFor(subject, point);
   return { names, name: `${point.lookup}-${names}` };
 }
 

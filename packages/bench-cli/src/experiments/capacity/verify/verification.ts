@@ -25,11 +25,12 @@ export function queriesForOne(queriesPerSecond: number, replicas: number): numbe
   return Math.min(MAX_QUERIES_PER_SECOND, share);
 }
 
-/** What is created beside what a cluster has: CoreDNS reads both. Endpoints belong to Services and pods of ours. */
+/** What is created beside what a cluster has: CoreDNS reads both. Endpoints belong to Services and pods of ours, one at least. */
 export function restOf(wanted: Size, own: Size): Size {
   const more = (of: keyof Size) => Math.max(0, wanted[of] - own[of]);
-  const [services, pods] = [more('services'), more('pods')];
-  return { services, pods, endpoints: services === 0 || pods === 0 ? 0 : more('endpoints') };
+  const endpoints = more('endpoints');
+  const least = Math.min(1, endpoints);
+  return { services: Math.max(least, more('services')), pods: Math.max(least, more('pods')), endpoints };
 }
 
 /** Where CoreDNS did not read what the plan is for; pods are read with autopath only. */

@@ -71,7 +71,10 @@ async function verifyLocally(request: VerifyRequest): Promise<Verified> {
     ...{ ...PROCEDURE, world, queriesPerSecond, memoryLimitBytes, signal },
     coredns: executable,
     cluster: defineCluster({ services, pods, endpoints }),
-    corefile: plan.demand.autopath ? { pods: 'verified', autopath: true } : {},
+    corefile: {
+      ...(plan.configuration === 'autopath' ? { pods: 'verified' } : {}),
+      ...(plan.demand.autopath ? { autopath: true } : {}),
+    },
   });
   return { verification: judge(trial, start), environment: await describeEnvironment(world), warnings: [] };
 }
