@@ -122,6 +122,11 @@ describe('bench history', () => {
     expect(await ids('--server', 'knot')).toEqual([NEW]);
     expect(await ids('--branch', 'main')).toEqual([OLD]);
     expect(await ids('--since', '2026-11-02')).toEqual([NEW]);
+    // In UTC, whatever the machine's own zone is.
+    vi.stubEnv('TZ', 'America/New_York');
+    for (const moment of ['2026-11-02T11:59', '2026-11-02T11:59Z', '2026-11-02T06:59-05:00'])
+      expect(await ids('--since', moment)).toEqual([NEW]);
+    vi.unstubAllEnvs();
     expect(await ids('--before', '2026-11-02')).toEqual([OLD]);
     expect(await ids('--limit', '1')).toEqual([NEW]);
     expect(await ids('--kind', 'imported')).toEqual([]);

@@ -245,6 +245,13 @@ describe('bench import', () => {
       'separately',
     ],
     [
+      'a file twice',
+      [fixture('dnspyre.json'), fixture('dnspyre.json')],
+      2,
+      'dnspyre.json has the same content as dnspyre.json',
+      'once',
+    ],
+    [
       'half a file',
       ['half.json'],
       6,

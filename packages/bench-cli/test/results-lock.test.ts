@@ -68,6 +68,14 @@ describe('the lock of a run', () => {
     await expect(unlock()).resolves.toBeUndefined();
   });
 
+  it('of a container is kept: its process IDs mean nothing here', async () => {
+    const own = worldOf(2 ** 22 - 1);
+    const contained = { ...own, fs: { ...own.fs, readlink: async () => 'pid:[7]' } } as unknown as World;
+    const unlock = await lockRun(contained, directory);
+    expect((await refusal(lockRun(worldOf(process.pid), directory))).code).toBe('E_USAGE');
+    await unlock();
+  });
+
   it('keeps out a second lock of the same process', async () => {
     const unlock = await lockRun(worldOf(process.pid), directory);
     expect((await refusal(lockRun(worldOf(process.pid), directory))).code).toBe('E_USAGE');

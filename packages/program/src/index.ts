@@ -22,7 +22,7 @@ export {
 export { onLauncherDeath } from './launchers.ts';
 export { nearest, suggestion } from './nearest.ts';
 export { type Output, OutputClosed, outputError, say, terminalOf, writeOut } from './output.ts';
-export { painter, type RenderErrorOptions, renderError } from './render-error.ts';
+export { painter, printable, type RenderErrorOptions, renderError } from './render-error.ts';
 export {
   type CommandSet,
   given,

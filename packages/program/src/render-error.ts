@@ -17,6 +17,14 @@ export function painter(colours: boolean): Paint {
   return (colour, text) => (colours ? styleText(colour, text, { validateStream: false }) : text);
 }
 
+/** Controls (C0, C1, DEL) and format characters (among them the bidirectional ones), except line feed and tab. */
+const UNPRINTABLE = /(?![\n\t])[\p{Cc}\p{Cf}]/gu;
+
+/** A server's log or a file name may contain escape sequences, which would colour, move and erase the text around them. */
+export function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, '\ufffd');
+}
+
 const firstLine = (text: string) => text.split('\n')[0] ?? '';
 
 /** The cause, unless the message or the evidence already says it. */
@@ -26,23 +34,25 @@ function causeLines({ message, cause, evidence = [] }: Explained): string[] {
   const isQuoted = [message, ...evidence].some(
     (text) => text.includes(said) || text.includes(whyUnreadable(cause)),
   );
-  return said === '' || isQuoted ? [] : [`  cause: ${said}`];
+  return said === '' || isQuoted ? [] : [`  cause: ${printable(said)}`];
 }
 
 function problemLines({ fix, problems = [] }: Explained, paint: Paint): string[] {
-  if (problems.length < 2) return [`  ${paint('bold', 'fix:')} ${fix}`];
+  const fixLine = (text: string) => `${paint('bold', 'fix:')} ${printable(text)}`;
+  const problemLine = (text: string) => `  - ${printable(text)}`;
+  if (problems.length < 2) return [`  ${fixLine(fix)}`];
   const [shared = '', ...others] = new Set(problems.map((each) => each.fix));
   if (others.length === 0)
-    return [...problems.map(({ problem }) => `  - ${problem}`), `  ${paint('bold', 'fix:')} ${shared}`];
-  return problems.flatMap((each) => [`  - ${each.problem}`, `    ${paint('bold', 'fix:')} ${each.fix}`]);
+    return [...problems.map(({ problem }) => problemLine(problem)), `  ${fixLine(shared)}`];
+  return problems.flatMap((each) => [problemLine(each.problem), `    ${fixLine(each.fix)}`]);
 }
 
 function explained(error: Explained, paint: Paint): string[] {
   const { problems = [], evidence = [] } = error;
   const message = problems.length < 2 ? error.message : firstLine(error.message);
   return [
-    `${paint('red', 'error')} ${paint('dim', `[${error.code}]`)}: ${message}`,
-    ...evidence.map((line) => `    ${line}`),
+    `${paint('red', 'error')} ${paint('dim', `[${error.code}]`)}: ${printable(message)}`,
+    ...evidence.map((line) => `    ${printable(line)}`),
     ...causeLines(error),
     ...problemLines(error, paint),
   ];

@@ -27,6 +27,14 @@ describe('an error', () => {
     );
   });
 
+  it('shows what a server has said without its control characters', () => {
+    const evidence = ['\u001b[2J\u001b]0;x\u0007 cannot bind'];
+    const problems = [{ problem: 'port 53\u001b[1A is in use', fix: 'choose\u202e another' }];
+    const text = render(new ProgramError('E_PORT', 'environment', { problems, evidence }));
+    expect(text).toContain('\ufffd[2J\ufffd]0;x\ufffd cannot bind\n');
+    for (const control of ['\u001b', '\u0007', '\u202e']) expect(text).not.toContain(control);
+  });
+
   it('with several problems is shown with the fix below each', () => {
     expect(render(two)).toBe(
       `error [E_OPTIONS]: the options are not valid: 2 problems

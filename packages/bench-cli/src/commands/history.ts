@@ -22,9 +22,12 @@ export interface HistoryOptions
       >
     > {}
 
+const DATE = /^(?<day>\d{4}-\d{2}-\d{2})(?:[T ](?<time>\d{2}:\d{2}[\d:.]*))?(?<zone>Z|[+-]\d{2}:\d{2})?$/;
+
 /** The moment that a date (or date and time) begins, in UTC unless it says otherwise. */
 function momentFrom(text: string, flag: string): number {
-  const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  const { day, time = '00:00', zone = 'Z' } = DATE.exec(text)?.groups ?? {};
+  const moment = day === undefined ? Number.NaN : Date.parse(`${day}T${time}${zone}`);
   if (!Number.isNaN(moment)) return moment;
   throw new BenchError('E_USAGE', `${flag}: ${JSON.stringify(text)} is not a date`, {
     fix: `Write it as ${flag} 2026-11-21 or ${flag} 2026-11-21T14:00:00Z.`,

@@ -90,7 +90,9 @@ async function readRuns(world: World, { runs, results }: SiteOptions): Promise<S
 export async function siteCommand(world: World, options: SiteOptions): Promise<number> {
   const { fs, cwd, processes } = world;
   const url = addressOf(options.url);
-  const target = resolve(cwd, options.out);
+  const named = resolve(cwd, options.out);
+  // What a link leads to is replaced, not the link.
+  const target = await fs.realpath(named).catch(() => named);
   await checkTarget(world, target, options.out);
   const runs = await readRuns(world, options);
   const temporary = join(dirname(target), `.${basename(target)}.${processes.ownPid}.tmp`);

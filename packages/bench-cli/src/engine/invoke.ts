@@ -19,7 +19,8 @@ async function decideNew<T extends SettingTable, D, C, E, R extends LivingRecord
 ): Promise<Decided<T, D, R>> {
   const settle = async () => {
     const typed = await decideSettings(world, commandName(procedure), tableOf(procedure.settings), options);
-    const settings = withRelativePaths(typed, world.cwd) as SettingsOf<T>;
+    // The command of a record may begin a path with `~`, where no shell replaces it.
+    const settings = withRelativePaths(withHomePaths(typed, world.env.HOME), world.cwd) as SettingsOf<T>;
     return { settings, plan: await procedure.plan(settings, world) };
   };
   const { settings, plan } = await (procedure.settle?.(world, options) ?? settle());

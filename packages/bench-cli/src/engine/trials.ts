@@ -1,5 +1,6 @@
 /** The trials of a run, by default one after the other, each saved the moment it ends. */
 
+import { printable } from '@dinodns-bench/program';
 import { goalOf } from '../config/trial-settings.ts';
 import { decidedByGate } from '../history/gate.ts';
 import { failureOf } from '../measure/trial.ts';
@@ -274,5 +275,5 @@ function lineOf<R extends LivingRecord>(
 ): string {
   if (trial.status === 'ok') return form.lineOf(record, trial);
   const { message, evidence } = trial.failure;
-  return [`failed: ${message}`, ...evidence.map((text) => `      ${text}`)].join('\n');
+  return [`failed: ${message}`, ...evidence.map((text) => `      ${text}`)].map(printable).join('\n');
 }

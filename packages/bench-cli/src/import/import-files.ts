@@ -86,9 +86,14 @@ export async function importFiles(
     const bytes = await readText(world, path);
     const text = bytes.toString('utf8');
     const importer = asked ?? recognized(path, text);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const same = read.find((each) => each.sha256 === sha256);
+    if (same !== undefined)
+      throw new BenchError('E_USAGE', `${path} has the same content as ${same.name}`, {
+        fix: 'Give each measurement once: parts are added up, and trials are counted.',
+      });
     try {
       const parsed = importer.parse(text);
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
       read.push({ name: basename(path), sizeBytes: bytes.length, sha256, parsed, importer });
     } catch (cause) {
       throw new BenchError(

@@ -5,6 +5,7 @@
  * treating the groups of a run in another container as abandoned.
  */
 
+import { pidNamespace } from '../results/run-lock.ts';
 import type { World } from '../world.ts';
 import { readProcessStat } from './proc-files.ts';
 
@@ -14,15 +15,6 @@ export interface Owner {
   readonly pidNamespace: string;
   readonly pid: number;
   readonly startTicks: number;
-}
-
-async function pidNamespace(world: World): Promise<string> {
-  try {
-    // `pid:[4026531836]`
-    return /\d+/.exec(await world.fs.readlink('/proc/self/ns/pid'))?.[0] ?? '0';
-  } catch {
-    return '0';
-  }
 }
 
 /** This process, as the owner of what it creates. */

@@ -1,6 +1,6 @@
 /**
  * Keeps two benches from writing to one run. A lock is an empty file whose name identifies its holder: host, process
- * ID and start time, so that a lock of a dead process is recognized even if its process ID is in use again. Each
+ * ID with its namespace, and start time, so that a lock of a dead process is recognized even if its process ID is in use again. Each
  * process creates its own file before it looks for others: of two that start at once, at least one sees the other,
  * so never both continue (and sometimes neither).
  */
@@ -19,23 +19,25 @@ interface Holder {
   readonly host: string;
   readonly pid: number;
   readonly start: string;
+  /** In which its ID is known; undefined of a bench that did not say. */
+  readonly namespace: string | undefined;
 }
 
-const LOCK_NAME = /^lock,(?<host>[\w.-]*),(?<pid>\d+),(?<start>\d+|unknown)$/;
+const LOCK_NAME = /^lock,(?<host>[\w.-]*),(?<pid>\d+),(?<start>\d+|unknown)(?:,(?<namespace>\d+))?$/;
 
 function hostOf({ machine }: LockWorld): string {
   return machine.hostname.replaceAll(/[^\w.-]/g, '-').slice(0, 100);
 }
 
-function lockName({ host, pid, start }: Holder): string {
-  return `lock,${host},${pid},${start}`;
+function lockName({ host, pid, start, namespace }: Holder): string {
+  return `lock,${host},${pid},${start},${namespace}`;
 }
 
 function parseLockName(name: string): Holder | null {
-  const { host, pid, start } = LOCK_NAME.exec(name)?.groups ?? {};
+  const { host, pid, start, namespace } = LOCK_NAME.exec(name)?.groups ?? {};
   return host === undefined || pid === undefined || start === undefined
     ? null
-    : { host, pid: Number(pid), start };
+    : { host, pid: Number(pid), start, namespace };
 }
 
 /**
@@ -56,9 +58,20 @@ async function processStart({ fs }: LockWorld, pid: number): Promise<string | nu
   }
 }
 
-/** A process of another host, or on a system without /proc, cannot be checked: it counts as alive. */
+/** In which process IDs have their meaning: that of a container is another one. `0` where it cannot be read. */
+export async function pidNamespace({ fs }: Pick<World, 'fs'>): Promise<string> {
+  try {
+    // `pid:[4026531836]`
+    return /\d+/.exec(await fs.readlink('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+/** A process of another host or container, or on a system without /proc, cannot be checked: it counts as alive. */
 async function isAlive(world: LockWorld, holder: Holder): Promise<boolean> {
   if (holder.host !== hostOf(world)) return true;
+  if (holder.namespace !== undefined && holder.namespace !== (await pidNamespace(world))) return true;
   const start = await processStart(world, holder.pid);
   return start !== null && (start === holder.start || start === 'unknown' || holder.start === 'unknown');
 }
@@ -87,7 +100,8 @@ async function sweep(world: LockWorld, directory: string, ownName: string): Prom
 export async function lockRun(world: LockWorld, directory: string): Promise<() => Promise<void>> {
   const { fs, processes } = world;
   const start = (await processStart(world, processes.ownPid)) ?? 'unknown';
-  const ownName = lockName({ host: hostOf(world), pid: processes.ownPid, start });
+  const namespace = await pidNamespace(world);
+  const ownName = lockName({ host: hostOf(world), pid: processes.ownPid, start, namespace });
   const ownPath = join(directory, ownName);
   try {
     await makeDirectories(fs, directory);

@@ -18,7 +18,7 @@ import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibr
 import { usesDuet, whyNotShort } from '../../plan/duet.ts';
 import { asDuet, type Plan, planOn } from '../../plan/plan.ts';
 import { renderPlan } from '../../plan/render.ts';
-import { withRelativePaths } from '../../results/portable-paths.ts';
+import { withHomePaths, withRelativePaths } from '../../results/portable-paths.ts';
 import type { Transport } from '../../results/record.ts';
 import { locateServers } from '../../servers/at/index.ts';
 import { withClusterNames } from '../../servers/cluster-names.ts';
@@ -221,9 +221,12 @@ async function decideServers(world: World, configuration: RunConfiguration): Pro
   };
 }
 
-/** Keys of cases can contain paths: the same file has one. */
-function configured({ cwd }: Pick<World, 'cwd'>, sources: ConfigurationSources): RunConfiguration {
-  return withRelativePaths(configure(sources), cwd);
+/** Keys of cases can contain paths: the same file has one, also where the command of a record begins it with `~`. */
+function configured(
+  { cwd, env }: Pick<World, 'cwd' | 'env'>,
+  sources: ConfigurationSources,
+): RunConfiguration {
+  return withRelativePaths(withHomePaths(configure(sources), env.HOME), cwd);
 }
 
 /** A short run, if bench starts the servers and the workloads fit into short trials; otherwise null. */

@@ -1,4 +1,5 @@
 /** A document for a terminal: findings and tables, without charts. */
+import { printable } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
 import { BEFORE_UNIT, wrapText } from '../../text.ts';
 import type { RenderOptions } from '../renderer.ts';
@@ -28,14 +29,6 @@ const COLOURS = {
 
 function colour(text: string, tone: Tone | undefined, paint: Paint): string {
   return tone === undefined ? text : paint[COLOURS[tone]](text);
-}
-
-/** Controls (C0, C1, DEL) and format characters (among them the bidirectional ones), except line feed and tab. */
-const UNPRINTABLE = /(?![\n\t])[\p{Cc}\p{Cf}]/gu;
-
-/** A server's banner or a file name may contain escape sequences, which would colour, move and erase the text around them. */
-function printable(text: string): string {
-  return text.replaceAll(UNPRINTABLE, '\ufffd');
 }
 
 /** Lines of at most `columns`, of which none begins with a unit. */
