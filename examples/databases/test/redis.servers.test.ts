@@ -109,25 +109,36 @@ describe('an application with Redis', () => {
     await expectRcode(app, 'zone0.example', 'NOERROR');
   });
 
-  it.each([
-    ['garbage', Buffer.from('\u0000garbage\r\n'.repeat(100))],
-    ['a reply of another type', Buffer.from('+OK\r\n'.repeat(100))],
-    ['a list that is too short', Buffer.from('*0\r\n'.repeat(100))],
-    ['half a reply', Buffer.from('*3\r\n$2\r\n{}\r\n')],
-  ])('answers SERVFAIL while Redis sends %s, and again afterwards', async (_what, reply) => {
+  it('answers SERVFAIL whatever else Redis sends, and again afterwards', async () => {
+    const replies = {
+      garbage: '\u0000garbage\r\n'.repeat(100),
+      'a reply of another type': '+OK\r\n'.repeat(100),
+      'a list that is too short': '*0\r\n'.repeat(100),
+      'half a reply': '*3\r\n$2\r\n{}\r\n',
+    };
+    let reply = replies.garbage;
+    const sent = new Set<string>();
     const directory = temporaryDirectory();
     const socket = join(directory, 'redis.sock');
     const connections = new Set<{ destroy(): void }>();
     const liar = createServer((connection) => {
       connections.add(connection);
       connection.on('error', () => undefined);
-      connection.on('data', () => connection.write(reply));
+      connection.on('data', () => {
+        connection.write(reply);
+        sent.add(reply);
+      });
     }).listen(socket);
     await once(liar, 'listening');
     const app = await startApp(`redis:${socket}`);
-    for (let time = 0; time < 3; time++) {
-      expect(await app.ask('zone0.example')).toMatchObject({ rcode: 'SERVFAIL' });
-      await sleep(500);
+    for (const [what, text] of Object.entries(replies)) {
+      reply = text;
+      for (const connection of connections) connection.destroy();
+      await expect.poll(() => sent.has(text)).toBe(true);
+      for (let time = 0; time < 3; time++) {
+        expect(await app.ask('zone0.example'), what).toMatchObject({ rcode: 'SERVFAIL' });
+        await sleep(300);
+      }
     }
     expect([await app.status('/ready'), await app.status('/health')]).toEqual([503, 200]);
     for (const connection of connections) connection.destroy();
@@ -139,9 +150,9 @@ describe('an application with Redis', () => {
 
   it('keeps its content when Redis is full in the middle of a fill, and leaves nothing else there', async () => {
     const { client, store, directory, app } = await startFilled();
-    const limit = 3_000_000;
-    await client.configSet('maxmemory', String(limit));
-    const { status, said } = await fill(store, writeZones(directory, manyZones(30_000, '192.0.2.2')));
+    const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
+    await client.configSet('maxmemory', String(used + 500_000));
+    const { status, said } = await fill(store, writeZones(directory, manyZones(12_000, '192.0.2.2')));
     expect([status, said]).toEqual([1, expect.stringContaining('OOM')]);
     expect(await app.ask('zone0.example')).toMatchObject({ rcode: 'NOERROR', answers: ['192.0.2.1'] });
     expect(await client.keys('*')).toEqual(['dns:records']);
@@ -154,7 +165,7 @@ describe('an application with Redis', () => {
     const { client, store, directory, app } = await startFilled();
     const filling = start([
       ...[...FILL, '--store', store],
-      ...['--zones', writeZones(directory, manyZones(50_000, '192.0.2.2'))],
+      ...['--zones', writeZones(directory, manyZones(20_000, '192.0.2.2'))],
     ]);
     const unfinished = async () => (await client.keys('*')).filter((key) => key !== 'dns:records');
     await expect.poll(unfinished, { interval: 2 }).toHaveLength(1);

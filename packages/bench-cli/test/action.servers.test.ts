@@ -57,6 +57,7 @@ function runStep(name: string) {
     ...own,
     DINODNS_BENCH_BASELINE: 'dinodns-stock',
     DINODNS_BENCH_LOADER: 'builtin',
+    DINODNS_BENCH_CALIBRATE: 'false',
     DINODNS_BENCH_WARMUP: '0.5',
     GITHUB_STEP_SUMMARY: summary,
   };

@@ -663,6 +663,11 @@ describe('comparisons', () => {
     expect(verdictText({ trials: [] } as never, rate, item, delta).replaceAll('\u00a0', ' ')).toBe(
       'higher, ≥ +75 % [+60, +90]',
     );
+    const open = { verdict: 'no difference shown', undecided: 'correction', comparisons: 3 } as const;
+    const alone = { ...delta, ...open };
+    expect(verdictText({ trials: [] } as never, rate, { ...item, bounds: {} }, alone)).toContain(
+      'no difference shown after correction for 3 comparisons, +75',
+    );
   });
 
   it('say nothing of a figure that something else bounded, unless it is better in spite of that', async () => {
@@ -856,12 +861,3 @@ describe('an experiment of a user', () => {
     await expect(access(join(world.directory, 'results'))).rejects.toThrow();
   });
 });
-
-it('the example in examples/experiment measures real servers', async () => {
-  const example = join(import.meta.dirname, '../../../examples/experiment/startup.ts');
-  const flags = ['--servers', 'dinodns,dinodns-stock', '--zones', '5', '--trials', '1'];
-  expect(await world.bench('--experiment', example, 'startup', ...flags), world.err()).toBe(0);
-  expect(world.out()).toMatch(/^DinoDNS +[\d.]+ m?s$/m);
-  expect((await record()).cases[1].comparison.baseline).toContain('dinodns');
-  expect(await readFile(example, 'utf8').then((text) => text.split('\n').length)).toBeLessThanOrEqual(80);
-}, 60_000);

@@ -275,8 +275,8 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('leaves an image alone that somebody else has set after the last change was put back', () =>
     stage('editedlater', async ({ dns, swap }) => {
-      const running = await swap(undefined, '--placements', 'ABBA', '--duration', '8');
-      await running.says('placement 4: measuring');
+      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '8');
+      await running.says('placement 2: measuring');
       await setByOthers(dns.path, IMAGE, 'bad-coredns:crashing');
       expect(await running.exited, running.said()).toBe(5);
       expect(running.said()).not.toContain('E_LEASE_LOST');
