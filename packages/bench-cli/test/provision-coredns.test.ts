@@ -261,7 +261,7 @@ echo "$@ $CGO_ENABLED" > ${machine.home}/called
       `go install github.com/coredns/coredns@v${VERSION} with Go 1.26.8, CGO_ENABLED=0, module h1:abc=`,
     );
     expect(await readFile(join(machine.home, 'called'), 'utf8')).toBe(
-      `install -v -ldflags=-s -w github.com/coredns/coredns@v${VERSION} 0\n`,
+      `install -v -gcflags=all=-dwarf=false -ldflags=-s -w github.com/coredns/coredns@v${VERSION} 0\n`,
     );
     expect(machine.told).toContain(
       `Download failed (HTTP status 404); building CoreDNS ${VERSION} with Go 1.26.8 instead, about 3 min: go install github.com/coredns/coredns@v${VERSION}`,

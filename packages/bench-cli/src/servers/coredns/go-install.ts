@@ -20,6 +20,9 @@ export function corednsGoTarget(version: string): string {
 /** Without symbols and debugging information, as the official releases are linked: 75 instead of 107 MiB, and linked faster. */
 const LINKED_AS_RELEASED = '-s -w';
 
+/** Nor is debugging information made that is not linked: compiling takes 7 % less CPU time (198 and 183 s), for a program of the same size. */
+const NOTHING_FOR_DEBUGGERS = '-gcflags=all=-dwarf=false';
+
 /**
  * CoreDNS before 1.10 uses names inside Go's standard library that linkers since Go 1.23 hide from other packages. This flag shows
  * them again; older linkers do not know it, therefore it is only used after the linker has complained.
@@ -90,7 +93,8 @@ async function buildInto(
   // All plugins, although the default comparison needs few and would be built a minute sooner: such a program takes a third of the
   // memory (16 MB and 50 MB at start, CoreDNS 1.15.0), and memory is one of the figures.
   const install = async (linking: string): Promise<string | null> => {
-    const build = await world.processes.start([go, 'install', '-v', `-ldflags=${linking}`, target], {
+    const flags = [NOTHING_FOR_DEBUGGERS, `-ldflags=${linking}`];
+    const build = await world.processes.start([go, 'install', '-v', ...flags, target], {
       // Outside every module and workspace, because Go would use its go.mod.
       cwd: staging,
       // Go's temporary files are in the same directory, so that an aborted build removes them too.
