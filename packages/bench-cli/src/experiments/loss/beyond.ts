@@ -1,10 +1,10 @@
 /** What a case did below and beyond its limit, over its trials. Pure. */
-import { type EngineCase, type OkTrial, okTrials } from '../../engine/record.ts';
+import { type EngineCase, evidencesOf } from '../../engine/record.ts';
 import { addLosses } from '../../measure/explain-losses.ts';
 import type { Losses, SummaryStatistic } from '../../results/record.ts';
 import { summaryOf } from '../../stats/summarize.ts';
 import type { LossEvidence, LossRecord, Probe } from './evidence.ts';
-import { multiplesFor } from './multiples.ts';
+import { multiplesFor } from './settings.ts';
 
 /** At one multiple of the limit. */
 export interface Multiple {
@@ -94,7 +94,7 @@ function recoveryOf(ok: readonly LossEvidence[]): RecoverySummary | null {
 /** In the order of the cases; without those of which no trial succeeded. */
 export function lossResults(record: LossRecord, titleOf: (item: EngineCase) => string): LossResult[] {
   return record.cases.flatMap((item) => {
-    const ok = okTrials(record, item.key).map(({ evidence }: OkTrial<LossEvidence>) => evidence);
+    const ok = evidencesOf(record, item.key);
     const probes = ok.flatMap((each) => each.probes);
     const losses = probes.flatMap((probe) => probe.losses ?? []);
     const sum = (of: (probe: Probe) => number) => probes.reduce((total, probe) => total + of(probe), 0);

@@ -4,8 +4,7 @@ import { defineExperiment } from '../../engine/command.ts';
 import type { Estimand } from '../../engine/estimand.ts';
 import { lossDocument } from './document.ts';
 import { type LossEvidence, lossEvidenceSchema } from './evidence.ts';
-import { multiplesFor } from './multiples.ts';
-import { LOSS_SETTINGS, type LossSettings } from './settings.ts';
+import { LOSS_SETTINGS, type LossSettings, multiplesFor } from './settings.ts';
 import type { LossContext } from './trial.ts';
 import { bandTitle } from './words.ts';
 

@@ -64,3 +64,11 @@ export const LOSS_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting>;
 export type LossSettings = SettingsOf<typeof LOSS_SETTINGS>;
+
+/** Rates that are tried besides those of the search, as multiples of the limit: well below it, and beyond. */
+const MULTIPLES: readonly number[] = [0.5, 1.25, 1.5, 2];
+
+/** In rising order, with the limit itself, up to the overload. */
+export function multiplesFor(overload: number): readonly number[] {
+  return [...MULTIPLES.filter((multiple) => multiple < overload), 1, overload].toSorted((a, b) => a - b);
+}

@@ -17,10 +17,9 @@ import { takenOver } from '../../stats/neighbours.ts';
 import { percentileIn } from '../../stats/percentile.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { LossEvidence, Probe, Recovery } from './evidence.ts';
-import { multiplesFor } from './multiples.ts';
 import { MIN_SENT_RATIO, mergeTimelines, recoveryOf } from './recovery.ts';
 import { searchBands, type Tried } from './search.ts';
-import type { LossSettings } from './settings.ts';
+import { type LossSettings, multiplesFor } from './settings.ts';
 
 /** What all trials share. */
 export interface LossContext {
@@ -132,11 +131,8 @@ function noRate(server: string, probes: readonly Probe[]): BenchError {
 /** The throughput of a closed loop, near which the limit is. */
 async function closedLoop({ context, planned, progress }: Request, deployment: Deployment): Promise<number> {
   const outcomes = await runLoaders(context, planned, deployment, {
-    stage: 'closed-loop',
-    ratePerSecond: null,
-    openLoop: false,
-    durationSeconds: FIRST_SECONDS,
-    progress,
+    ...{ stage: 'closed-loop', ratePerSecond: null, openLoop: false },
+    ...{ durationSeconds: FIRST_SECONDS, progress },
   });
   return mergeLoads(outcomes.map(({ result }) => result)).qps;
 }
@@ -163,11 +159,8 @@ async function probeAt(
 ): Promise<Probe> {
   const { durationSeconds } = context.configuration;
   const stage: LoadStage = {
-    stage: `rate-${String(number).padStart(2, '0')}`,
-    ratePerSecond: rate,
-    openLoop: true,
-    durationSeconds,
-    progress,
+    ...{ stage: `rate-${String(number).padStart(2, '0')}`, ratePerSecond: rate, openLoop: true },
+    ...{ durationSeconds, progress },
   };
   const loaded = await watched<Loaded>(context.world, deployment, durationSeconds, (onStarted) =>
     loadAndObserve(context, planned, deployment, stage, onStarted),
@@ -203,19 +196,11 @@ async function overloadAndRecover(
   const overloadSeconds = Math.max(1, Math.round(durationSeconds / STEP_SECONDS)) * STEP_SECONDS;
   const [overloadRate, afterRate] = [limit * settings.overload, limit * AFTER_SHARE];
   const outcomes = await runLoaders(context, planned, deployment, {
-    stage: 'overload',
-    ratePerSecond: overloadRate,
-    openLoop: true,
-    durationSeconds: overloadSeconds,
-    after: { ratePerSecond: afterRate, seconds: AFTER_SECONDS },
-    progress,
+    ...{ stage: 'overload', ratePerSecond: overloadRate, openLoop: true, durationSeconds: overloadSeconds },
+    ...{ after: { ratePerSecond: afterRate, seconds: AFTER_SECONDS }, progress },
   });
   const timelines = outcomes.flatMap(({ timeline }) => (timeline === undefined ? [] : [timeline]));
   return recoveryOf(mergeTimelines(timelines), {
-    overloadSeconds,
-    overloadRate,
-    afterSeconds: AFTER_SECONDS,
-    afterRate,
-    timeoutSeconds,
+    ...{ overloadSeconds, overloadRate, afterSeconds: AFTER_SECONDS, afterRate, timeoutSeconds },
   });
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../../engine/experiment.ts';
 import { oneAtATime } from '../../../one-at-a-time.ts';
 import { fileNameOf } from '../../../text.ts';
-import { deployCoredns } from '../deploy-coredns.ts';
+import { withCoredns } from '../deploy-coredns.ts';
 import { loadsInto, openCoredns } from '../machine.ts';
 import type { MemoryEvidence } from './evidence.ts';
 import { type MemoryPoint, pointOf, RATES, rateOf } from './points.ts';
@@ -28,7 +28,7 @@ const TIMEOUT_SECONDS = 5;
 export async function openHere(
   request: OpenRequest<MemorySettings, MemoryPlan>,
 ): Promise<Opened<Measuring<MemoryEvidence>>> {
-  const { world, settings, decided, signal } = request;
+  const { world, settings, decided } = request;
   const opened = await openCoredns(request, 'capacity memory', settings);
   const { context } = opened;
   const rate = rateOf(settings);
@@ -38,40 +38,29 @@ export async function openHere(
   async function measure({ key, case: item }: PlannedTrial, on: TrialEvents): Promise<MemoryEvidence> {
     const point = pointOf(item);
     const raw = `${context.rawDirectory}/${fileNameOf(key)}`;
-    const over = new AbortController();
     try {
       await world.fs.mkdir(raw, { recursive: true });
       const send = loadsInto(context, raw);
       const queries = await writeQueryFiles(world, raw, point.cluster);
-      const deployed = await deployCoredns({ ...context, onFiles: on.files }, { ...point, directory: raw });
-      try {
-        const ended = AbortSignal.any([signal, over.signal]);
-        const measuring = measureStart({
-          ...{ world, point, queries, rate, signal: ended },
-          running: deployed.running,
-          pace: settings.quick ? QUICK_PACE : PACE,
-          load(queryFile, durationSeconds, stage) {
-            // A slow one would not have filled the cache when the time for it is over.
-            const ratePerSecond = queryFile === queries.fill ? Math.max(rate, RATES.local) : rate;
-            return alone(() =>
-              send(
-                deployed.instance,
-                {
-                  ...{ queryFile, durationSeconds, signal: ended, ratePerSecond, openLoop: false },
-                  timeoutSeconds: TIMEOUT_SECONDS,
-                },
-                `-${stage}`,
-              ),
-            );
-          },
-          onPhase: on.phase,
-        });
-        const measured = await Promise.race([measuring, deployed.running.died]);
-        return { ...measured, cluster: null };
-      } finally {
-        over.abort();
-        await deployed.deployment.remove();
-      }
+      const started = { ...context, onFiles: on.files };
+      return await withCoredns(
+        started,
+        { ...point, directory: raw },
+        async ({ instance, running }, signal) => {
+          const measured = await measureStart({
+            ...{ world, point, queries, rate, signal, running },
+            pace: settings.quick ? QUICK_PACE : PACE,
+            load(queryFile, durationSeconds, stage) {
+              // A slow one would not have filled the cache when the time for it is over.
+              const ratePerSecond = queryFile === queries.fill ? Math.max(rate, RATES.local) : rate;
+              const load = { queryFile, durationSeconds, signal, ratePerSecond, openLoop: false };
+              return alone(() => send(instance, { ...load, timeoutSeconds: TIMEOUT_SECONDS }, `-${stage}`));
+            },
+            onPhase: on.phase,
+          });
+          return { ...measured, cluster: null };
+        },
+      );
     } finally {
       await world.fs.rm(`${raw}/fill.txt`, { force: true });
     }
