@@ -36,10 +36,10 @@ import {
 } from '../src/experiments/capacity/survive/points.ts';
 import {
   killedBound,
-  MEBIBYTE,
   type Next,
   nextLimit,
   type SearchOptions,
+  STEP_BYTES,
   type Tried,
 } from '../src/experiments/capacity/survive/search.ts';
 import type { SurviveSettings } from '../src/experiments/capacity/survive/settings.ts';
@@ -48,7 +48,10 @@ import { survivedLimit } from '../src/experiments/capacity/survived-limit.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import type { LoadOutcome } from '../src/loaders/loader.ts';
 import { aloneAfter, oneAtATime } from '../src/one-at-a-time.ts';
+import type { EstimandFacts } from '../src/report/estimand.ts';
+import { MEBIBYTE } from '../src/report/numbers.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
+import type { Delta } from '../src/results/record.ts';
 import { createStore } from '../src/results/store.ts';
 import type { Clock } from '../src/world.ts';
 import { useCluster } from './support/api-server.ts';
@@ -507,7 +510,7 @@ function searched(changes: Partial<SurviveSettings> = {}): SurviveRecord<Survive
       return {
         ...{ key: `${key}#${round}`, case: key, round, order: round, startedAt, endedAt: startedAt },
         status: 'ok' as const,
-        figures: { limit: limitBytes },
+        figures: { limit: limitBytes, lost: round * 1.5 },
         bounds: [],
         evidence: {
           ...{ limitBytes, killedBytes, repeated: [] },
@@ -521,9 +524,13 @@ function searched(changes: Partial<SurviveSettings> = {}): SurviveRecord<Survive
     }),
   );
   const subjects = subjectsOf(settings);
-  const estimands = [
-    { name: 'limit', title: 'memory limit needed', unit: 'bytes', better: 'less', compared: 'ratio' },
-  ] as const;
+  const estimands: readonly EstimandFacts[] = [
+    {
+      ...{ name: 'limit', title: 'memory limit needed', unit: 'bytes', better: 'less', compared: 'ratio' },
+      ...{ isPaired: false, resolution: { share: settings.resolution, least: STEP_BYTES } },
+    },
+    { name: 'lost', title: 'lost', unit: 'seconds', better: 'less', compared: 'no' },
+  ];
   const record = {
     ...{ ...head, environment, startedAt, endedAt, experiment: surviveKind.experiment, settings },
     ...{ subjects, baseline: subjects[0]?.name ?? null, estimands: [...estimands], trials },
@@ -678,6 +685,27 @@ describe('a record', () => {
     expect(warnings).toEqual([]);
     expect(JSON.stringify(sections)).toContain(
       '340Mi: kops for its test with 5,000 nodes (https://github.com/kubernetes/kops/pull/18361)',
+    );
+  });
+
+  it('compares all searches of a version with all of the other, and no limit more closely than they know it', () => {
+    const record = searched({ factors: {} });
+    const limitOf = (name: string) => record.cases.find(({ key }) => key.includes(name));
+    const item = limitOf('1.15.0/default/none/default/5000');
+    const { low, high, ...others } = (item?.comparison?.deltas.limit ?? {}) as Delta;
+    expect(others).toMatchObject({ verdict: 'less', method: 'welch-t', n: 3 });
+    expect([low, high]).toEqual([expect.closeTo(-0.24, 2), expect.closeTo(-0.15, 2)]);
+    const median = 89 * MEBIBYTE;
+    expect(item?.summary.limit?.median).toBe(median);
+    // Three searches a mebibyte apart do not know it more closely than their last step, of 5 %.
+    expect(item?.summary.limit?.low).toBeLessThan(median / 1.05);
+    expect(item?.summary.limit?.high).toBeGreaterThan(median * 1.05);
+    const text = JSON.stringify(documentOf(record, surviveDocument(record)).sections);
+    expect(text).toContain('of the ratio of trials that nothing pairs');
+    expect(text).toContain('"3.00\u00a0s"');
+    expect(text).toContain('The largest figure of all trials.');
+    expect(surviveDocument(record).post?.excerpt).toContain(
+      'CoreDNS survived in every search was 112 MiB for',
     );
   });
 

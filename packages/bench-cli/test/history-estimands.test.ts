@@ -161,6 +161,21 @@ describe('figures of a search', () => {
     expect(said(60)).toEqual(['more', 'failed']);
   });
 
+  it.each([
+    [true, 'student-t'],
+    [false, 'welch-t'],
+  ])('of one run are paired or not, as their estimand says: %s', (isPaired, method) => {
+    const [reference, candidate] = sides([40, 41, 43], [60, 64, 61], ['1', '1']);
+    if (reference === undefined || candidate === undefined) throw new Error('there are two');
+    const estimands = [{ ...LIMIT, isPaired }];
+    const [compared] = compareRuns(reference, candidate, {
+      interval: 'auto',
+      normalize: null,
+      estimands,
+    }).cases;
+    expect(compared?.figures[0]?.delta).toMatchObject({ verdict: 'more', method });
+  });
+
   it('are compared in all rounds of a run, or not: nothing has a ratio to zero', () => {
     const [reference, candidate] = sides([0, 0, 0, 11_670, 12_000], [5, 5, 5, 20_000, 21_000], ['1', '1']);
     if (reference === undefined || candidate === undefined) throw new Error('there are two');

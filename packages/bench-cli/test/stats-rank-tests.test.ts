@@ -129,6 +129,11 @@ describe('the t tests', () => {
     expect(stepsApart(0.9)?.low).toBeLessThan(1);
     expect(stepsApart(2)?.low).toBeCloseTo(1.05, 3);
     expect(stepsApart(2)?.pValue).toBeLessThan(0.001);
+    // Two that end at the same step say nothing of how searches scatter.
+    const searches = { resolution: 0.05 };
+    expect(testPaired([1.2, 1.2], searches)).toBeNull();
+    expect(testUnpaired([1.2, 1.2], [1, 1, 1], searches)).toBeNull();
+    expect(testUnpaired([1.2, 1.2, 1.2], [1, 1, 1], searches)?.low).toBeCloseTo(1.2 / 1.05, 3);
   });
 });
 

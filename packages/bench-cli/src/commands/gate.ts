@@ -4,12 +4,12 @@ import { BenchError } from '../errors.ts';
 import { fits, type Selector, valueOn } from '../history/axes.ts';
 import { differentTrials } from '../history/differences.ts';
 import { gateDocument } from '../history/documents/gate.ts';
-import { type Entry, isUnbound, valuesOf } from '../history/entry.ts';
+import { type Entry, isUnbound } from '../history/entry.ts';
 import { type Gate, gate, type Limit } from '../history/gate.ts';
 import type { RunRow } from '../history/listing.ts';
 import type { RunIndex } from '../history/resolve.ts';
 import { type Selected, selectCases } from '../history/select.ts';
-import type { EstimandFacts } from '../report/estimand.ts';
+import { type EstimandFacts, valuesOf } from '../report/estimand.ts';
 import { METRIC_NAMES } from '../stats/metrics.ts';
 import type { World } from '../world.ts';
 import {
@@ -87,7 +87,9 @@ const DEFAULT_LIMIT = '3%';
 function decisiveFor(sides: readonly Selected[], estimands: readonly EstimandFacts[]): EstimandFacts[] {
   const cpu = estimands.find(({ name }) => name === METRIC_NAMES.cpuSecondsPerQuery);
   const isHeld = sides.every(({ cases }) =>
-    cases.every((item) => !isUnbound(item) && cpu !== undefined && valuesOf(item, cpu.name).length > 0),
+    cases.every(
+      (item) => !isUnbound(item) && cpu !== undefined && valuesOf(item.trials, cpu.name).length > 0,
+    ),
   );
   return cpu !== undefined && isHeld ? [cpu] : estimands.slice(0, 1);
 }

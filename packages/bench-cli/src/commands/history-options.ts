@@ -1,6 +1,6 @@
 /** What the history commands share: opening the history, naming runs, choosing figures. */
 import { resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/program';
+import { nearest, printable } from '@dinodns-bench/program';
 import { ratioFromText } from '../config/value-schemas.ts';
 import { renderOptions } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
@@ -49,7 +49,8 @@ export async function knownRuns(world: World, out: string, { isAnew = false } = 
   const read = (path: string) => readAnyEntry(world, path);
   const listing = await listRuns(world, resultsDirectory, read, isAnew);
   const told = isAnew ? listing.problems : listing.problems.slice(0, MAX_PROBLEMS);
-  for (const { path, problem } of told) world.stderr.write(`Skipped ${path}: ${problem}\n`);
+  for (const { path, problem } of told)
+    world.stderr.write(`Skipped ${printable(path)}: ${printable(problem)}\n`);
   if (told.length < listing.problems.length) {
     const others = listing.problems.length - told.length;
     world.stderr.write(`Skipped ${counted(others, 'more record')}: bench history rebuild names them\n`);
@@ -147,12 +148,22 @@ export function findEstimand(name: string, estimands: readonly EstimandFacts[], 
   });
 }
 
-/** Estimands that all of these have, each in the same unit. */
+/** Estimands that all of these have, each in the same unit, and known as closely as the coarsest search knows them. */
 export function commonEstimands(all: readonly (readonly EstimandFacts[])[]): EstimandFacts[] {
-  const [first = [], ...others] = all;
-  return first.filter(({ name, unit }) =>
-    others.every((estimands) => estimands.some((each) => each.name === name && each.unit === unit)),
-  );
+  const [first = []] = all;
+  return first.flatMap((estimand) => {
+    const found = all.flatMap((each) =>
+      each.filter(({ name, unit }) => name === estimand.name && unit === estimand.unit),
+    );
+    if (found.length < all.length) return [];
+    const steps = found.flatMap(({ resolution }) => resolution ?? []);
+    if (steps.length === 0) return [estimand];
+    const resolution = {
+      share: Math.max(...steps.map(({ share }) => share)),
+      least: Math.max(...steps.map(({ least }) => least)),
+    };
+    return [{ ...estimand, resolution }];
+  });
 }
 
 /** `qps,latency` → those estimands; for undefined, all that are compared. Throws `E_USAGE`. */

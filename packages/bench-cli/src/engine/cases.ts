@@ -3,16 +3,23 @@
 import {
   directionOf,
   type EstimandFacts,
+  figuresOf,
   isBetter,
   pairsOf,
   resolutionOf,
   summaryOfFigure,
+  valuesOf,
 } from '../report/estimand.ts';
 import { decideFamily, decideRatios } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
-import { compareDifferences } from '../stats/summarize.ts';
+import {
+  compareDifferences,
+  compareSamples,
+  type UndecidedDelta,
+  type UndecidedDifference,
+} from '../stats/summarize.ts';
 import { type ComparedWidth, type UntilView, type Width, widthOf } from '../stats/until.ts';
 import type { MeasuredCase } from './plan.ts';
 import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
@@ -56,10 +63,16 @@ function deltasOf(
   if (first === undefined) return [];
   const members = family.flatMap((estimand) =>
     compared.map(({ key, baseline, own, reference }) => {
+      const [values, others] = [valuesOf(own, estimand.name), valuesOf(reference, estimand.name)];
       const pairs = pairsOf(estimand, own, reference);
       return {
-        ...{ key, own, reference, estimand, name: estimand.name, pairs },
-        resolution: resolutionOf(estimand, pairs),
+        ...{ key, own, reference, estimand, name: estimand.name, values, others, pairs },
+        ...(estimand.isPaired === false
+          ? {
+              trials: Math.min(values.length, others.length),
+              resolution: resolutionOf(estimand, [...values, ...others]),
+            }
+          : { trials: pairs.length, resolution: resolutionOf(estimand, figuresOf(pairs)) }),
         seed: `${options.seed ?? ''}/${key}/${estimand.name}`,
         baseline: `${baseline}/${estimand.name}`,
       };
@@ -69,20 +82,27 @@ function deltasOf(
   const mayBeSaid = ({ estimand, own, reference }: Member, delta: Parameters<typeof sizeOf>[0]) =>
     mayBeClaimed(estimand, sizeOf(delta), own, reference);
   const direction = directionOf(first);
-  const deltas =
-    first.compared === 'no'
-      ? []
-      : first.compared === 'ratio'
-        ? decideRatios(members, direction, options, mayBeSaid)
-        : decideFamily(
-            members.map((member) => ({ member, trials: member.pairs.length, seed: member.seed })),
-            direction,
-            options,
-            ({ member }, each) => {
-              const delta = compareDifferences(member.pairs, each);
-              return delta !== null && mayBeSaid(member, delta) ? delta : null;
-            },
-          );
+  const decideBy = <D extends UndecidedDelta | UndecidedDifference>(
+    compare: (member: Member, each: TestOptions) => D | null,
+  ) =>
+    decideFamily(
+      members.map((member) => ({ member, trials: member.trials, seed: member.seed })),
+      direction,
+      options,
+      ({ member }, each) => {
+        const delta = compare(member, each);
+        return delta !== null && mayBeSaid(member, delta) ? delta : null;
+      },
+    );
+  const decided = () => {
+    if (first.compared === 'difference')
+      return decideBy(({ pairs }, each) => compareDifferences(pairs, each));
+    if (first.isPaired !== false) return decideRatios(members, direction, options, mayBeSaid);
+    return decideBy(({ values, others, resolution }, each) =>
+      compareSamples(values, others, { ...each, resolution }),
+    );
+  };
+  const deltas = first.compared === 'no' ? [] : decided();
   return members.map(({ key, name }, index) => ({ key, name, delta: deltas[index] ?? null }));
 }
 

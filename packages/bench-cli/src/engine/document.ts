@@ -13,9 +13,10 @@ import {
   type Section,
   text,
 } from '../report/document/document.ts';
-import { isBetter, sizeText } from '../report/estimand.ts';
+import { couldShow, isBetter, sizeText } from '../report/estimand.ts';
 import { clusterFacts, conditionText, originSentence } from '../report/facts.ts';
 import { outcomeOf } from '../report/status.ts';
+import type { Delta, Difference } from '../results/record.ts';
 import { serverTitle } from '../servers/registry.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { asSentence, capitalized, counted, countedLines, formatDuration } from '../text.ts';
@@ -86,6 +87,10 @@ export function headlineOf(record: AnyRecord, { result }: Pick<DocumentParts, 'r
   return `${endOf(record)}${result === undefined ? '' : `; ${result}`}.`;
 }
 
+/** Of a ratio of three trials or more whose interval holds zero; that of two would say nothing. */
+const smallestText = (delta: Delta | Difference) =>
+  'relative' in delta && delta.undecided === 'interval holds zero' && delta.n > 2 ? couldShow(delta) : '';
+
 function verdicts(record: AnyRecord): Finding[] {
   return record.cases.flatMap((item) => {
     if (item.aa) return [];
@@ -102,7 +107,7 @@ function verdicts(record: AnyRecord): Finding[] {
             text: (isOpen ? '≈ ' : boundSign(estimand, item)) + sizeText(estimand, delta),
             tone: isOpen ? 'even' : isBetter(estimand, sizeOf(delta)) ? 'good' : 'bad',
           },
-          sentence: `${capitalized(estimand.title)}${how}: ${verdictText(record, estimand, item, delta)}.`,
+          sentence: `${capitalized(estimand.title)}${how}: ${verdictText(record, estimand, item, delta)}${smallestText(delta)}.`,
         },
       ];
     });

@@ -1,10 +1,10 @@
 /** The tables that every experiment has: figures, and differences from the baseline. Pure. */
 import { type Block, type Section, table, text } from '../report/document/document.ts';
-import { boundsText, type EstimandFacts, nounOf } from '../report/estimand.ts';
+import { boundsText, type EstimandFacts, nounOf, showFigure, valuesOf } from '../report/estimand.ts';
 import { formatFixed } from '../report/numbers.ts';
-import { capitalized } from '../text.ts';
-import { claimsOf, type EngineCase, type EngineRecord, okTrials } from './record.ts';
-import { caseTitle, deltaText, figureText, subjectTitle } from './words.ts';
+import { capitalized, unbroken } from '../text.ts';
+import { claimsOf, type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
+import { boundSign, caseTitle, deltaText, figureText, subjectTitle } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
@@ -13,13 +13,15 @@ export interface FigureTable {
   readonly title: string;
   /** Names, in the order of the columns. */
   readonly estimands: readonly string[];
+  /** Of several trials, the largest figure instead of the median. Default: false. */
+  readonly isLargest?: boolean;
   /** Titles of the columns, where the table's own says the rest. Default: those of the estimands. */
   readonly columns?: readonly string[];
 }
 
 export function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject: string): Section[] {
   const claims = claimsOf(record);
-  return tables.flatMap(({ title, estimands: names, columns: titles }) => {
+  return tables.flatMap(({ title, estimands: names, isLargest = false, columns: titles }) => {
     const estimands = names.flatMap((name) => record.estimands.find((each) => each.name === name) ?? []);
     // A record from before they existed.
     if (estimands.length === 0) return [];
@@ -32,14 +34,29 @@ export function figureTables(record: AnyRecord, tables: readonly FigureTable[], 
     }));
     const rows = claims.map((item) => [
       caseTitle(record, item),
-      ...estimands.map((estimand) => figureText(estimand, item, okTrials(record, item.key))),
+      ...estimands.map((estimand) =>
+        (isLargest ? largestText : figureText)(estimand, item, okTrials(record, item.key)),
+      ),
     ]);
     return {
       title: noun === '' ? title : `${title}, ${noun}`,
-      blocks: [table(title, [{ title: subject }, ...columns], rows), text(spreadNote(claims))],
+      blocks: [
+        table(title, [{ title: subject }, ...columns], rows),
+        text(isLargest ? largestNote(claims) : spreadNote(claims)),
+      ],
     };
   });
 }
+
+function largestText(estimand: EstimandFacts, item: EngineCase, trials: readonly OkTrial<unknown>[]): string {
+  const values = valuesOf(trials, estimand.name);
+  return values.length === 0
+    ? '–'
+    : `${boundSign(estimand, item)}${unbroken(showFigure(estimand, Math.max(...values)))}`;
+}
+
+const largestNote = (cases: readonly EngineCase[]) =>
+  cases.every(({ trials }) => trials.ok === 1) ? spreadNote(cases) : 'The largest figure of all trials.';
 
 function spreadNote(cases: readonly EngineCase[]): string {
   const counts = new Set(cases.map(({ trials }) => trials.ok));
@@ -49,7 +66,7 @@ function spreadNote(cases: readonly EngineCase[]): string {
   return `Medians of the trials, with the longer side of the 95 % interval.${counts.has(2) ? ' Of two trials, both are shown.' : ''}`;
 }
 
-/** How the differences came about. An interval takes three pairs. */
+/** How the differences came about. */
 function comparisonNote({ estimands }: AnyRecord, compared: readonly EngineCase[]): string {
   const hasInterval = compared.some(({ comparison }) =>
     Object.values(comparison?.deltas ?? {}).some(
@@ -62,7 +79,11 @@ function comparisonNote({ estimands }: AnyRecord, compared: readonly EngineCase[
     ...(isUsed('ratio') ? ['the ratio'] : []),
     ...(isUsed('difference') ? ['the difference'] : []),
   ].join(' or ');
-  return `The interval is that of ${of} of paired trials; verdicts are corrected for the number of comparisons.`;
+  const isPaired = estimands.some((each) => each.compared !== 'no' && each.isPaired !== false);
+  const isOpen = compared.some(({ comparison }) =>
+    Object.values(comparison?.deltas ?? {}).some((delta) => delta?.undecided === 'correction'),
+  );
+  return `The interval is that of ${of} of ${isPaired ? 'paired trials' : 'trials that nothing pairs'}; verdicts are corrected for the number of comparisons${isOpen ? ', so that an interval without zero may have none' : ''}.`;
 }
 
 /** Which differences allow for what others took, and what they are without; nothing where none does. */

@@ -152,6 +152,12 @@ export function deltaText(
   return `${boundSign(estimand, item)}${text}${delta.low === null ? ', no interval' : verdict}`;
 }
 
+/** Why there is no verdict though the interval, which is that of one comparison alone, excludes zero. */
+const correctionText = ({ undecided, comparisons }: Delta | Difference) =>
+  undecided === 'correction' && comparisons !== null && comparisons > 1
+    ? ` after correction for ${formatCount(comparisons)} comparisons`
+    : '';
+
 /** `higher, +12.3 % [+8, +17]`; of one pair, what both had: `43.0 MiB, against 44.0 MiB with CoreDNS 1.13.1 (…)`. */
 export function verdictText(
   record: AnyRecord,
@@ -161,7 +167,7 @@ export function verdictText(
 ): string {
   const sign = boundSign(estimand, item);
   const text = `${sign}${bothText(record, estimand, item) ?? boundsText(estimand, delta)}`;
-  if (delta.low !== null) return `${verdictWord(estimand, delta.verdict)}, ${text}`;
+  if (delta.low !== null) return `${verdictWord(estimand, delta.verdict)}${correctionText(delta)}, ${text}`;
   const own = okTrials(record, item.key);
   const [pair, ...others] = pairsOf(estimand, own, okTrials(record, item.comparison?.baseline ?? ''));
   if (pair === undefined || others.length > 0) return `${text}, no interval`;

@@ -10,9 +10,11 @@ import {
   bothOf,
   directionOf,
   type EstimandFacts,
+  figuresOf,
   isBetter,
   pairsOf,
   resolutionOf,
+  valuesOf,
 } from '../report/estimand.ts';
 import type { Delta, Difference } from '../results/record.ts';
 import { testAllowed } from '../stats/allowance.ts';
@@ -34,7 +36,7 @@ import {
   allowanceOfPairs,
   compareDifferences,
   comparePairs,
-  deltaFrom,
+  compareSamples,
   differenceFrom,
   exposedPair,
   type Pair,
@@ -45,7 +47,7 @@ import {
 import { capitalized, counted, listed } from '../text.ts';
 import { placeKey } from './axes.ts';
 import { type Difference as Differing, differencesOf, differentTrials } from './differences.ts';
-import { type Entry, type EntryCase, valuesOf } from './entry.ts';
+import type { Entry, EntryCase } from './entry.ts';
 import { type Matching, matchCases } from './match.ts';
 import type { Selected } from './select.ts';
 
@@ -91,6 +93,7 @@ export interface ComparedRuns {
   readonly estimands: readonly EstimandFacts[];
   readonly reference: string;
   readonly candidate: string;
+  /** Whether both are of the same run. */
   readonly paired: boolean;
   /** If a side is a pool of runs: what makes it doubtful, in sentences. Null if neither is. */
   readonly pooled: readonly string[] | null;
@@ -132,18 +135,6 @@ interface Side {
   readonly item: EntryCase;
 }
 
-/** How closely a search knows the ratio of any of these to any of those. */
-export function resolutionBetween(
-  estimand: EstimandFacts,
-  values: readonly number[],
-  others: readonly number[],
-): number {
-  return resolutionOf(
-    estimand,
-    values.flatMap((value) => others.map((baseline) => ({ value, baseline }))),
-  );
-}
-
 /** The samples of an estimand, paired if both cases are of the same run. */
 export function samplesOf(
   reference: Side,
@@ -155,19 +146,22 @@ export function samplesOf(
   if (normalize !== null) {
     const sides = [reference, candidate];
     const [before = [], now = []] = sides.map(({ item, entry }) =>
-      [item, yardstickOf(entry, item, normalize)].flatMap((each) => (each ? valuesOf(each, name) : [])),
+      [item, yardstickOf(entry, item, normalize)].flatMap((each) =>
+        each ? valuesOf(each.trials, name) : [],
+      ),
     );
     return {
       reference: normalized(reference.entry, reference.item, name, normalize),
       candidate: normalized(candidate.entry, candidate.item, name, normalize),
       pairs: null,
       // A ratio of two ratios.
-      resolution: (1 + resolutionBetween(estimand, before, now)) ** 2 - 1,
+      resolution: (1 + resolutionOf(estimand, [...before, ...now])) ** 2 - 1,
     };
   }
-  if (reference.entry.id !== candidate.entry.id || reference.entry.kind === 'imported') {
-    const [before, now] = [valuesOf(reference.item, name), valuesOf(candidate.item, name)];
-    const resolution = resolutionBetween(estimand, now, before);
+  const isPaired = estimand.isPaired !== false && reference.entry.kind !== 'imported';
+  if (reference.entry.id !== candidate.entry.id || !isPaired) {
+    const [before, now] = [valuesOf(reference.item.trials, name), valuesOf(candidate.item.trials, name)];
+    const resolution = resolutionOf(estimand, [...now, ...before]);
     return { reference: before, candidate: now, pairs: null, resolution };
   }
   const pairs = pairsOf(estimand, candidate.item.trials, reference.item.trials);
@@ -175,7 +169,7 @@ export function samplesOf(
     reference: pairs.map(({ baseline }) => baseline),
     candidate: pairs.map(({ value }) => value),
     pairs,
-    resolution: resolutionOf(estimand, pairs),
+    resolution: resolutionOf(estimand, figuresOf(pairs)),
   };
 }
 
@@ -220,11 +214,9 @@ export function testDifference(samples: Samples, options: TestOptions, tolerated
 /** The difference of two samples by their ratio, without a verdict yet; null where the baseline is zero. */
 export function undecidedDelta(samples: Samples, options: TestOptions): UndecidedDelta | null {
   const { reference, candidate, pairs, resolution = 0 } = samples;
-  if (pairs !== null) return comparePairs(pairs, { ...options, resolution }, allowanceOfPairs(pairs));
-  const medians = { value: median(candidate), baseline: median(reference) };
-  if (medians.baseline <= 0) return null;
-  const n = Math.min(reference.length, candidate.length);
-  return deltaFrom(medians, n, testRatios(samples, options), 'cliffs-delta');
+  return pairs === null
+    ? compareSamples(candidate, reference, { ...options, resolution })
+    : comparePairs(pairs, { ...options, resolution }, allowanceOfPairs(pairs));
 }
 
 function undecidedDifference(samples: Samples, options: TestOptions): UndecidedDifference | null {

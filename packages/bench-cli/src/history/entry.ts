@@ -2,7 +2,7 @@
  * One view of everything that can be compared: runs of any experiment and imported measurements, as cases with the figures of
  * their trials by estimand. Comparisons, gates and reproductions work on it.
  */
-import type { EstimandFacts, Figures } from '../report/estimand.ts';
+import { type EstimandFacts, type Figures, valuesOf } from '../report/estimand.ts';
 import { compareKind } from '../results/compare-kind.ts';
 import type { parseHeader } from '../results/parse-record.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
@@ -381,16 +381,11 @@ export function entryOf(record: RunRecord | ImportedRecord): Entry {
   return 'kind' in record ? fromImported(record) : fromRun(record);
 }
 
-/** The values of an estimand over the trials that have it. */
-export function valuesOf(item: EntryCase, name: string): number[] {
-  return item.trials.flatMap(({ figures }) => figures[name] ?? []);
-}
-
 /** A server that answers less than this share of the rate is not limited by it. */
 const BOUND_FROM = 0.9;
 
 /** Whether no rate was asked for, or one that never bound, as in the published matrix. */
 export function isUnbound(item: EntryCase): boolean {
   const { rate } = item.point;
-  return typeof rate !== 'number' || valuesOf(item, 'qps').every((qps) => qps < BOUND_FROM * rate);
+  return typeof rate !== 'number' || valuesOf(item.trials, 'qps').every((qps) => qps < BOUND_FROM * rate);
 }

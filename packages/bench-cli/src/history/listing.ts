@@ -5,18 +5,18 @@
  */
 import { dirname, join, sep } from 'node:path';
 import { BenchError } from '../errors.ts';
-import { type EstimandFacts, summaryOfFigure } from '../report/estimand.ts';
+import { type EstimandFacts, summaryOfFigure, valuesOf } from '../report/estimand.ts';
 import type { SummaryStatistic } from '../results/record.ts';
 import { type FoundFile, fileIn } from '../results/record-file.ts';
 import { writeWhole } from '../results/write-whole.ts';
 import type { World } from '../world.ts';
-import { conditionSettings, type Entry, type EntryCase, valuesOf } from './entry.ts';
+import { conditionSettings, type Entry, type EntryCase } from './entry.ts';
 import { IMPORTED_NAME } from './imported.ts';
 
 const ENTRY_NAME = 'entry.json';
 
 /** Incremented whenever the content of `entry.json` changes. */
-const ENTRY_VERSION = 8;
+const ENTRY_VERSION = 9;
 
 /** How many folders are read at a time: system calls wait for each other, not for us. */
 const LANES = 32;
@@ -72,7 +72,7 @@ interface Listing {
 function listedCase(item: EntryCase, estimands: readonly EstimandFacts[]): ListedCase {
   const figures = estimands.flatMap((estimand) => {
     const { name } = estimand;
-    const values = valuesOf(item, name);
+    const values = valuesOf(item.trials, name);
     const summary = summaryOfFigure(estimand, item.trials);
     if (summary === null) return [];
     return [

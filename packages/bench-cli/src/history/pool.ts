@@ -4,12 +4,12 @@
  * reported.
  */
 import { BenchError } from '../errors.ts';
-import type { EstimandFacts } from '../report/estimand.ts';
+import { type EstimandFacts, resolutionOf, valuesOf } from '../report/estimand.ts';
 import { formatP } from '../report/numbers.ts';
 import { LEVEL } from '../stats/sample-test.ts';
 import { placeKey } from './axes.ts';
-import { isByDifference, resolutionBetween, testDifference, testRatios } from './compare.ts';
-import { type Entry, type EntryCase, valuesOf } from './entry.ts';
+import { isByDifference, testDifference, testRatios } from './compare.ts';
+import type { Entry, EntryCase } from './entry.ts';
 import type { Selected } from './select.ts';
 
 /** Joins the names of pooled runs, and separates them where a user writes them. */
@@ -90,8 +90,8 @@ function disagreements(parts: readonly Selected[], estimands: readonly EstimandF
       const { name, title } = estimand;
       const test = isByDifference(estimand, null) ? testDifference : testRatios;
       const results = others.flatMap(({ id, item }) => {
-        const [candidate, reference] = [valuesOf(item, name), valuesOf(first.item, name)];
-        const resolution = resolutionBetween(estimand, candidate, reference);
+        const [candidate, reference] = [valuesOf(item.trials, name), valuesOf(first.item.trials, name)];
+        const resolution = resolutionOf(estimand, [...candidate, ...reference]);
         const result = test({ candidate, reference, pairs: null, resolution }, {});
         return result === null ? [] : [{ id, pValue: result.pValue * others.length }];
       });

@@ -1,7 +1,7 @@
 /** Figures of a trial that are compared: what they are, and how they are written. Pure. */
 import { z } from 'zod';
 import type { Delta, Difference, SummaryStatistic, Verdict } from '../results/record.ts';
-import { relativeDelta } from '../stats/deltas.ts';
+import { relativeDelta, smallestShown } from '../stats/deltas.ts';
 import { type Direction, type Pair, pairTrials, summaryOf } from '../stats/summarize.ts';
 import { unbroken } from '../text.ts';
 import {
@@ -39,12 +39,14 @@ export const estimandSchema = z.object({
   unit: z.enum(Object.keys(UNITS) as (keyof typeof UNITS)[]),
   better: z.enum(['more', 'less']),
   /**
-   * With the baseline's figure of the same round: by the ratio, by the difference (of figures that can be zero, or whose noise
+   * With the baseline's figure, of the same round unless `isPaired` is false: by the ratio, by the difference (of figures that can be zero, or whose noise
    * adds up), or not at all.
    */
   compared: z.enum(['ratio', 'difference', 'no']),
   /** Estimands of one family are corrected for the number of comparisons together. Default: each by itself. */
   family: z.string().optional(),
+  /** False where trials of a round have no more in common than others, such as long searches side by side; of ratios. Default: true. */
+  isPaired: z.boolean().optional(),
   /** How closely a search knows the figure: a share of it, but no closer than `least`, in its unit. Default: exactly. */
   resolution: z.object({ share: z.number().positive(), least: z.number().nonnegative() }).optional(),
   /** More than this there cannot be, in its unit: intervals end there. Default: 1 for a ratio, none for others. */
@@ -111,29 +113,56 @@ export interface Figures {
 
 /** Over the trials that have the figure; null without one. */
 export function summaryOfFigure(
-  { name, unit, most = unit === 'ratio' ? 1 : Number.POSITIVE_INFINITY }: EstimandFacts,
+  { name, unit, resolution, most = unit === 'ratio' ? 1 : Number.POSITIVE_INFINITY }: EstimandFacts,
   trials: readonly Figures[],
 ): SummaryStatistic | null {
-  const values = trials.flatMap(({ figures }) => figures[name] ?? []);
-  return summaryOf(values, { highest: most });
+  const summary = summaryOf(valuesOf(trials, name), { highest: most });
+  return summary === null || resolution === undefined
+    ? summary
+    : withinStep(summary, stepOf(resolution, summary.median));
 }
 
-/** The figures of the rounds that both have. */
+/** The values of an estimand over the trials that have it. */
+export function valuesOf(trials: readonly Figures[], name: string): number[] {
+  return trials.flatMap(({ figures }) => figures[name] ?? []);
+}
+
+/** As a share of a figure. */
+function stepOf({ share, least }: NonNullable<EstimandFacts['resolution']>, figure: number): number {
+  return Math.max(share, least / figure);
+}
+
+/** What a search found lies anywhere within its last step, however little its figures scatter: the two add up as squares. */
+function withinStep(summary: SummaryStatistic, step: number): SummaryStatistic {
+  const { median, low, high } = summary;
+  if (low === null || high === null || median === 0) return summary;
+  const side = (ratio: number) => Math.exp(Math.hypot(Math.log(ratio), Math.log1p(step)));
+  return { ...summary, low: median / side(median / low), high: median * side(high / median) };
+}
+
+/** The figures of the rounds that both have. Of figures that are not paired, those of the only trial of either; of several, none. */
 export function pairsOf(
-  { name, unit }: EstimandFacts,
+  { name, unit, isPaired = true }: EstimandFacts,
   trials: readonly Figures[],
   baseline: readonly Figures[],
 ): Pair[] {
+  if (!isPaired) {
+    const [[value, ...more], [other, ...others]] = [valuesOf(trials, name), valuesOf(baseline, name)];
+    return value === undefined || other === undefined || more.length + others.length > 0
+      ? []
+      : [{ value, baseline: other }];
+  }
   // What others take slows servers down; it does not make them larger.
   const takenBy = ({ taken }: Figures) => (isSize(unit) ? undefined : taken);
   return pairTrials(trials, baseline, (trial) => ({ value: trial.figures[name], taken: takenBy(trial) }));
 }
 
-/** Of the figures of these pairs, as a share. */
-export function resolutionOf({ resolution }: EstimandFacts, pairs: readonly Pair[]): number {
-  if (resolution === undefined) return 0;
-  const smallest = Math.min(...pairs.flatMap(({ value, baseline }) => [value, baseline]));
-  return Math.max(resolution.share, resolution.least / smallest);
+export const figuresOf = (pairs: readonly Pair[]) =>
+  pairs.flatMap(({ value, baseline }) => [value, baseline]);
+
+/** How closely a search knows the ratio of any two of these figures, as a share. */
+export function resolutionOf({ resolution }: EstimandFacts, figures: readonly number[]): number {
+  return resolution === undefined ? 0 : stepOf(resolution, Math.min(...figures));
 }
 
 /** Before a figure that something other than the subject kept from being better. */
@@ -171,6 +200,19 @@ function textsOf(estimand: EstimandFacts, delta: Sized) {
 export function boundsText(estimand: EstimandFacts, delta: Sized): string {
   const { size, ends } = textsOf(estimand, delta);
   return ends === null ? size : `${size}\u00a0[${ends.join(',\u00a0')}]`;
+}
+
+/** From here on, an increase and the decrease that is as far from zero as a ratio are no longer about the same percentage. */
+const LOPSIDED = 0.25;
+
+/** What trials without a verdict could have shown, so that "no difference shown" is not read as "equal". */
+export function couldShow(delta: Pick<Delta, 'low' | 'high'>): string {
+  const smallest = smallestShown(delta);
+  if (smallest === null || smallest === 0) return '';
+  const { high } = formatOutwards(0, smallest * 100, 0);
+  const decrease = formatFixed((smallest / (1 + smallest)) * 100, 1);
+  const size = smallest < LOPSIDED ? `${high} %` : `${high} % upwards or ${decrease} % downwards`;
+  return `; a difference of less than about ${size} would not have shown`;
 }
 
 /** The differences of two pairs, whose interval would say nothing; null for any other number. */

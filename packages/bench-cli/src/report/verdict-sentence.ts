@@ -12,10 +12,10 @@ import {
   isLowerBound,
   isUndecidable,
 } from '../stats/decisive.ts';
-import { smallestShown } from '../stats/deltas.ts';
 import { METRIC_TITLES } from '../stats/metrics.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { bothInWords } from './delta-texts.ts';
+import { couldShow } from './estimand.ts';
 import { mixedLimit } from './limits.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
 import { okTrialsOf } from './ok-trials.ts';
@@ -103,19 +103,6 @@ function comparedPlainly(
 /** Why there is no verdict though the interval excludes zero. */
 function unconfirmed({ pValue }: Delta): string {
   return `; the test does not confirm it, because of equal figures or zeros: p ${formatP(pValue ?? 1)}`;
-}
-
-/** From here on, an increase and the decrease that is as far from zero as a ratio are no longer about the same percentage. */
-const LOPSIDED = 0.25;
-
-/** What a run without a verdict could have shown, so that "no difference shown" is not read as "equal". */
-function couldShow(delta: Delta): string {
-  const smallest = smallestShown(delta);
-  if (smallest === null || smallest === 0) return '';
-  const { high } = formatOutwards(0, smallest * 100, 0);
-  const decrease = formatFixed((smallest / (1 + smallest)) * 100, 1);
-  const size = smallest < LOPSIDED ? `${high} %` : `${high} % upwards or ${decrease} % downwards`;
-  return `; a difference of less than about ${size} would not have shown`;
 }
 
 /** Says that a difference within the noise floor means little. */

@@ -82,6 +82,9 @@ export interface SampleTest {
   readonly rankTest: RankTest;
 }
 
+/** Two searches that end at the same step look as if they did not scatter, which they often do by chance: it takes three of them. */
+const leastTrials = (resolution = 0) => (resolution > 0 ? 3 : 2);
+
 /** The fewest paired trials with which the rank test can show a difference in a family of this many comparisons. */
 export function minTrialsForRanks(comparisons: number, level = LEVEL): number {
   let n = 1;
@@ -89,7 +92,7 @@ export function minTrialsForRanks(comparisons: number, level = LEVEL): number {
   return n;
 }
 
-/** The ratios of paired trials. Null for fewer than two, or where a ratio is not above zero. */
+/** The ratios of paired trials. Null for fewer than two, or three of searches, or where a ratio is not above zero. */
 export function testPaired(ratios: readonly number[], options: TestOptions = {}): SampleTest | null {
   if (ratios.length < 2 || !ratios.every((ratio) => ratio > 0)) return null;
   const logs = ratios.map(Math.log);
@@ -134,7 +137,7 @@ export function testAligned(
   widening: Widening,
   { level = LEVEL, comparisons = 1, resolution = 0 }: TestOptions = {},
 ): SampleTest | null {
-  if (logs.length < 2) return null;
+  if (logs.length < leastTrials(resolution)) return null;
   const rankTest = signedRankTest(logs);
   const byRanks = smallestSignedRankP(logs.length) * comparisons <= level;
   const at = (wanted: number) =>
@@ -226,7 +229,7 @@ export function detectableDifference(
 }
 
 /**
- * Values of one run against those of another; nothing pairs them. Null where a side has fewer than two values or
+ * Values of one side against those of another; nothing pairs them. Null where a side has fewer than two values, or three of searches, or
  * one that is not above zero.
  */
 export function testUnpaired(
@@ -234,7 +237,8 @@ export function testUnpaired(
   others: readonly number[],
   options: TestOptions = {},
 ): SampleTest | null {
-  if (values.length < 2 || others.length < 2) return null;
+  const least = leastTrials(options.resolution);
+  if (values.length < least || others.length < least) return null;
   if (![...values, ...others].every((value) => value > 0)) return null;
   const [logs, otherLogs] = [values.map(Math.log), others.map(Math.log)];
   const { level = LEVEL, seed = '', resolution = 0 } = options;

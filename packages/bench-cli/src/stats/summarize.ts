@@ -20,6 +20,7 @@ import {
   type TestOptions,
   testDifferences,
   testPaired,
+  testUnpaired,
 } from './sample-test.ts';
 
 /** The upper limit of the quantity. No quantity that bench measures is negative. */
@@ -178,6 +179,19 @@ export function comparePairs(
   };
 }
 
+/** Trials of which nothing makes pairs. Null where there is nothing to compare with: no trial, or a baseline of zero. */
+export function compareSamples(
+  values: readonly number[],
+  baseline: readonly number[],
+  options: TestOptions = {},
+): UndecidedDelta | null {
+  if (values.length === 0 || baseline.length === 0) return null;
+  const medians = { value: median(values), baseline: median(baseline) };
+  if (medians.baseline <= 0) return null;
+  const n = Math.min(values.length, baseline.length);
+  return deltaFrom(medians, n, testUnpaired(values, baseline, options), 'cliffs-delta');
+}
+
 /** The allowance for the pairs of two cases alone; null also where one was not watched. */
 export function allowanceOfPairs(pairs: readonly Pair[]): Allowance | null {
   const exposed = pairs.flatMap(exposedPair);
@@ -206,7 +220,7 @@ function comparePlainly(pairs: readonly Pair[], options: TestOptions): Undecided
   const ratios = pairs.map((pair) => pair.value / pair.baseline);
   const delta = deltaFrom(medians, pairs.length, testPaired(ratios, options), 'rank-biserial');
   // Zero has no logarithm, hence no test of ratios: the interval of the median is used instead, with the test of the differences.
-  const fallback = delta.low === null ? medianInterval(ratios) : null;
+  const fallback = delta.low === null && ratios.includes(0) ? medianInterval(ratios) : null;
   if (fallback === null) return delta;
   const { effect, ...rankTest } = signedRankTest(pairs.map(({ value, baseline }) => value - baseline));
   return {
@@ -255,7 +269,7 @@ export function compareDifferences(
  * comparisons of the family, is at most 5 %; else `undecided` says why not. So no verdict is ever stronger than its
  * interval, and where it is weaker, the reason is given.
  */
-export function decide<D extends Pick<UndecidedDelta, 'low' | 'high' | 'pValue'>>(
+export function decide<D extends Pick<UndecidedDelta, 'low' | 'high' | 'pValue' | 'n'>>(
   delta: D,
   { goal, better, worse }: Direction,
   adjustedPValue: number | null,
@@ -270,7 +284,10 @@ export function decide<D extends Pick<UndecidedDelta, 'low' | 'high' | 'pValue'>
   }
   const undecided =
     low === null
-      ? 'too few trials'
+      ? // Zeros have no ratio.
+        delta.n > 2
+        ? 'ties'
+        : 'too few trials'
       : sign === null
         ? 'interval holds zero'
         : pValue !== null && pValue > LEVEL

@@ -126,8 +126,11 @@ export function differencesSection(differences: readonly Difference[], more: Par
 const ALLOWED = ' Differences allow for the CPU that other programs took during each trial.';
 
 function methodText(result: ComparedRuns): string {
+  const rounds = result.estimands.every(({ isPaired }) => isPaired === false)
+    ? 'nothing pairs them'
+    : 'paired by round';
   const how = result.paired
-    ? `Trials of the same run: paired by round.${allowsForOthers(result) ? ALLOWED : ''}`
+    ? `Trials of the same run: ${rounds}.${allowsForOthers(result) ? ALLOWED : ''}`
     : 'Different runs: their trials are not paired, and another day may differ by more than the intervals say.';
   const by =
     result.normalizedBy === null

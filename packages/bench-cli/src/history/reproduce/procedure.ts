@@ -2,6 +2,7 @@
  * Published ratios beside measured ones: each row of a published table that is compared with another row, in each figure
  * that both have. A publication needs its record (`published/NAME.json`) and a mapping to cases of ours. Pure.
  */
+import { valuesOf } from '../../report/estimand.ts';
 import { median, momentsOf } from '../../stats/intervals.ts';
 import { visibilityProblem } from '../../stats/load-visibility.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
@@ -9,7 +10,7 @@ import type { TestOptions } from '../../stats/sample-test.ts';
 import type { UndecidedDelta } from '../../stats/summarize.ts';
 import { type Samples, samplesOf, undecidedDelta } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
-import { comparedEstimand, valuesOf } from '../entry.ts';
+import { comparedEstimand } from '../entry.ts';
 import type { ImportedCase, PublicationFacts } from '../imported.ts';
 import type { Published } from '../published.ts';
 import { type Condition, conditionsOf } from './conditions.ts';
@@ -196,7 +197,7 @@ function ask(entry: Entry, mapping: Mapping, pair: PublishedPair, metric: Compar
   const published = publishedRatio(pair, metric);
   if (published === null) return [];
   const name = METRIC_NAMES[metric];
-  const has = (item: EntryCase) => valuesOf(item, name).length > 0;
+  const has = (item: EntryCase) => valuesOf(item.trials, name).length > 0;
   const [item] = mapping(pair.item, entry.cases).filter(has);
   const [baseline] = mapping(pair.baseline, entry.cases).filter(has);
   if (item === undefined || baseline === undefined)

@@ -10,7 +10,7 @@ import {
   table,
   text,
 } from '../../../report/document/document.ts';
-import { formatBytes, formatCount } from '../../../report/numbers.ts';
+import { formatBytes, formatCount, MEBIBYTE } from '../../../report/numbers.ts';
 import { capitalized, counted, formatDuration, listed } from '../../../text.ts';
 import { LIMIT_TO_SET } from '../figures.ts';
 import {
@@ -22,7 +22,7 @@ import {
   searchesOf,
 } from './evidence.ts';
 import { clusterText, pointOf } from './points.ts';
-import { boundText, fewStarts, MEBIBYTE } from './search.ts';
+import { boundText, fewStarts } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings, variesGomemlimit } from './settings.ts';
 
 type Record = SurviveRecord<SurviveSettings>;
@@ -267,13 +267,15 @@ function verdictOf(record: Record): string {
   const [only, ...others] = new Set(found.map(({ item }) => subjectTitle(record, item.subject)));
   const one = others.length === 0 ? only : undefined;
   const sizes = [...Map.groupBy(found, ({ item }) => formatCount(Number(item.point.objects)))];
+  const every = found.some(({ item }) => item.trials.ok > 1) ? ' in every search' : '';
   const needs = sizes.map(([objects, own], index) => {
     const limits = own.map(({ item, limit }) => {
       // A title ends with the size where there are several.
       const title = caseTitle(record, item).replace(`, ${objects} objects`, '');
       return title === one ? limit : `${limit} for ${title}`;
     });
-    const what = index === 0 ? `the smallest memory limit that ${one ?? 'CoreDNS'} survived was ` : '';
+    const what =
+      index === 0 ? `the smallest memory limit that ${one ?? 'CoreDNS'} survived${every} was ` : '';
     return `with ${objects} objects, ${what}${listed(limits)}`;
   });
   return needs.length === 0 ? '' : `${capitalized(needs.join('; '))}.`;
@@ -289,15 +291,13 @@ export function surviveDocument(record: Record): DocumentParts {
     title: 'The smallest memory limit that CoreDNS survives',
     result: result === undefined ? undefined : `${size}${result}`,
     tables: [
+      { title: 'Searches', estimands: ['limit'], columns: ['Limit found'] },
       {
-        title: 'Searches',
-        estimands: ['limit', 'lost'],
-        columns: ['Limit found, median', 'Queries lost or failed, at most'],
-      },
-      {
-        title: 'Longest time until answers are right, at the limit that each search found',
-        estimands: ['coldStart', 'relist', 'replaced', 'outage'],
-        columns: ['Cold start', 'Relist', 'Replaced endpoints', 'After the outage'],
+        title:
+          'Longest time until answers are right, and queries lost or failed at most, at the limit that each search found',
+        estimands: ['coldStart', 'relist', 'replaced', 'outage', 'lost'],
+        columns: ['Cold start', 'Relist', 'Replaced endpoints', 'After the outage', 'Lost or failed'],
+        isLargest: true,
       },
     ],
     warnings: [...fewStarts(Number(record.settings.starts)), ...warningsOf(record)],
@@ -316,7 +316,7 @@ export function surviveDocument(record: Record): DocumentParts {
         blocks: [
           limitsTable(record),
           text(
-            'Of all searches of a case: the largest limit that one found (or, if a start under a larger limit used more, the next one that was tried), with the starts that it rests on, and the largest under which a start was killed or was not right in time.',
+            'Of all searches of a case: the largest limit that one found, where verdicts compare them all (or, if a start under a larger limit used more, the next one that was tried), with the starts that it rests on, and the largest under which a start was killed or was not right in time.',
           ),
         ],
       },

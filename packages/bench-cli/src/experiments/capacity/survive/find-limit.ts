@@ -1,12 +1,12 @@
 /** A search: starts under one limit after the other, on this machine or on a cluster, until one of them is found. */
 import type { TrialEvents } from '../../../engine/experiment.ts';
 import { BenchError, type ErrorCode } from '../../../errors.ts';
-import { formatBytes, formatCount } from '../../../report/numbers.ts';
+import { formatBytes, formatCount, MEBIBYTE } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
 import { isPeakOwn, type KeptSearch, keptSchema, type SurviveEvidence, triedAs } from './evidence.ts';
 import type { StepSeconds } from './patience.ts';
 import { firstLimit, type SurvivePoint } from './points.ts';
-import { MEBIBYTE, nextLimit, ruleText } from './search.ts';
+import { nextLimit, ruleText } from './search.ts';
 import { STREAMS_VARIABLE, type SurviveSettings, variesGomemlimit } from './settings.ts';
 import type { Start } from './start.ts';
 

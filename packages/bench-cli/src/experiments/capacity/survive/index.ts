@@ -37,6 +37,8 @@ const estimandsOf = ({ resolution, rate }: SurviveSettings): readonly Estimand<S
       'ratio',
       ({ limitBytes }) => limitBytes,
     ),
+    // Searches go on side by side for an hour: those of a round share no moment.
+    isPaired: false,
     resolution: { share: resolution, least: STEP_BYTES },
   },
   ...TIMES.map(([name, scenario]) =>

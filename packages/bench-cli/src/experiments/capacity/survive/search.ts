@@ -1,5 +1,5 @@
 /** Which limit to try next, from the starts so far: bisection in which a single start narrows, and only n starts decide. Pure. */
-import { formatCount } from '../../../report/numbers.ts';
+import { formatCount, MEBIBYTE } from '../../../report/numbers.ts';
 
 /** A start under a limit, and how it ended. */
 export interface Tried {
@@ -27,8 +27,6 @@ export type Next =
   | { readonly kind: 'found'; readonly limitBytes: number; readonly killedBytes: number | null }
   /** Even the largest limit was not survived. */
   | { readonly kind: 'beyond' };
-
-export const MEBIBYTE = 2 ** 20;
 
 /** Limits are multiples of a mebibyte, and closer ones than this are not told apart. */
 export const STEP_BYTES = 4 * MEBIBYTE;
